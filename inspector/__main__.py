@@ -1,0 +1,6 @@
+"""`python -m inspector`."""
+
+from inspector.cli.main import main
+
+if __name__ == "__main__":
+    main()

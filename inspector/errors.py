@@ -1,0 +1,157 @@
+"""The one exception tree. Each error says what happened and to what (`message`) and what to do next (`hint`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class InspectorError(Exception):
+    """Anything Inspector reports to its user. `code` is a stable word for `--json`; `exit_code` ends the process."""
+
+    code = "error"
+    exit_code = 4
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def as_json(self) -> dict[str, Any]:
+        """The error as the `--json` line on stderr shows it: code, message, and hint where there is one."""
+        body: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.hint:
+            body["hint"] = self.hint
+        return body
+
+
+class UsageError(InspectorError):
+    """The words of a command, or a file named in them, cannot be used."""
+
+    code = "usage"
+    exit_code = 2
+
+
+class TargetError(UsageError):
+    """A target is not a command, URL, @NAME or recording that exists."""
+
+    code = "target"
+
+
+class ConfigError(UsageError):
+    """A config or settings file cannot be read or says something impossible."""
+
+    code = "config"
+
+
+class RecordingError(UsageError):
+    """A recording cannot be read, or cannot be written where it was asked to be."""
+
+    code = "recording"
+
+
+class SchemaError(UsageError):
+    """A JSON Schema cannot be used: not valid, too large, of an unknown dialect, or with references outside itself."""
+
+    code = "schema"
+
+
+class ConnectionProblem(InspectorError):
+    """The connection could not be made, or broke."""
+
+    code = "connection"
+    exit_code = 4
+
+
+class SpawnError(ConnectionProblem):
+    """The server's command could not be started."""
+
+    code = "spawn"
+
+
+class ServerExited(ConnectionProblem):
+    """The server process ended. `exit_code_of_server` is negative for a signal; `stderr` holds its last lines."""
+
+    code = "exited"
+
+    def __init__(self, message: str, *, hint: str = "", status: int | None = None, stderr: tuple[str, ...] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.stderr = stderr
+
+    def as_json(self) -> dict[str, Any]:
+        return super().as_json() | {"status": self.status, "stderr": list(self.stderr)}
+
+
+class HandshakeError(ConnectionProblem):
+    """The server was reached, but no common protocol revision or no usable answer to `initialize` was found."""
+
+    code = "handshake"
+
+
+class HttpError(ConnectionProblem):
+    """An HTTP exchange failed: refused, TLS, redirected elsewhere, a status that is no answer, a body that broke off."""
+
+    code = "http"
+
+    def __init__(self, message: str, *, hint: str = "", status: int | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+
+
+class SessionLost(ConnectionProblem):
+    """The server no longer knows our session (HTTP 404 to a session id)."""
+
+    code = "session-lost"
+
+
+class LimitReached(ConnectionProblem):
+    """A limit that the user can set was reached; the message names the limit and the setting."""
+
+    code = "limit"
+
+
+class RequestTimeout(ConnectionProblem):
+    """No answer came in the time allowed."""
+
+    code = "timeout"
+
+
+class RequestCancelled(InspectorError):
+    """The user cancelled the request."""
+
+    code = "cancelled"
+    exit_code = 130
+
+
+class AuthorizationNeeded(InspectorError):
+    """The server wants authorization, or refused the one it was given."""
+
+    code = "authorization"
+    exit_code = 3
+
+
+class ServerError(InspectorError):
+    """The server answered a request with a JSON-RPC error (JSON-RPC 2.0 section 5.1)."""
+
+    code = "server"
+    exit_code = 1
+
+    def __init__(self, rpc_code: Any, rpc_message: Any, data: Any = None, *, method: str = "", hint: str = "") -> None:
+        said = rpc_message if isinstance(rpc_message, str) and rpc_message else "no message"
+        super().__init__(f"The server answered {method or 'the request'} with error {rpc_code}: {said}", hint=hint)
+        self.rpc_code = rpc_code
+        self.rpc_message = said
+        self.data = data
+
+    def as_json(self) -> dict[str, Any]:
+        error: dict[str, Any] = {"code": self.rpc_code, "message": self.rpc_message}
+        if self.data is not None:
+            error["data"] = self.data
+        return super().as_json() | {"error": error}
+
+
+class NotOffered(InspectorError):
+    """The server does not declare the capability that an operation needs."""
+
+    code = "not-offered"
+    exit_code = 1
