@@ -1,0 +1,1 @@
+"""Floor 4: the session. `from inspector.client.session import Session` is the public face."""

@@ -1,0 +1,160 @@
+"""The recording format `*.mcp.jsonl`, version 1: JSON Lines, one event a line. See docs/recording-format.md.
+
+An event line is written by hand-made concatenation and not by a JSON encoder: the envelope's values are ours, only
+`raw` needs escaping, and this is the hot path.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from enum import IntEnum
+from typing import Any
+
+from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
+
+FORMAT = "mcp-recording"
+VERSION = 1
+SUFFIX = ".mcp.jsonl"
+
+escape = json.encoder.encode_basestring
+"""A Python string as a JSON string with its quotes; non-ASCII text stays readable."""
+
+dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
+
+
+class Dir(IntEnum):
+    """Which way an event went: to the server, from it, or neither."""
+
+    LOCAL = 0
+    SEND = 1
+    RECV = 2
+
+
+class Kind(IntEnum):
+    """What an event is. `OTHER` is a kind that a newer version knows and we do not."""
+
+    RPC = 0
+    INVALID = 1
+    STDERR = 2
+    HTTP = 3
+    SSE = 4
+    LIFE = 5
+    AUTH = 6
+    NOTE = 7
+    OTHER = 8
+
+
+DIRS = {"local": Dir.LOCAL, "send": Dir.SEND, "recv": Dir.RECV}
+KINDS = {
+    "rpc": Kind.RPC, "invalid": Kind.INVALID, "stderr": Kind.STDERR, "http": Kind.HTTP, "sse": Kind.SSE,
+    "life": Kind.LIFE, "auth": Kind.AUTH, "note": Kind.NOTE,
+}  # fmt: skip
+DIR_NAMES = ("local", "send", "recv")
+KIND_NAMES = ("rpc", "invalid", "stderr", "http", "sse", "life", "auth", "note", "other")
+_ENVELOPE = frozenset(("n", "t", "dir", "kind", "ch", "raw", "b64"))
+
+
+class Event:
+    """One event as it stands in the file. `n` from 1, `t` in microseconds since the recording began."""
+
+    __slots__ = ("_message", "_parsed", "ch", "data", "dir", "fields", "kind", "kind_name", "n", "raw", "t")
+
+    def __init__(
+        self, n: int, t: int, dir: Dir, kind: Kind, ch: str, raw: str | None, data: bytes | None, fields: dict[str, Any],
+        kind_name: str = "",
+    ) -> None:  # fmt: skip
+        self.n = n
+        self.t = t
+        self.dir = dir
+        self.kind = kind
+        self.kind_name = kind_name or KIND_NAMES[kind]
+        self.ch = ch
+        self.raw = raw
+        """The exact text of the message; None where there is none or where it was not UTF-8 (see `data`)."""
+        self.data = data
+        """The exact bytes where they were not UTF-8."""
+        self.fields = fields
+        """Whatever else stands on the line (status, headers, exit code, why …)."""
+        self._parsed = False
+        self._message: Any = None
+
+    @property
+    def text(self) -> str:
+        """The message as text; bytes that are not UTF-8 show as U+FFFD."""
+        if self.raw is not None:
+            return self.raw
+        return self.data.decode("utf-8", "replace") if self.data is not None else ""
+
+    @property
+    def bytes(self) -> bytes:
+        """The exact bytes that crossed the wire."""
+        if self.data is not None:
+            return self.data
+        return (self.raw or "").encode("utf-8", "surrogatepass")
+
+    @property
+    def message(self) -> Any:
+        """The parsed message of an `rpc` event, else None."""
+        if not self._parsed:
+            self._parsed = True
+            if self.kind == Kind.RPC:
+                try:
+                    self._message = parse(self.bytes)
+                except NotJson:
+                    self._message = None
+        return self._message
+
+    @property
+    def shape(self) -> Shape:
+        """What the message is in JSON-RPC's terms."""
+        return shape_of(self.message) if self.kind == Kind.RPC else Shape.NONE
+
+
+def header_line(header: dict[str, Any]) -> bytes:
+    """The first line of a recording, with its line feed."""
+    return dumps({"format": FORMAT, "version": VERSION, **header}).encode("utf-8", "replace") + b"\n"
+
+
+def event_line(n: int, t: int, dir: str, kind: str, ch: str, payload: str | None, b64: bool, extra: str = "") -> str:
+    """One event line, with its line feed. `extra` is ready JSON that begins with a comma, or empty."""
+    head = f'{{"n":{n},"t":{t},"dir":"{dir}","kind":"{kind}","ch":{escape(ch)}'
+    if payload is None:
+        return f"{head}{extra}}}\n"
+    if b64:
+        return f'{head}{extra},"b64":"{payload}"}}\n'
+    return f'{head}{extra},"raw":{escape(payload)}}}\n'
+
+
+def extra_json(fields: dict[str, Any]) -> str:
+    """Fields as the `extra` of `event_line`. Keys of the envelope are never overwritten."""
+    kept = {key: value for key, value in fields.items() if key not in _ENVELOPE}
+    return "," + dumps(kept)[1:-1] if kept else ""
+
+
+def to_base64(data: bytes) -> str:
+    """Bytes as they stand in `b64`."""
+    return base64.b64encode(data).decode("ascii")
+
+
+def read_event(line: dict[str, Any], fallback_n: int) -> Event:
+    """An event from its parsed line. Tolerates unknown keys and kinds, and wrong types in the envelope."""
+    n, t, ch, way = line.get("n"), line.get("t"), line.get("ch"), line.get("dir")
+    raw, b64, kind = line.get("raw"), line.get("b64"), line.get("kind")
+    data: bytes | None = None
+    if type(b64) is str:
+        try:
+            data = base64.b64decode(b64, validate=True)
+        except ValueError:
+            data = b64.encode()
+    return Event(
+        n if type(n) is int else fallback_n,
+        t if type(t) is int else 0,
+        DIRS.get(way, Dir.LOCAL) if type(way) is str else Dir.LOCAL,
+        KINDS.get(kind, Kind.OTHER) if type(kind) is str else Kind.OTHER,
+        ch if type(ch) is str else "",
+        raw if type(raw) is str else None,
+        data,
+        {key: value for key, value in line.items() if key not in _ENVELOPE},
+        kind if type(kind) is str else "other",
+    )

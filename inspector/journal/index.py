@@ -1,0 +1,364 @@
+"""The index of a recording: a few dozen bytes per event in arrays, and the pairing of messages into exchanges.
+
+It is filled by the writer as events are recorded and by the reader as lines are found, with the same call, so that
+pairing is the same live and later.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import OrderedDict
+from enum import IntEnum
+from typing import Any
+
+from inspector.journal.format import Dir, Kind
+from inspector.protocol.jsonrpc import Shape, id_key, shape_of
+
+NO_ID = -1
+_STRING_BASE = -2
+_KEPT_ANSWERED = 4096
+_MAX_NAMES = 0xFFFF
+_MAX_DIRECT_ID = 1 << 62
+
+
+class State(IntEnum):
+    """How an event stands: a request by its answer, an answer by its request."""
+
+    PLAIN = 0
+    PENDING = 1
+    DONE = 2
+    ERROR = 3
+    CANCELLED = 4
+    TIMED_OUT = 5
+    LATE = 6
+    INVALID = 7
+    UNKNOWN = 8
+    """An answer to nothing we know of."""
+    DOUBLED = 9
+    """A second answer to the same request."""
+    LOST = 10
+    """The connection ended before the answer."""
+
+
+STATE_NAMES = (
+    "plain", "pending", "done", "error", "cancelled", "timeout", "late", "invalid", "unknown", "doubled", "lost",
+)  # fmt: skip
+
+
+class Names:
+    """Strings by number. A hostile stream of ever new names ends in one shared number, not in exhausted memory."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = [""]
+        self._numbers: dict[str, int] = {"": 0}
+
+    def number(self, text: str) -> int:
+        found = self._numbers.get(text)
+        if found is None:
+            if len(self.texts) >= _MAX_NAMES:
+                return self._numbers.setdefault("…", len(self.texts) - 1)
+            found = self._numbers[text] = len(self.texts)
+            self.texts.append(text)
+        return found
+
+    def find(self, text: str) -> int | None:
+        """The number of a name that has been seen."""
+        return self._numbers.get(text)
+
+
+class Index:
+    """Facts about events 1…`count`, by position `n - 1`. Written by one thread; others may read up to `count`."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.offsets = array("Q")
+        """Where the event's line begins in the file, in bytes."""
+        self.times = array("q")
+        """Microseconds since the recording began."""
+        self.sizes = array("I")
+        """Bytes of the message itself."""
+        self.codes = array("H")
+        """Kind, direction and shape: see `kind`, `dir`, `shape`."""
+        self.states = array("B")
+        self.methods = array("H")
+        self.channels = array("H")
+        self.ids = array("q")
+        self.pairs = array("I")
+        """The partner: the answer of a request, the request of an answer, of a progress or of a cancellation."""
+        self.parents = array("I")
+        """The request inside which an event happened, or 0."""
+        self.method_names = Names()
+        self.channel_names = Names()
+        self.invalid = 0
+        self.errors = 0
+        self._id_texts: list[str] = []
+        self._id_numbers: dict[str, int] = {}
+        self._pending: dict[tuple[int, Any], int] = {}
+        self._answered: OrderedDict[tuple[int, Any], int] = OrderedDict()
+        self._tokens: dict[Any, int] = {}
+        self._token_of: dict[int, Any] = {}
+        self._open_calls: dict[int, None] = {}
+        self._channel_request: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return self.count
+
+    # Facts about one event
+
+    def kind(self, n: int) -> Kind:
+        """What event `n` is."""
+        return Kind(self.codes[n - 1] & 15)
+
+    def dir(self, n: int) -> Dir:
+        """Which way event `n` went."""
+        return Dir((self.codes[n - 1] >> 4) & 3)
+
+    def shape(self, n: int) -> Shape:
+        """What event `n` is in JSON-RPC's terms."""
+        return Shape(self.codes[n - 1] >> 6)
+
+    def state(self, n: int) -> State:
+        """How event `n` stands."""
+        return State(self.states[n - 1])
+
+    def method(self, n: int) -> str:
+        """The method of a request or notification; of an answer, the method of its request."""
+        return self.method_names.texts[self.methods[n - 1]]
+
+    def channel(self, n: int) -> str:
+        """The channel on which event `n` was seen."""
+        return self.channel_names.texts[self.channels[n - 1]]
+
+    def id(self, n: int) -> int | str | None:
+        """The JSON-RPC id of a message, or None."""
+        code = self.ids[n - 1]
+        if code >= 0:
+            return code
+        return None if code == NO_ID else self._id_texts[_STRING_BASE - code]
+
+    def id_code(self, value: int | str) -> int | None:
+        """How an id stands in `ids`, or None if it was never seen."""
+        if type(value) is int and 0 <= value < _MAX_DIRECT_ID:
+            return value
+        number = self._id_numbers.get(repr(value))
+        return None if number is None else _STRING_BASE - number
+
+    def duration(self, n: int) -> int | None:
+        """Microseconds from the request to its answer, for either of the two; None without a partner."""
+        partner = self.pairs[n - 1]
+        if not partner or self.shape(n) not in (Shape.REQUEST, Shape.RESULT, Shape.ERROR):
+            return None
+        return abs(self.times[partner - 1] - self.times[n - 1])
+
+    def request_of(self, n: int) -> int:
+        """The request to which event `n` belongs: itself, its partner, or what encloses it; 0 if none."""
+        if self.shape(n) == Shape.REQUEST:
+            return n
+        return self.pairs[n - 1] or self.parents[n - 1]
+
+    def root_of(self, n: int) -> int:
+        """The outermost request around event `n`; 0 if it stands alone."""
+        request = self.request_of(n)
+        for _ in range(16):
+            outer = self.parents[request - 1] if request else 0
+            if not outer or outer == request:
+                break
+            request = outer
+        return request
+
+    def exchange(self, n: int, limit: int = 10_000) -> list[int]:
+        """The numbers of all events of the exchange of `n`: request, answer, progress, nested requests, notifications.
+
+        Looks from the request to its answer, or to the end while there is none.
+        """
+        root = self.root_of(n)
+        if not root:
+            return [n]
+        answer = self.pairs[root - 1]
+        last = self.count if not answer else max(answer, n)
+        found = [root]
+        members = {root}
+        for m in range(root + 1, last + 1):
+            if self.pairs[m - 1] in members or self.parents[m - 1] in members:
+                members.add(m)
+                found.append(m)
+                if len(found) >= limit:
+                    break
+        return found
+
+    # Adding
+
+    def add(self, t: int, dir: Dir, kind: Kind, channel: str, offset: int, size: int, message: Any = None) -> int:
+        """Take in the next event and pair it. `message` is the parsed JSON of an `rpc` event. Returns its `n`."""
+        n = self.count + 1
+        shape = Shape.NONE
+        state = State.PLAIN
+        method = pair = parent = 0
+        id_code = NO_ID
+        if kind == Kind.RPC:
+            shape = shape_of(message)
+            if shape == Shape.NOTIFICATION:
+                method = self.method_names.number(message["method"])
+                pair, parent = self._place_notification(message, dir, channel)
+            elif shape == Shape.BATCH:
+                for item in message:
+                    if type(item) is dict:
+                        answered = self._pair_in_batch(n, t, dir, item)
+                        pair = pair or answered
+            elif shape != Shape.NONE:
+                id_code = self._encode_id(message.get("id"))
+                if shape == Shape.REQUEST:
+                    method = self.method_names.number(message["method"])
+                    state = State.PENDING
+                    parent = self._open_request(n, dir, channel, message)
+                else:
+                    pair, state = self._close_request(n, dir, message, shape)
+                    if pair:
+                        method = self.methods[pair - 1]
+                        parent = self.parents[pair - 1]
+            else:
+                state = State.INVALID
+                self.invalid += 1
+        elif kind == Kind.INVALID:
+            state = State.INVALID
+            self.invalid += 1
+            parent = self._channel_request.get(channel, 0)
+        elif kind in (Kind.HTTP, Kind.SSE):
+            parent = self._channel_request.get(channel, 0)
+        self.offsets.append(offset)
+        self.times.append(t)
+        self.sizes.append(size if size < 0xFFFFFFFF else 0xFFFFFFFF)
+        self.codes.append(kind | dir << 4 | shape << 6)
+        self.states.append(state)
+        self.methods.append(method)
+        self.channels.append(self.channel_names.number(channel))
+        self.ids.append(id_code)
+        self.pairs.append(pair)
+        self.parents.append(parent)
+        self.count = n
+        return n
+
+    def add_life(self, t: int, kind: Kind, channel: str, offset: int, fields: dict[str, Any]) -> int:
+        """Take in a `life` event; one that names a request (`for`) and its fate settles that request."""
+        n = self.add(t, Dir.LOCAL, kind, channel, offset, 0)
+        named = fields.get("for")
+        if type(named) is int and 0 < named < n and kind == Kind.LIFE:
+            self.pairs[n - 1] = named
+            fate = _FATES.get(str(fields.get("event")))
+            if fate is not None and self.states[named - 1] == State.PENDING:
+                self._settle(named, fate)
+        return n
+
+    def bind_channel(self, channel: str, n: int) -> None:
+        """Say that what arrives on `channel` belongs to request `n` (a POST and the stream that answers it)."""
+        self._channel_request[channel] = n
+
+    def free_channel(self, channel: str) -> None:
+        """Forget a channel that is closed."""
+        self._channel_request.pop(channel, None)
+
+    def _encode_id(self, value: Any) -> int:
+        if type(value) is int and 0 <= value < _MAX_DIRECT_ID:
+            return value
+        if value is None:
+            return NO_ID
+        if type(value) is str and len(value) > 256:
+            value = value[:256]
+        text = repr(value) if type(value) in (int, str, float) else "?"
+        number = self._id_numbers.get(text)
+        if number is None:
+            if len(self._id_texts) >= _MAX_NAMES:
+                return NO_ID
+            number = self._id_numbers[text] = len(self._id_texts)
+            self._id_texts.append(value if type(value) is str else text)
+        return _STRING_BASE - number
+
+    def _open_request(self, n: int, dir: Dir, channel: str, message: dict[str, Any]) -> int:
+        key = id_key(message["id"])
+        self._pending[dir, key] = n
+        params = message.get("params")
+        if dir == Dir.SEND:
+            meta = params.get("_meta") if type(params) is dict else None
+            token = id_key(meta.get("progressToken")) if type(meta) is dict else None
+            if token is not None:
+                self._tokens[token] = n
+                self._token_of[n] = token
+            if message["method"] in _CALLS:
+                self._open_calls[n] = None
+            if channel != "stdio":
+                self._channel_request[channel] = n
+            return 0
+        return self._enclosing(channel)
+
+    def _close_request(self, n: int, dir: Dir, message: dict[str, Any], shape: Shape) -> tuple[int, State]:
+        """Pair an answer with its request; the request was sent the other way."""
+        asked = Dir.RECV if dir == Dir.SEND else Dir.SEND
+        key = (asked, id_key(message.get("id")))
+        request = self._pending.pop(key, 0)
+        if not request:
+            if key in self._answered:
+                return self._answered[key], State.DOUBLED
+            return 0, State.UNKNOWN
+        self._answered[key] = request
+        if len(self._answered) > _KEPT_ANSWERED:
+            self._answered.popitem(last=False)
+        failed = shape == Shape.ERROR or _is_tool_error(message)
+        late = self.states[request - 1] != State.PENDING
+        if not late:
+            self._settle(request, State.ERROR if failed else State.DONE)
+        self.pairs[request - 1] = n
+        if failed:
+            self.errors += 1
+        if late:
+            return request, State.LATE
+        return request, State.ERROR if failed else State.DONE
+
+    def _pair_in_batch(self, n: int, t: int, dir: Dir, item: dict[str, Any]) -> int:
+        shape = shape_of(item)
+        if shape in (Shape.RESULT, Shape.ERROR):
+            return self._close_request(n, dir, item, shape)[0]
+        if shape == Shape.REQUEST:
+            self._pending[dir, id_key(item["id"])] = n
+        return 0
+
+    def _settle(self, request: int, state: State) -> None:
+        self.states[request - 1] = state
+        self._open_calls.pop(request, None)
+        token = self._token_of.pop(request, None)
+        if token is not None and state not in (State.CANCELLED, State.TIMED_OUT):
+            self._tokens.pop(token, None)
+
+    def _place_notification(self, message: dict[str, Any], dir: Dir, channel: str) -> tuple[int, int]:
+        """What a notification is about (pair) and inside what it came (parent)."""
+        params = message.get("params")
+        if type(params) is dict:
+            method = message["method"]
+            if method == "notifications/progress":
+                request = self._tokens.get(id_key(params.get("progressToken")), 0)
+                if request:
+                    return request, request
+            elif method == "notifications/cancelled":
+                request = self._pending.get((dir, id_key(params.get("requestId"))), 0)
+                if request:
+                    if self.states[request - 1] == State.PENDING:
+                        self._settle(request, State.CANCELLED)
+                    return request, request
+        if dir == Dir.SEND:
+            return 0, 0
+        return 0, self._enclosing(channel)
+
+    def _enclosing(self, channel: str) -> int:
+        """The request inside which something from the server arrived, if that can be known."""
+        bound = self._channel_request.get(channel)
+        if bound is not None:
+            return bound
+        return next(iter(self._open_calls)) if len(self._open_calls) == 1 else 0
+
+
+_CALLS = frozenset(("tools/call", "prompts/get", "resources/read", "completion/complete"))
+_FATES = {"cancel": State.CANCELLED, "timeout": State.TIMED_OUT, "lost": State.LOST}
+
+
+def _is_tool_error(message: dict[str, Any]) -> bool:
+    result = message.get("result")
+    return type(result) is dict and result.get("isError") is True

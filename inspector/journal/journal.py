@@ -1,0 +1,455 @@
+"""The journal: a recording that grows, with its index. Live session, finished file and followed file alike.
+
+`Journal.create` writes one, `Journal.open` reads one; both are read the same way.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from inspector import __version__
+from inspector.errors import RecordingError
+from inspector.journal.findings import Finding, Findings
+from inspector.journal.format import (
+    FORMAT,
+    VERSION,
+    Dir,
+    Event,
+    Kind,
+    dumps,
+    event_line,
+    extra_json,
+    header_line,
+    read_event,
+    to_base64,
+)
+from inspector.journal.index import Index
+from inspector.journal.redaction import Redactor, describe
+from inspector.journal.storage import Storage
+from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
+
+_CACHE_EVENTS = 512
+_CACHE_LARGEST = 1 << 18
+_BLOCK = 1 << 20
+_HEADER_LIMIT = 1 << 20
+
+
+class Frame:
+    """A recorded message on its way to the session: already in the file, already indexed, already parsed."""
+
+    __slots__ = ("channel", "message", "n", "shape", "t")
+
+    def __init__(self, n: int, t: int, channel: str, shape: Shape, message: Any) -> None:
+        self.n = n
+        self.t = t
+        self.channel = channel
+        self.shape = shape
+        self.message = message
+
+
+class Journal:
+    """A recording and its index. See the module's docstring; make one with `create`, `unnamed` or `open`."""
+
+    def __init__(self, storage: Storage, header: dict[str, Any], redactor: Redactor | None = None) -> None:
+        self.storage = storage
+        self.header = header
+        self.index = Index()
+        self.findings = Findings()
+        self.redactor = redactor or Redactor()
+        self.ended: dict[str, Any] | None = None
+        """The end line, once it is there. None in a finished file means that the writer was killed."""
+        self.notices: list[str] = []
+        """What is unusual about the file, in sentences for its reader."""
+        self.raw_only = False
+        """The file is of a newer major version: events are shown, not interpreted."""
+        self._zero = time.monotonic_ns()
+        self._scanned = 0
+        self._cache: OrderedDict[int, Event] = OrderedDict()
+        self._lock = threading.Lock()
+
+    # Making one
+
+    @classmethod
+    def create(cls, path: Path, target: dict[str, Any], secrets: Iterable[str] = ()) -> Journal:
+        """Begin a recording in `path` (must not exist with content). `target` is what we connect to, without secrets."""
+        return cls._begin(Storage.create(path), target, secrets)
+
+    @classmethod
+    def unnamed(cls, target: dict[str, Any], secrets: Iterable[str] = ()) -> Journal:
+        """Begin a recording that leaves nothing behind."""
+        return cls._begin(Storage.unnamed(), target, secrets)
+
+    @classmethod
+    def _begin(cls, storage: Storage, target: dict[str, Any], secrets: Iterable[str]) -> Journal:
+        redactor = Redactor(secrets)
+        body = {
+            "id": str(uuid.uuid4()),
+            "started": datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
+            "tool": f"inspector/{__version__}",
+            "target": target,
+            "redaction": describe(),
+        }
+        line = redactor.text(header_line(body).decode())[0].encode()
+        journal = cls(storage, {"format": FORMAT, "version": VERSION, **body}, redactor)
+        storage.append(line)
+        journal._scanned = storage.size
+        return journal
+
+    @classmethod
+    def open(cls, path: Path) -> Journal:
+        """Open a recording to read. Nothing is indexed yet: call `refresh` until it says that there is no more.
+
+        Raises `RecordingError` where the file is missing, empty, binary or no recording.
+        """
+        storage = Storage.read(path)
+        try:
+            first = storage.pread(0, _HEADER_LIMIT)
+            end = first.find(b"\n")
+            header = _read_header(path, first if end < 0 else first[:end])
+        except RecordingError:
+            storage.close()
+            raise
+        journal = cls(storage, header)
+        version = header.get("version")
+        if type(version) is not int or version > VERSION:
+            journal.raw_only = True
+            journal.notices.append(
+                f"This recording has format version {version}; this Inspector knows version {VERSION}. "
+                "Its lines are shown as they are."
+            )
+        journal._scanned = end + 1 if end >= 0 else storage.size
+        return journal
+
+    # Writing
+
+    @property
+    def live(self) -> bool:
+        """Whether this process is writing the recording."""
+        return self.storage.writable and self.storage.fd >= 0
+
+    def now(self) -> int:
+        """Microseconds since the recording began, on the monotonic clock."""
+        return (time.monotonic_ns() - self._zero) // 1000
+
+    def record_received(
+        self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False
+    ) -> list[Frame]:
+        """Record what one read brought, in one write, and return what can be handed on.
+
+        Each item is one message without its delimiter. What is no JSON becomes an `invalid` event and no frame.
+        `extra` is ready JSON members for each line (`,"status":200`); `cut` marks a last message without its end.
+        """
+        index, storage, redactor = self.index, self.storage, self.redactor
+        t = self.now()
+        offset = storage.size
+        frames: list[Frame] = []
+        lines: list[bytes] = []
+        redacting = redactor.active
+        for raw in messages:
+            more = extra
+            try:
+                message = parse(raw)
+            except NotJson as problem:
+                kind, name, message = Kind.INVALID, "invalid", None
+                more += ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
+            else:
+                kind, name = Kind.RPC, "rpc"
+            if cut:
+                more += ',"cut":true'
+            try:
+                text, binary = raw.decode("utf-8"), False
+            except UnicodeDecodeError:
+                text, binary = to_base64(raw), True
+                more += ',"encoding":"not UTF-8"'
+            if redacting:
+                text, binary, more = self._redact(raw, text, binary, more)
+            line = event_line(index.count + 1, t, "recv", name, channel, text, binary, more).encode("utf-8")
+            n = index.add(t, Dir.RECV, kind, channel, offset, len(raw), message)
+            offset += len(line)
+            lines.append(line)
+            if kind == Kind.RPC:
+                frames.append(Frame(n, t, channel, shape_of(message), message))
+        storage.append(lines[0] if len(lines) == 1 else b"".join(lines))
+        return frames
+
+    def record_sent(self, channel: str, data: bytes, message: Any = None, extra: str = "") -> int:
+        """Record a message before it is sent. `message` is its parsed form; None: bytes that are no JSON. Returns `n`."""
+        binary = False
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            text, binary = to_base64(data), True
+        if self.redactor.active:
+            text, binary, extra = self._redact(data, text, binary, extra)
+        kind, name = (Kind.RPC, "rpc") if message is not None else (Kind.INVALID, "invalid")
+        t = self.now()
+        offset = self.storage.size
+        n = self.index.add(t, Dir.SEND, kind, channel, offset, len(data), message)
+        self.storage.append(event_line(n, t, "send", name, channel, text, binary, extra).encode("utf-8"))
+        return n
+
+    def _redact(self, raw: bytes, text: str, binary: bool, more: str) -> tuple[str, bool, str]:
+        if binary:
+            shown, changed = self.redactor.text(raw.decode("utf-8", "surrogateescape"))
+            if changed:
+                return to_base64(shown.encode("utf-8", "surrogateescape")), True, more + ',"redacted":true'
+            return text, binary, more
+        shown, changed = self.redactor.text(text)
+        return (shown, False, more + ',"redacted":true') if changed else (text, False, more)
+
+    def record_stderr(self, channel: str, lines: Sequence[bytes]) -> None:
+        """Record what the server wrote to stderr, one event a line."""
+        t = self.now()
+        offset = self.storage.size
+        out: list[bytes] = []
+        for raw in lines:
+            try:
+                text, binary = raw.decode("utf-8"), False
+            except UnicodeDecodeError:
+                text, binary = to_base64(raw), True
+            more = ""
+            if self.redactor.active:
+                text, binary, more = self._redact(raw, text, binary, more)
+            line = event_line(self.index.count + 1, t, "recv", "stderr", channel, text, binary, more).encode("utf-8")
+            self.index.add(t, Dir.RECV, Kind.STDERR, channel, offset, len(raw))
+            offset += len(line)
+            out.append(line)
+        self.storage.append(b"".join(out))
+
+    def record_life(self, channel: str, event: str, **fields: Any) -> int:
+        """Record something that happened to the connection or to a request (`for` in `fields` names the request)."""
+        return self._record_local("life", Kind.LIFE, channel, {"event": event, **fields})
+
+    def record_http(self, channel: str, dir: Dir, **fields: Any) -> int:
+        """Record an HTTP request's or response's head: method, url, status, headers as pairs, timings in ms."""
+        changed = False
+        if "headers" in fields:
+            fields["headers"], changed = self.redactor.headers(fields["headers"])
+        if "url" in fields:
+            fields["url"], hidden = self.redactor.url(str(fields["url"]))
+            changed = changed or hidden
+        return self._record_local("http", Kind.HTTP, channel, fields, dir, changed)
+
+    def record_sse(self, channel: str, text: str, **fields: Any) -> int:
+        """Record an SSE event that carries no message (priming, retry, comment, endpoint)."""
+        return self._record_local("sse", Kind.SSE, channel, fields, Dir.RECV, raw=text)
+
+    def record_note(self, text: str, finding: Finding | None = None, **fields: Any) -> int:
+        """Record a remark of our own; with a finding, attach that too."""
+        if finding is not None:
+            fields["finding"] = {"n": finding.n, "rule": finding.rule, "level": finding.level, "page": finding.page}
+            self.findings.add(finding)
+        return self._record_local("note", Kind.NOTE, "", {"text": text, **fields})
+
+    def _record_local(
+        self, name: str, kind: Kind, channel: str, fields: dict[str, Any], dir: Dir = Dir.LOCAL, changed: bool = False,
+        raw: str | None = None,
+    ) -> int:  # fmt: skip
+        extra = extra_json(fields)
+        if self.redactor.active:
+            extra, hidden = self.redactor.text(extra)
+            changed = changed or hidden
+        if changed:
+            extra += ',"redacted":true'
+        t = self.now()
+        offset = self.storage.size
+        if kind == Kind.LIFE:
+            n = self.index.add_life(t, kind, channel, offset, fields)
+        else:
+            n = self.index.add(t, dir, kind, channel, offset, len(raw or ""))
+        line = event_line(n, t, ("local", "send", "recv")[dir], name, channel, raw, False, extra)
+        self.storage.append(line.encode("utf-8", "replace"))
+        return n
+
+    def close(self, reason: str = "closed") -> None:
+        """Write the end line and close the file for writing; the journal can still be read until `release`."""
+        if self.ended is None and self.live:
+            index = self.index
+            self.ended = {
+                "kind": "end", "events": index.count, "t": self.now(), "reason": reason, "invalid": index.invalid,
+                "errors": index.errors,
+            }  # fmt: skip
+            self.storage.append((dumps(self.ended) + "\n").encode())
+            self.storage.flush()
+
+    def release(self) -> None:
+        """Close the file. Idempotent."""
+        self.storage.close()
+
+    # Reading
+
+    def __len__(self) -> int:
+        return self.index.count
+
+    @property
+    def path(self) -> Path | None:
+        """Where the recording is; None for one that leaves nothing behind."""
+        return self.storage.path
+
+    @property
+    def started(self) -> datetime:
+        """When the recording began; the epoch where the header does not say."""
+        try:
+            return datetime.fromisoformat(str(self.header.get("started")).replace("Z", "+00:00"))
+        except ValueError:
+            return datetime.fromtimestamp(0, UTC)
+
+    def clock(self, t: int) -> datetime:
+        """The local wall-clock time of `t` microseconds after the start."""
+        try:
+            return (self.started + timedelta(microseconds=t)).astimezone()
+        except (OverflowError, ValueError):
+            return self.started
+
+    def event(self, n: int) -> Event:
+        """Read event `n` (from 1) back. Raises IndexError outside 1…len."""
+        if not 0 < n <= self.index.count:
+            raise IndexError(n)
+        with self._lock:
+            kept = self._cache.get(n)
+            if kept is not None:
+                self._cache.move_to_end(n)
+                return kept
+        event = self._read(n)
+        if self.index.sizes[n - 1] < _CACHE_LARGEST:
+            with self._lock:
+                self._cache[n] = event
+                while len(self._cache) > _CACHE_EVENTS:
+                    self._cache.popitem(last=False)
+        return event
+
+    def line(self, n: int) -> bytes:
+        """The line of event `n` as it stands in the file, without its line feed."""
+        offsets = self.index.offsets
+        start = offsets[n - 1]
+        end = offsets[n] if n < len(offsets) else min(self.storage.size, start + self._last_length(start))
+        return self.storage.pread(start, end - start).rstrip(b"\n")
+
+    def _last_length(self, start: int) -> int:
+        length = 4096
+        while True:
+            block = self.storage.pread(start, length)
+            found = block.find(b"\n")
+            if found >= 0:
+                return found + 1
+            if len(block) < length:
+                return len(block)
+            length *= 8
+
+    def _read(self, n: int) -> Event:
+        index = self.index
+        line = self.line(n)
+        try:
+            value = parse(line)
+        except NotJson:
+            value = None
+        if self.raw_only or type(value) is not dict:
+            why = "a line of a newer format" if self.raw_only else "this line of the recording cannot be read"
+            return Event(n, index.times[n - 1], Dir.LOCAL, Kind.OTHER, "", None, line, {"why": why})
+        event = read_event(value, n)
+        event.n = n
+        return event
+
+    def events(self, first: int = 1, last: int | None = None) -> Iterator[Event]:
+        """The events from `first` to `last`, one at a time, not cached."""
+        for n in range(first, (last or self.index.count) + 1):
+            yield self._read(n)
+
+    def refresh(self, limit: int = 20_000) -> bool:
+        """Take in up to `limit` lines that are in the file and not yet in the index. True: there may be more."""
+        storage, index = self.storage, self.index
+        if self.storage.writable:
+            return False
+        storage.grown()
+        taken = 0
+        while taken < limit and self._scanned < storage.size:
+            block = storage.pread(self._scanned, _BLOCK)
+            end = block.rfind(b"\n")
+            while end < 0 and self._scanned + len(block) < storage.size:
+                more = storage.pread(self._scanned + len(block), max(_BLOCK, len(block)))
+                if not more:
+                    break
+                block += more
+                end = block.rfind(b"\n")
+            if end < 0:
+                return False
+            offset = self._scanned
+            for line in block[:end].split(b"\n"):
+                if line:
+                    self._take(line, offset)
+                    taken += 1
+                offset += len(line) + 1
+                if taken >= limit:
+                    break
+            self._scanned = offset
+        del index
+        return self._scanned < storage.size
+
+    def _take(self, line: bytes, offset: int) -> None:
+        index = self.index
+        try:
+            value = parse(line)
+        except NotJson:
+            value = None
+        if type(value) is not dict or self.raw_only:
+            index.add(index.times[-1] if index.count else 0, Dir.LOCAL, Kind.OTHER, "", offset, len(line))
+            return
+        if value.get("kind") == "end" and "n" not in value:
+            self.ended = value
+            return
+        event = read_event(value, index.count + 1)
+        size = len(event.bytes) if event.data is not None or event.raw is not None else 0
+        if event.kind in (Kind.LIFE, Kind.AUTH):
+            index.add_life(event.t, event.kind, event.ch, offset, event.fields)
+            return
+        message = event.message
+        kind = Kind.INVALID if event.kind == Kind.RPC and message is None and event.text.strip() != "null" else event.kind
+        n = index.add(event.t, event.dir, kind, event.ch, offset, size, message)
+        if event.kind == Kind.NOTE and type(event.fields.get("finding")) is dict:
+            self._take_finding(n, event)
+
+    def _take_finding(self, n: int, event: Event) -> None:
+        about = event.fields["finding"]
+        level = about.get("level")
+        self.findings.add(
+            Finding(
+                about["n"] if type(about.get("n")) is int else n,
+                str(about.get("rule", "")),
+                level if level in ("must", "should", "note") else "note",
+                str(event.fields.get("text", "")),
+                page=str(about.get("page", "")),
+            )
+        )
+
+    @property
+    def torn(self) -> bool:
+        """Whether the file ends in the middle of a line."""
+        return not self.storage.writable and self._scanned < self.storage.size
+
+    @property
+    def end_is_missing(self) -> bool:
+        """Whether the whole file has been read and it has no end line: its writer was killed, or still writes."""
+        return not self.storage.writable and self.ended is None
+
+
+def _read_header(path: Path, line: bytes) -> dict[str, Any]:
+    if not line.strip():
+        raise RecordingError(f"{path} is empty: there is no recording in it.", hint="Name another file.")
+    try:
+        header = json.loads(line)
+    except (ValueError, RecursionError):
+        header = None
+    if type(header) is not dict or header.get("format") != FORMAT:
+        raise RecordingError(
+            f"{path} is no recording: its first line does not say “{FORMAT}”.",
+            hint="Recordings are made by `inspector … --record FILE` and end in .mcp.jsonl.",
+        )
+    return header

@@ -1,0 +1,141 @@
+"""Redaction at record time: secrets never reach the file.
+
+A redacted value reads `‹redacted a1b2c3d4›`: a hash under a random key of this recording that is stored nowhere, so
+equal values stay recognisable and nothing can be guessed back.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+SECRET_HEADERS = frozenset((
+    "authorization", "cookie", "set-cookie", "proxy-authorization", "proxy-authenticate", "x-api-key", "api-key",
+    "x-auth-token", "mcp-session-id", "dpop",
+))  # fmt: skip
+"""Header names whose values are never recorded. A session id is a bearer secret too (C-HTTP-20)."""
+
+SECRET_FIELDS = frozenset((
+    "access_token", "refresh_token", "id_token", "token", "code", "code_verifier", "client_secret", "client_assertion",
+    "assertion", "subject_token", "actor_token", "device_code", "registration_access_token", "password",
+))  # fmt: skip
+"""Field names of OAuth bodies and URLs whose values are never recorded (RFC 6749, 7009, 7523, 7591, 8628, 8693)."""
+
+SHORTEST_SECRET = 4
+"""A shorter value is not looked for: it would be found everywhere, and hides nothing."""
+
+_SCHEME = re.compile(r"^(\S+) +(\S.*)$", re.DOTALL)
+_QUERY = re.compile(r"([?&#;]|^)([A-Za-z_]+)=([^&#\s]*)")
+_USERINFO = re.compile(r"(?i)\b(https?://)([^/?#\s@]+)@")
+
+
+class Redactor:
+    """Knows what must not be recorded. Use one per recording."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._key = os.urandom(16)
+        self._forms: set[str] = set()
+        self._pattern: re.Pattern[str] | None = None
+        for secret in secrets:
+            self.add(secret)
+
+    def add(self, secret: str) -> None:
+        """Learn a secret that Inspector holds; from now on it is cut out of everything recorded."""
+        if len(secret) < SHORTEST_SECRET:
+            return
+        from urllib.parse import quote
+
+        forms = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")}
+        forms.add(base64.b64encode(secret.encode("utf-8", "replace")).decode("ascii"))
+        if not forms <= self._forms:
+            self._forms |= forms
+            longest_first = sorted(self._forms, key=len, reverse=True)
+            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+
+    def mark(self, value: str) -> str:
+        """What stands in the place of a secret value."""
+        import hmac
+
+        digest = hmac.new(self._key, value.encode("utf-8", "surrogatepass"), "sha256").hexdigest()
+        return f"‹redacted {digest[:8]}›"
+
+    def text(self, text: str) -> tuple[str, bool]:
+        """The text without the secrets we hold, and whether it was changed."""
+        if self._pattern is None or self._pattern.search(text) is None:
+            return text, False
+        return self._pattern.sub(lambda found: self.mark(found.group()), text), True
+
+    @property
+    def active(self) -> bool:
+        """Whether there is any secret to look for in message bodies."""
+        return self._pattern is not None
+
+    def headers(self, pairs: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], bool]:
+        """Header pairs without secret values, order kept, and whether any was changed. A scheme (`Bearer`) stays."""
+        kept: list[tuple[str, str]] = []
+        changed = False
+        for name, value in pairs:
+            if name.lower() in SECRET_HEADERS:
+                scheme = _SCHEME.match(value) if name.lower().endswith("authorization") else None
+                safe = f"{scheme[1]} {self.mark(scheme[2])}" if scheme else self.mark(value)
+            else:
+                safe, _ = self.text(value)
+            changed = changed or safe != value
+            kept.append((name, safe))
+        return kept, changed
+
+    def url(self, url: str) -> tuple[str, bool]:
+        """A URL without user info, without secret query fields and without secrets we hold."""
+        shown = _USERINFO.sub(lambda found: f"{found[1]}{self.mark(found[2])}@", url)
+        shown = self.form(shown)
+        shown, _ = self.text(shown)
+        return shown, shown != url
+
+    def form(self, body: str) -> str:
+        """A query string or urlencoded body without the values of secret fields."""
+        return _QUERY.sub(
+            lambda found: (
+                f"{found[1]}{found[2]}={self.mark(found[3])}" if found[2].lower() in SECRET_FIELDS and found[3] else found[0]
+            ),
+            body,
+        )
+
+    def oauth_body(self, body: str) -> tuple[str, bool]:
+        """An OAuth request or response body (JSON or urlencoded) without secret fields, and whether it was changed."""
+        try:
+            value = json.loads(body)
+        except (ValueError, RecursionError):
+            shown = self.form(body)
+        else:
+            hidden = self._fields(value)
+            shown = body if hidden == value else json.dumps(hidden, ensure_ascii=False)
+        shown, _ = self.text(shown)
+        return shown, shown != body
+
+    def _fields(self, value: Any, depth: int = 0) -> Any:
+        if depth > 20:
+            return value
+        if isinstance(value, dict):
+            return {
+                key: self.mark(str(item))
+                if key.lower() in SECRET_FIELDS and isinstance(item, (str, int, float))
+                else self._fields(item, depth + 1)
+                for key, item in value.items()
+            }
+        if isinstance(value, list):
+            return [self._fields(item, depth + 1) for item in value]
+        return value
+
+    def argv(self, words: Sequence[str]) -> tuple[list[str], bool]:
+        """A command line without secrets we hold."""
+        shown = [self.text(word)[0] for word in words]
+        return shown, shown != list(words)
+
+
+def describe() -> dict[str, Any]:
+    """What the header of a recording says about its redaction."""
+    return {"headers": sorted(SECRET_HEADERS), "fields": sorted(SECRET_FIELDS), "held": True}

@@ -1,0 +1,153 @@
+"""The append-only file behind a journal: one `write()` a batch, and a bounded tail in memory while the disk refuses."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+from inspector.errors import RecordingError
+
+TAIL_LIMIT = 64 << 20
+"""Bytes kept in memory while the disk cannot be written."""
+RETRY_AFTER = 1.0
+"""Seconds between two attempts to write to a disk that refused."""
+
+
+class Storage:
+    """A logical file: what is on the disk, then the tail that the disk has refused so far.
+
+    Offsets are logical, so nobody else needs to know that the disk is full. `problem` says what is wrong, or is empty.
+    """
+
+    def __init__(self, fd: int, path: Path | None, *, writable: bool) -> None:
+        self.fd = fd
+        self.path = path
+        self.writable = writable
+        self.disk_size = os.fstat(fd).st_size
+        self.tail = bytearray()
+        self.problem = ""
+        self.dropped = 0
+        """Bytes that neither the disk nor the bounded tail could take."""
+        self._retry_at = 0.0
+
+    @classmethod
+    def create(cls, path: Path) -> Storage:
+        """A new recording. Never overwrites: an existing file that is not empty is a `RecordingError`."""
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        try:
+            fd = os.open(path, flags, 0o600)
+        except OSError as error:
+            raise RecordingError(
+                f"The recording {path} cannot be written: {error.strerror}.",
+                hint="Choose another file with --record FILE, or go without one with --no-record.",
+            ) from error
+        if os.fstat(fd).st_size:
+            os.close(fd)
+            raise RecordingError(
+                f"The recording {path} exists already.", hint="Recordings are never overwritten: choose another name."
+            )
+        return cls(fd, path, writable=True)
+
+    @classmethod
+    def unnamed(cls) -> Storage:
+        """A recording that nobody can find: an unlinked temporary file (`--no-record`)."""
+        try:
+            fd, name = tempfile.mkstemp(prefix="inspector-")
+            os.unlink(name)
+        except OSError:
+            fd = os.memfd_create("inspector") if hasattr(os, "memfd_create") else os.open(os.devnull, os.O_RDWR)
+        return cls(fd, None, writable=True)
+
+    @classmethod
+    def read(cls, path: Path) -> Storage:
+        """An existing recording, for reading."""
+        try:
+            fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            if not os.path.isfile(path):
+                os.close(fd)
+                raise RecordingError(f"{path} is no file.", hint="Name a recording (*.mcp.jsonl).")
+        except OSError as error:
+            raise RecordingError(
+                f"The recording {path} cannot be read: {error.strerror}.", hint="`inspector recordings` lists those kept."
+            ) from error
+        return cls(fd, path, writable=False)
+
+    @property
+    def size(self) -> int:
+        """Logical size in bytes."""
+        return self.disk_size + len(self.tail)
+
+    def append(self, data: bytes) -> bool:
+        """Append to the disk, or to the tail while the disk refuses. False: both are full, the data is not kept."""
+        if self.problem and not self._retry():
+            return self._keep(data)
+        view = memoryview(data)
+        while view:
+            try:
+                written = os.write(self.fd, view)
+            except OSError as error:
+                self.problem = f"{error.strerror or error} ({self.path or 'temporary recording'})"
+                self._retry_at = time.monotonic() + RETRY_AFTER
+                return self._keep(bytes(view))
+            self.disk_size += written
+            view = view[written:]
+        return True
+
+    def _keep(self, data: bytes) -> bool:
+        if len(self.tail) + len(data) > TAIL_LIMIT:
+            self.dropped += len(data)
+            return False
+        self.tail += data
+        return True
+
+    def _retry(self) -> bool:
+        now = time.monotonic()
+        if now < self._retry_at:
+            return False
+        self._retry_at = now + RETRY_AFTER
+        return self.flush()
+
+    def flush(self) -> bool:
+        """Try to bring the tail to the disk. True when nothing is left in memory."""
+        while self.tail:
+            try:
+                written = os.write(self.fd, self.tail)
+            except OSError:
+                return False
+            del self.tail[:written]
+            self.disk_size += written
+        self.problem = ""
+        return True
+
+    def grown(self) -> bool:
+        """Whether another process has made the file longer; takes in the new size."""
+        size = os.fstat(self.fd).st_size
+        if self.writable or size == self.disk_size:
+            return False
+        self.disk_size = size
+        return True
+
+    def pread(self, offset: int, length: int) -> bytes:
+        """Bytes at a logical offset; fewer than asked for at the end."""
+        parts: list[bytes] = []
+        while length > 0 and offset < self.disk_size:
+            block = os.pread(self.fd, min(length, self.disk_size - offset), offset)
+            if not block:
+                break
+            parts.append(block)
+            offset += len(block)
+            length -= len(block)
+        if length > 0 and self.tail and offset >= self.disk_size:
+            start = offset - self.disk_size
+            parts.append(bytes(self.tail[start : start + length]))
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def close(self) -> None:
+        """Bring out what can be brought out, and close. Idempotent."""
+        if self.fd >= 0:
+            if self.writable and self.tail:
+                self.flush()
+            os.close(self.fd)
+            self.fd = -1

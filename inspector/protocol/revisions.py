@@ -1,0 +1,96 @@
+"""The protocol's revisions and what each of them has. The only place where revisions are told apart.
+
+Source: the five `schema.json` files and the "Key changes" page of each revision of the specification.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Era = Literal["legacy", "modern"]
+
+R1 = "2024-11-05"
+R2 = "2025-03-26"
+R3 = "2025-06-18"
+R4 = "2025-11-25"
+R5 = "2026-07-28"
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What one revision of the protocol has. A field is true where the revision defines the thing it names."""
+
+    revision: str
+    era: Era
+    batches: bool = False
+    """A peer may send a JSON array of messages (C-BASE-07)."""
+    completions_capability: bool = True
+    """`completion/complete` must be declared; before, it could only be tried (C-COMP-01)."""
+    completion_context: bool = True
+    """`completion/complete` takes the arguments chosen so far (C-COMP-01)."""
+    audio: bool = True
+    tool_annotations: bool = True
+    titles: bool = True
+    """`title` on tools, resources, prompts and implementations."""
+    resource_links: bool = True
+    structured_content: bool = True
+    """Tools have `outputSchema` and results `structuredContent` (C-TOOL-02)."""
+    structured_any: bool = False
+    """`structuredContent` may be any JSON value, not only an object."""
+    icons: bool = False
+    elicitation_form: bool = True
+    elicitation_url: bool = False
+    """URL elicitation, `-32042` and `notifications/elicitation/complete` (C-ELIC-04, C-ELIC-05)."""
+    elicitation_modes: bool = False
+    """The client declares which modes of elicitation it has; before, `{}` meant the form (C-ELIC-01)."""
+    sampling_tools: bool = False
+    """Sampling requests may carry tools (C-SAMP-03)."""
+    tasks: bool = False
+    """Experimental tasks in the core protocol."""
+    version_header: bool = True
+    """`MCP-Protocol-Version` on every HTTP request after the handshake (C-HTTP-11)."""
+    streamable_http: bool = True
+    resumable: bool = True
+    """`Last-Event-ID` on a GET resumes a broken stream (C-HTTP-15)."""
+    default_dialect: str = "https://json-schema.org/draft/2020-12/schema"
+    schema_dialect: str = "https://json-schema.org/draft/2020-12/schema"
+    """The dialect in which the revision's own schema.json is written."""
+
+
+_DRAFT7 = "http://json-schema.org/draft-07/schema#"
+
+FEATURES: dict[str, Features] = {
+    R1: Features(
+        R1, "legacy", completions_capability=False, completion_context=False, audio=False, tool_annotations=False,
+        titles=False, resource_links=False, structured_content=False, elicitation_form=False,
+        version_header=False, streamable_http=False, resumable=False, schema_dialect=_DRAFT7,
+    ),
+    R2: Features(
+        R2, "legacy", batches=True, completion_context=False, titles=False, resource_links=False,
+        structured_content=False, elicitation_form=False, version_header=False, schema_dialect=_DRAFT7,
+    ),
+    R3: Features(R3, "legacy", schema_dialect=_DRAFT7),
+    R4: Features(
+        R4, "legacy", icons=True, elicitation_url=True, elicitation_modes=True, sampling_tools=True, tasks=True,
+    ),
+    R5: Features(
+        R5, "modern", icons=True, elicitation_url=True, elicitation_modes=True, sampling_tools=True,
+        structured_any=True, resumable=False,
+    ),
+}  # fmt: skip
+
+REVISIONS = tuple(FEATURES)
+"""All revisions, oldest first."""
+LEGACY = tuple(name for name, row in FEATURES.items() if row.era == "legacy")
+"""The revisions that open with the `initialize` handshake, oldest first."""
+MODERN = tuple(name for name, row in FEATURES.items() if row.era == "modern")
+"""The revisions that carry their metadata in every request, oldest first."""
+NEWEST_LEGACY = LEGACY[-1]
+"""What the handshake offers (C-LIFE-02)."""
+NEWEST_MODERN = MODERN[-1]
+
+
+def features(revision: str | None) -> Features:
+    """The feature row of a revision; the newest handshake revision's where it is unknown or not agreed yet."""
+    return FEATURES.get(revision or "", FEATURES[NEWEST_LEGACY])

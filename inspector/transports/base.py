@@ -1,0 +1,101 @@
+"""What a transport is, and what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from inspector.errors import InspectorError
+from inspector.journal.format import Dir
+
+
+class Sink(Protocol):
+    """Where a transport puts everything: into the journal first, then on to the session. Never blocks."""
+
+    def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> None:
+        """Messages that one read brought, without delimiters. `cut`: the last one broke off before its end."""
+
+    def sent(self, channel: str, outgoing: Outgoing, extra: str = "") -> int:
+        """Record a message that is about to go out on `channel`; returns its number in the journal."""
+
+    def stderr(self, lines: Sequence[bytes]) -> None:
+        """Lines of the server's stderr."""
+
+    def life(self, channel: str, event: str, **fields: Any) -> int:
+        """Something happened to the connection: spawn, exit, connect, retry, reconnect, session …"""
+
+    def http(self, channel: str, dir: Dir, **fields: Any) -> int:
+        """The head of an HTTP request or response: method, url, status, headers (pairs), timings (ms)."""
+
+    def sse(self, channel: str, text: str, **fields: Any) -> int:
+        """An SSE event without a message: priming, retry, endpoint, comment."""
+
+    def failed(self, request: Outgoing, error: InspectorError) -> None:
+        """One request will get no answer: its exchange broke. The connection itself goes on."""
+
+    def lost(self, error: InspectorError) -> None:
+        """The connection is gone; no more messages will come. Called at most once."""
+
+    def secret(self, value: str) -> None:
+        """Learn a value that must never be recorded (a session id, a token)."""
+
+
+@dataclass(slots=True)
+class Outgoing:
+    """A message on its way to the server."""
+
+    data: bytes
+    """The exact bytes, without a delimiter."""
+    message: Any
+    """The same, parsed; None for bytes that are no JSON (composed by hand)."""
+    id: int | str | None = None
+    """The id, if an answer is expected."""
+    method: str = ""
+    headers: Sequence[tuple[str, str]] = ()
+    """Header fields that the era's driver wants on the HTTP request of this message."""
+    n: int = 0
+    """The number in the journal, once sent."""
+    on_recorded: Callable[[int], None] | None = None
+    """Called with `n` as soon as the message stands in the journal and before any answer can."""
+
+
+class Transport(Protocol):
+    """A connection to one server."""
+
+    name: str
+    """`stdio`, `http`, `sse`, `memory` or `recording`."""
+
+    async def start(self) -> None:
+        """Make the connection ready to send. Raises a `ConnectionProblem`."""
+
+    async def send(self, outgoing: Outgoing) -> None:
+        """Record and send one message. Returns when the bytes are handed to the system or the request is under way.
+
+        Raises a `ConnectionProblem` if the connection is gone.
+        """
+
+    def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
+        """The handshake is done: the revision for the version header, whether streams can be resumed, whether to listen."""
+
+    def abandon(self, id: int | str) -> None:
+        """Stop waiting for the answer to a request: free what is held for it. Closing a stream is no cancellation."""
+
+    async def close(self) -> None:
+        """End the connection and everything started for it, within about a second. Idempotent."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpOptions:
+    """What the user wants of HTTP."""
+
+    headers: tuple[tuple[str, str], ...] = ()
+    """Extra header fields on every request, in order; they win over ours."""
+    proxy: str | None = None
+    """Proxy URL; None takes the system's (`HTTPS_PROXY` …)."""
+    verify: bool = True
+    """Check the server's certificate."""
+    connect_timeout: float = 10.0
+    """Seconds for a connection to be made."""
+    max_body: int | None = None
+    """Bytes of one answer at most; None: no limit."""
