@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -56,8 +56,6 @@ class Outgoing:
     """Header fields that the era's driver wants on the HTTP request of this message."""
     n: int = 0
     """The number in the journal, once sent."""
-    on_recorded: Callable[[int], None] | None = None
-    """Called with `n` as soon as the message stands in the journal and before any answer can."""
 
 
 class Transport(Protocol):
@@ -69,10 +67,11 @@ class Transport(Protocol):
     async def start(self) -> None:
         """Make the connection ready to send. Raises a `ConnectionProblem`."""
 
-    async def send(self, outgoing: Outgoing) -> None:
-        """Record and send one message. Returns when the bytes are handed to the system or the request is under way.
+    def send(self, outgoing: Outgoing) -> None:
+        """Record one message (`sink.sent`, then `outgoing.n` is set) and put it on its way. Never blocks, never waits.
 
-        Raises a `ConnectionProblem` if the connection is gone.
+        What the system does not take at once is queued; HTTP starts a task. Raises a `ConnectionProblem` if the
+        connection is gone (nothing is recorded then).
         """
 
     def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
