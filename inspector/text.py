@@ -1,0 +1,428 @@
+"""Safe text: the one door by which a string that is not ours reaches a screen; and figures written for people."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+STACK_LIMIT = 3
+"""Combining marks that one character may carry; those beyond are shown by their code point."""
+
+PLAIN_LIMIT = 4096
+"""Characters written of a value that is not a string, where the caller sets no limit."""
+
+TAB = "    "
+
+# Characters that are themselves, whatever stands beside them. Everything else is looked at one by one. No mark, format
+# character or unassigned code point lies in these ranges (a test walks through all of Unicode).
+_ITSELF = (
+    " -~\u00a1-\u00ac\u00ae-\u02ff\u0391-\u03a1\u03a3-\u03ff\u0400-\u0482\u048a-\u052f\u1e00-\u1eff\u2010-\u2027"
+    "\u2030-\u205e\u20a0-\u20c0\u2100-\u218b\u2190-\u2426\u2440-\u244a\u2460-\u2b73\u3001-\u3029\u3041-\u3096"
+    "\u30a0-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60\U0001f1e6-\U0001f1ff\U0001f300-\U0001f64f"
+    "\U0001f680-\U0001f6d7\U0001f900-\U0001f9ff"
+)
+_DOUBTFUL = re.compile(f"[^{_ITSELF}]+")
+_DOUBTFUL_LINES = re.compile(f"[^\n{_ITSELF}]+")
+_NOT_ASCII = re.compile(r"[^ -~]")
+_NOT_ASCII_LINES = re.compile(r"[^\n -~]")
+
+# Printable in Unicode's eyes, nothing at all on a screen: joiners, fillers and selectors.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0d\uffa0\U00016fe4\U000e0100-\U000e01ef]"
+)
+# Half syllables that sit on the character before them without being marks.
+_JAMO = re.compile("[\u1161-\u11ff\ud7b0-\ud7fb]")
+_PICTURE = re.compile(
+    "[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001faff]"
+)
+_TAKES_EMOJI_STYLE = re.compile(
+    "[#*0-9\u00a9\u00ae\u203c\u2049\u2122\u2139\u24c2\u25aa-\u25fe\u3030\u303d\u3297\u3299]"
+)
+
+_ZWJ = "\u200d"
+_STYLES = "\ufe0e\ufe0f"
+
+
+def safe(value: object, limit: int | None = None, *, multiline: bool = False, ascii: bool = False) -> str:
+    """Return `value` as text that stands where it is put: what is invisible or moves things becomes a symbol.
+
+    Control characters become their pictures (`␛`), everything else that has no shape of its own its code point
+    (`‹202E›`); with `ascii`, whatever is not printable ASCII is written as in Python (`\\x1b`). A tab becomes spaces,
+    a line end `↵` unless `multiline`. At most `limit` characters are returned; a cut text ends in `…`. The work is
+    linear in what is returned. A value that is no string is written as JSON, bounded in depth and length.
+    """
+    text = value if isinstance(value, str) else _plain(value, PLAIN_LIMIT if limit is None else limit + 1)
+    cut = limit is not None and len(text) > limit
+    if cut:
+        text = text[:limit]
+    if not (text.isascii() and text.isprintable()):
+        if multiline:
+            text = text.replace("\r\n", "\n")
+        if ascii:
+            text = (_NOT_ASCII_LINES if multiline else _NOT_ASCII).sub(_escaped, text)
+        else:
+            text = (_DOUBTFUL_LINES if multiline else _DOUBTFUL).sub(_shown, text)
+    if limit is not None and (cut or len(text) > limit):
+        sign = SIGNS_ASCII.cut if ascii else SIGNS.cut
+        text = text[: max(limit - 1, 0)].rstrip(_ZWJ) + sign if limit > 0 else ""
+    return text
+
+
+def lines(value: object, width: int | None = None, *, limit: int | None = None, ascii: bool = False) -> list[str]:
+    """Return `value` as safe lines, at least one; with `width`, wrapped at spaces to that many cells."""
+    found = safe(value, limit, multiline=True, ascii=ascii).split("\n")
+    if width is None:
+        return found
+    return [part for line in found for part in _wrapped(line, max(width, 1))]
+
+
+def _shown(match: re.Match[str]) -> str:
+    """Write one run of doubtful characters, which may change the character before it and join the one after it."""
+    text, (start, end) = match.string, match.span()
+    base = text[start - 1] if start else "\n"
+    styled, stack, out = False, 0, []
+    for at in range(start, end):
+        char = text[at]
+        if char == "\t":
+            out.append(TAB)
+            base = " "
+        elif char == "\n":
+            out.append("↵")
+            base = "\n"
+        elif char in _STYLES and not styled and stack == 0 and _is_emoji_base(base):
+            out.append(char)
+            styled = True
+            continue
+        elif char == _ZWJ and _PICTURE.match(base) and at + 1 < len(text) and _PICTURE.match(text[at + 1]):
+            out.append(char)
+        elif _INVISIBLE.match(char) or char in _STYLES:
+            out.append(_code_point(char))
+            base = "\n"
+        elif _sits_on(char):
+            stack += 1
+            if base != "\n" and stack <= STACK_LIMIT:
+                out.append(char)
+            else:
+                out.append(_code_point(char))
+            continue
+        elif char.isprintable() or unicodedata.category(char) == "Zs":
+            out.append(char)
+            base = char
+        else:
+            out.append(_code_point(char))
+            base = "\n"
+        styled, stack = False, 0
+    return "".join(out)
+
+
+def _is_emoji_base(char: str) -> bool:
+    return bool(_PICTURE.match(char) or _TAKES_EMOJI_STYLE.match(char))
+
+
+def _sits_on(char: str) -> bool:
+    return unicodedata.category(char) in ("Mn", "Me") or bool(_JAMO.match(char))
+
+
+def _code_point(char: str) -> str:
+    code = ord(char)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    return f"‹{code:02X}›"
+
+
+def _escaped(match: re.Match[str]) -> str:
+    char = match[0]
+    if char == "\t":
+        return TAB
+    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def _plain(value: object, limit: int) -> str:
+    """Write a value that is no string: JSON's words where it is JSON, cut after about `limit` characters."""
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value[: limit + 1]).decode("utf-8", "surrogateescape")
+    if not isinstance(value, (dict, list, tuple)):
+        return _scalar(value)
+    out: list[str] = []
+    length = 0
+    for piece in _pieces(value):
+        out.append(piece)
+        length += len(piece)
+        if length > limit:
+            break
+    return "".join(out)
+
+
+def _pieces(value: object) -> Iterator[str]:
+    """Yield JSON-like text in pieces, with a stack of our own: what a server nests must not exhaust Python's."""
+    stack: list[Iterator[object]] = [iter((value,))]
+    closers = [""]
+    fresh = True
+    while stack:
+        item = next(stack[-1], _END)
+        if item is _END:
+            stack.pop()
+            yield closers.pop()
+            fresh = False
+            continue
+        if not fresh:
+            yield ", "
+        fresh = False
+        if isinstance(item, _Member):
+            yield f'"{item.name}": '
+            item = item.value
+        if isinstance(item, dict):
+            yield "{"
+            stack.append(_Member(str(name), inner) for name, inner in item.items())
+            closers.append("}")
+            fresh = True
+        elif isinstance(item, (list, tuple)):
+            yield "["
+            stack.append(iter(item))
+            closers.append("]")
+            fresh = True
+        else:
+            yield f'"{item}"' if isinstance(item, str) else _scalar(item)
+
+
+class _Member:
+    __slots__ = ("name", "value")
+
+    def __init__(self, name: str, value: object) -> None:
+        self.name = name
+        self.value = value
+
+
+_END = object()
+
+
+def _scalar(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and value.bit_length() > 4096:
+        return f"an integer of about {_digits(value):,} digits"
+    return str(value)
+
+
+def _digits(value: int) -> int:
+    return value.bit_length() * 30103 // 100000 + 1
+
+
+# Cells
+
+
+@lru_cache(maxsize=4096)
+def _char_cells(char: str) -> int:
+    if _sits_on(char) or unicodedata.category(char) in ("Cf", "Cc", "Cs", "Zl", "Zp"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def _clusters(text: str) -> Iterator[tuple[int, int]]:
+    """Yield (index of its first character, width in cells) for each group of characters that is drawn as one."""
+    start = width = 0
+    joined = False
+    flag = False
+    for at, char in enumerate(text):
+        cells = _char_cells(char)
+        regional = "\U0001f1e6" <= char <= "\U0001f1ff"
+        if at and (
+            cells == 0 or joined or (regional and flag) or ("\U0001f3fb" <= char <= "\U0001f3ff" and width == 2)
+        ):
+            if char == "\ufe0f" and width == 1 and _is_emoji_base(text[at - 1]):
+                width = 2
+            joined = char == _ZWJ
+            flag = False
+            continue
+        if at:
+            yield start, width
+        start, width = at, (2 if regional else cells)
+        flag, joined = regional, False
+    if text:
+        yield start, width
+
+
+def cell_len(text: str) -> int:
+    """Return how many terminal cells `text` takes: wide characters and emoji two, marks none."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    return sum(width for _, width in _clusters(text))
+
+
+def ellipsis(text: str, cells: int, sign: str = "…") -> str:
+    """Return `text` cut to at most `cells` cells; where something was cut it ends in `sign`."""
+    if len(text) <= cells and text.isascii():
+        return text
+    room = cells - cell_len(sign)
+    used = end = 0
+    for start, width in _clusters(text):
+        if used <= room:
+            end = start
+        used += width
+        if used > cells:
+            return text[:end] + sign if room >= 0 else ""
+    return text
+
+
+def _wrapped(line: str, width: int) -> Iterator[str]:
+    """Break one line after spaces, and inside a word only where it is wider than the room; spaces may hang over."""
+    if len(line) <= width and line.isascii():
+        yield line
+        return
+    begin = used = gap = used_at_gap = 0
+    for start, cells in _clusters(line):
+        blank = line[start] == " "
+        if used + cells > width and start > begin and not blank:
+            if gap > begin and not line[begin:gap].isspace():
+                yield line[begin:gap].rstrip(" ")
+                begin, used = gap, used - used_at_gap
+            else:
+                yield line[begin:start]
+                begin, used = start, 0
+            gap = 0
+        used += cells
+        if blank:
+            gap, used_at_gap = start + 1, used
+    yield line[begin:].rstrip(" ") if used > width else line[begin:]
+
+
+# Figures
+
+
+def duration(us: float) -> str:
+    """Write microseconds for people: `3.1 ms`, `12 ms`, `1.2 s`, `4 m 12 s`, `2 h 5 m`, `3 d 4 h`."""
+    if us != us:
+        return "?"
+    if us < 0:
+        return "-" + duration(-us)
+    us = min(us, 10**18)
+    if 0 < us < 50:
+        return "<0.1 ms"
+    if us < 9_950:
+        return f"{us / 1e3:.1f} ms" if us else "0 ms"
+    if us < 999_500:
+        return f"{us / 1e3:.0f} ms"
+    if us < 59_950_000:
+        return f"{us / 1e6:.1f} s"
+    seconds = round(us / 1e6)
+    if seconds < 3600:
+        return f"{seconds // 60} m {seconds % 60} s"
+    minutes = seconds // 60
+    if minutes < 1440:
+        return f"{minutes // 60} h {minutes % 60} m"
+    hours = minutes // 60
+    return f"{hours // 24:,} d {hours % 24} h"
+
+
+def size(octets: int) -> str:
+    """Write a number of bytes for people, in powers of 1000: `184 B`, `1.1 kB`, `12.4 kB`, `312 kB`, `1.2 MB`."""
+    if abs(octets) < 1000:
+        return f"{octets} B"
+    value = float(max(min(octets, 10**24), -(10**24)))
+    for unit in ("kB", "MB", "GB", "TB"):
+        value /= 1000
+        if abs(value) < 99.95:
+            return f"{value:.1f} {unit}"
+        if abs(value) < 999.5:
+            return f"{value:.0f} {unit}"
+    return f"{value:,.0f} TB"
+
+
+def count(number: int) -> str:
+    """Write a number with thousands apart: `12,407`."""
+    return f"{number:,}" if abs(number) < 10**18 else f"about 10^{_digits(number) - 1}"
+
+
+# Signs
+
+
+class Signs(NamedTuple):
+    """The signs of the visual language, each one cell wide."""
+
+    sent: str = "→"
+    received: str = "←"
+    notification: str = "↯"
+    progress: str = "↻"
+    asked: str = "?"
+    finding: str = "▲"
+    done: str = "✓"
+    failed: str = "✗"
+    live: str = "●"
+    local: str = "▪"
+    cut: str = "…"
+    caret: str = "▏"
+    bars: str = "▁▂▃▄▅▆▇█"
+    edge: str = "▌"
+    nested: str = "↳"
+    later: str = "·"
+    folded: str = "▸"
+    unfolded: str = "▾"
+    up: str = "↑"
+    down: str = "↓"
+    crumb: str = "›"
+    times: str = "×"
+    line_end: str = "↵"
+    quote_open: str = "“"
+    quote_close: str = "”"
+
+
+SIGNS = Signs()
+SIGNS_ASCII = Signs(
+    sent=">",
+    received="<",
+    notification="*",
+    progress="%",
+    finding="!",
+    done="+",
+    failed="x",
+    live="o",
+    local="=",
+    cut="~",
+    caret="|",
+    bars="_.-:=+*#",
+    edge="|",
+    nested="`",
+    later=".",
+    folded="+",
+    unfolded="-",
+    up="^",
+    down="v",
+    crumb=">",
+    times="x",
+    line_end="$",
+    quote_open='"',
+    quote_close='"',
+)
+
+
+def signs(ascii: bool) -> Signs:
+    """Return the table of signs for a screen that has them, or for one that has ASCII only."""
+    return SIGNS_ASCII if ascii else SIGNS
+
+
+def wants_ascii(environ: Mapping[str, str], encoding: str | None) -> bool:
+    """Tell whether only ASCII can be counted on: an output encoding that is not Unicode, or the locale `C` asked for.
+
+    Python itself writes `LC_CTYPE=C.UTF-8` into the environment under `LANG=C` (PEP 538), so that value alone does
+    not overrule `LANG`.
+    """
+    if encoding is not None and "utf" not in encoding.lower():
+        return True
+    overall = environ.get("LC_ALL")
+    if overall:
+        return _is_c(overall)
+    kind = environ.get("LC_CTYPE", "")
+    if kind and kind.lower() not in ("c.utf-8", "c.utf8", "utf-8"):
+        return _is_c(kind)
+    return _is_c(environ.get("LANG", ""))
+
+
+def _is_c(locale: str) -> bool:
+    return locale in ("C", "POSIX")
