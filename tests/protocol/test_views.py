@@ -1,0 +1,136 @@
+"""Views never raise, never copy, and say what is wrong (C-BASE-17, C-TOOL-01, C-TOOL-05)."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.protocol import views
+from inspector.protocol.views import (
+    Capabilities,
+    ContentBlock,
+    Prompt,
+    PromptArgument,
+    Resource,
+    ResourceTemplate,
+    ServerInfo,
+    Tool,
+    View,
+)
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+KEYS = st.sampled_from(
+    ["name", "title", "description", "uri", "uriTemplate", "mimeType", "size", "annotations", "inputSchema", "icons"]
+    + ["outputSchema", "execution", "arguments", "type", "text", "data", "resource", "_meta", "version", "tools"]
+    + ["extensions", "required", "properties", "readOnlyHint"]
+)
+ALL_VIEWS = (Tool, Resource, ResourceTemplate, Prompt, PromptArgument, ContentBlock, ServerInfo, Capabilities)
+
+
+def look_at_everything(view: View) -> None:
+    for name, member in inspect.getmembers(type(view)):
+        if isinstance(member, property):
+            getattr(view, name)
+    repr(view)
+
+
+@given(JSON | st.dictionaries(KEYS, JSON | st.dictionaries(KEYS, JSON, max_size=4), max_size=6))
+def test_no_property_raises_whatever_the_server_sends(raw: Any) -> None:
+    for kind in ALL_VIEWS:
+        view = kind(raw)
+        look_at_everything(view)
+        assert view.raw is raw
+    ContentBlock(raw).data()
+    Capabilities(raw).has("tools.listChanged")
+
+
+def test_the_display_name_is_title_then_annotation_title_then_name() -> None:
+    assert Tool({"name": "n", "title": "T", "annotations": {"title": "A"}}).display_name == "T"
+    assert Tool({"name": "n", "annotations": {"title": "A"}}).display_name == "A"
+    assert Tool({"name": "n", "title": ""}).display_name == "n"
+    assert Tool({"name": {"a": 1}}).display_name == views.UNNAMED
+    assert Resource({"uri": "file:///x"}).display_name == "file:///x"
+    assert ResourceTemplate({"uriTemplate": "x{y}"}).display_name == "x{y}"
+
+
+def test_hints_are_those_the_server_gave() -> None:
+    assert Tool({"annotations": {"readOnlyHint": True, "openWorldHint": False}}).hints == ("read-only", "closed-world")
+    assert Tool({"annotations": {"destructiveHint": False, "idempotentHint": True}}).hints == ("additive", "idempotent")
+    assert Tool({"annotations": {"readOnlyHint": "yes", "destructiveHint": 1, "idempotentHint": False}}).hints == ()
+
+
+def test_arguments_of_a_tool() -> None:
+    tool = Tool({"inputSchema": {"type": "object", "properties": {"b": {}, "a": {}}, "required": ["a", 7]}})
+    assert tool.arguments == ("b", "a")
+    assert tool.required_arguments == ("a",)
+    assert tool.task_support == "forbidden"
+    assert Tool({"inputSchema": {"properties": ["a"]}}).arguments == ()
+
+
+def test_problems_name_what_is_wrong() -> None:
+    assert Tool({"name": "x", "inputSchema": {"type": "object"}}).problems == []
+    assert Tool(None).problems == ["null instead of an object"]
+    assert Tool({"name": 1, "outputSchema": [1]}).problems == [
+        "name is a number instead of a string",
+        "inputSchema is missing",
+        "outputSchema is an array instead of an object",
+    ]
+    assert Tool({"name": "", "inputSchema": {}}).problems == ["name is empty", 'inputSchema is not of type "object"']
+    assert Tool({"name": "x", "inputSchema": True}).problems == ["inputSchema is a boolean instead of an object"]
+    assert Resource({"name": "x"}).problems == ["uri is missing"]
+    assert Capabilities({"tools": {}, "logging": True}).problems == ["logging is a boolean instead of an object"]
+
+
+def test_a_prompt_offers_its_arguments_as_a_schema() -> None:
+    prompt = Prompt(
+        {"name": "p", "arguments": [{"name": "a", "required": True, "description": "D"}, {"name": 3}, None]}
+    )
+    assert [argument.is_required for argument in prompt.arguments] == [True, False, False]
+    assert prompt.argument_schema["required"] == ["a"]
+    assert list(prompt.argument_schema["properties"]) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind", "body", "data", "problems"),
+    [
+        ({"type": "text", "text": "hi"}, "text", "hi", None, []),
+        ({"type": "image", "data": "aGk=", "mimeType": "image/png"}, "image", "", b"hi", []),
+        ({"type": "image", "data": "aG\nk"}, "image", "", b"hi", ["mimeType is missing"]),
+        ({"type": "audio", "data": "%%%", "mimeType": "a/b"}, "audio", "", None, []),
+        ({"type": "resource", "resource": {"uri": "x:y", "text": "t"}}, "resource", "t", None, []),
+        ({"type": "resource", "resource": {"uri": "x:y", "blob": "aGk="}}, "resource", "", b"hi", []),
+        ({"type": "resource"}, "resource", "", None, ["resource.uri is missing", "resource has neither text nor blob"]),
+        ({"type": "hologram", "data": "aGk="}, "unknown", "", None, []),
+        ({"type": ["text"]}, "unknown", "", None, ["type is an array"]),
+        ("text", "unknown", "", None, ["a string instead of an object"]),
+    ],
+)
+def test_content_blocks(raw: Any, kind: str, body: str, data: bytes | None, problems: list[str]) -> None:
+    block = ContentBlock(raw)
+    assert (block.kind, block.body, block.data(), block.problems) == (kind, body, data, problems)
+
+
+def test_a_capability_is_declared_by_an_object_or_true() -> None:
+    declared = Capabilities(
+        {"tools": {"listChanged": True}, "resources": {"subscribe": False}, "logging": None, "x": {}}
+    )
+    assert declared.has("tools")
+    assert declared.has("tools.listChanged")
+    assert not declared.has("resources.subscribe")
+    assert not declared.has("logging")
+    assert not declared.has("tools.listChanged.deeper")
+    assert declared.names == ("tools", "resources", "x")
+
+
+def test_sizes_are_whole_numbers() -> None:
+    assert Resource({"size": 3.0}).size == 3
+    assert Resource({"size": True}).size is None
+    assert Resource({"size": float("inf")}).size is None
