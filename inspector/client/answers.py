@@ -1,0 +1,242 @@
+"""What the server asks of us: sampling, elicitation, roots. Questions wait in the inbox until somebody answers.
+
+Standing answers are the user's, given beforehand; nothing is ever answered behind the user's back.
+Source: specification, "Client features" of each revision (C-ROOT-*, C-SAMP-*, C-ELIC-*).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from inspector.protocol import jsonrpc
+from inspector.protocol.revisions import Features
+
+Topic = Literal["sampling", "elicitation", "roots"]
+State = Literal["open", "answered", "declined", "cancelled", "refused", "withdrawn", "lost"]
+
+TOPICS: dict[str, Topic] = {
+    "sampling/createMessage": "sampling",
+    "elicitation/create": "elicitation",
+    "roots/list": "roots",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How questions are answered without asking. `None` for a topic: it is not offered to the server at all.
+
+    `"ask"` puts them into the inbox. Sampling: `"decline"` or the text to answer with. Elicitation: `"defaults"`,
+    `"decline"`, `"cancel"` or the content (a dict). Roots: the URIs.
+    """
+
+    sampling: str | None = None
+    elicitation: str | dict[str, Any] | None = None
+    roots: tuple[str, ...] | Literal["ask"] | None = None
+
+    def capabilities(self, features: Features) -> dict[str, Any]:
+        """The client capabilities that these answers back, in the words of a revision."""
+        offered: dict[str, Any] = {}
+        if self.roots is not None:
+            offered["roots"] = {"listChanged": True}
+        if self.sampling is not None:
+            offered["sampling"] = {"tools": {}} if features.sampling_tools and self.sampling == "ask" else {}
+        if self.elicitation is not None and features.elicitation_form:
+            offered["elicitation"] = {"form": {}} if features.elicitation_modes else {}
+            if features.elicitation_url and self.elicitation == "ask":
+                offered["elicitation"]["url"] = {}
+        return offered
+
+
+class Question:
+    """One request of the server that wants an answer from the user."""
+
+    def __init__(self, n: int, id: Any, topic: Topic, params: dict[str, Any], parent: int, t: int, inbox: Inbox) -> None:
+        self.n = n
+        """The request's number in the journal."""
+        self.id = id
+        self.topic = topic
+        self.params = params
+        self.parent = parent
+        """The number of the request of ours inside which it came, or 0."""
+        self.t = t
+        self.state: State = "open"
+        self.answer: Any = None
+        self.problem = ""
+        """Why an answer of ours was not taken, until the next one."""
+        self._inbox = inbox
+
+    @property
+    def mode(self) -> str:
+        """Of an elicitation: `form` or `url`; a missing mode is the form (C-ELIC-01)."""
+        mode = self.params.get("mode", "form")
+        return mode if isinstance(mode, str) else "form"
+
+    @property
+    def message(self) -> str:
+        """Of an elicitation: what the server says. Untrusted."""
+        text = self.params.get("message")
+        return text if isinstance(text, str) else ""
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Of an elicitation: what it wants to know, as a JSON Schema."""
+        schema = self.params.get("requestedSchema")
+        return schema if isinstance(schema, dict) else {}
+
+    def accept(self, content: Any) -> None:
+        """Elicitation: accept, with the content (None for a URL). Roots: the list of root objects. Sampling: the result."""
+        if self.topic == "elicitation":
+            result: dict[str, Any] = {"action": "accept"}
+            if content is not None:
+                result["content"] = content
+        elif self.topic == "roots":
+            result = {"roots": content}
+        else:
+            result = content
+        self._inbox.settle(self, "answered", result=result)
+
+    def reply_text(self, text: str) -> None:
+        """Sampling: answer with a text as the model would, cut to `maxTokens` words at most (C-SAMP-02)."""
+        self.accept(sampling_result(text, self.params))
+
+    def decline(self) -> None:
+        """Say no: an elicitation is declined; sampling and roots are refused with an error (C-SAMP-01)."""
+        if self.topic == "elicitation":
+            self._inbox.settle(self, "declined", result={"action": "decline"})
+        else:
+            what = "sampling request" if self.topic == "sampling" else "request for roots"
+            self._inbox.settle(self, "declined", error=(jsonrpc.USER_REJECTED, f"User rejected {what}"))
+
+    def cancel(self) -> None:
+        """Dismiss without a choice: an elicitation is cancelled, anything else is declined."""
+        if self.topic == "elicitation":
+            self._inbox.settle(self, "cancelled", result={"action": "cancel"})
+        else:
+            self.decline()
+
+    def send(self, result: Any) -> None:
+        """Answer with exactly this result, whatever it is (edited by hand)."""
+        self._inbox.settle(self, "answered", result=result)
+
+
+def sampling_result(text: str, params: dict[str, Any]) -> dict[str, Any]:
+    """A `CreateMessageResult` with one text. A token is counted as a word, which never exceeds what was allowed."""
+    limit = params.get("maxTokens")
+    reason = "endTurn"
+    if type(limit) is int and limit >= 0:
+        words = text.split()
+        if len(words) > limit:
+            text, reason = " ".join(words[:limit]), "maxTokens"
+    return {
+        "role": "assistant",
+        "content": {"type": "text", "text": text},
+        "model": "inspector/standing-answer",
+        "stopReason": reason,
+    }
+
+
+class Inbox:
+    """The questions of a session, newest last. Answered ones stay, to be looked at, up to a bound."""
+
+    KEPT = 500
+    OPEN_LIMIT = 1000
+    """Questions open at once; more are refused, so that a hostile server cannot fill the memory."""
+
+    def __init__(
+        self,
+        standing: Standing,
+        reply: Callable[[Question, Any, tuple[int, str] | None], None],
+        changed: Callable[[], None],
+        defaults: Callable[[dict[str, Any]], Any],
+    ) -> None:
+        self.standing = standing
+        self.questions: list[Question] = []
+        self.on_open: Callable[[Question], None] | None = None
+        self.on_closed: Callable[[Question], None] | None = None
+        self._reply = reply
+        self._changed = changed
+        self._defaults = defaults
+
+    def open(self) -> list[Question]:
+        """The questions that wait for an answer, oldest first."""
+        return [question for question in self.questions if question.state == "open"]
+
+    def ask(self, n: int, id: Any, topic: Topic, params: dict[str, Any], parent: int, t: int) -> Question:
+        """A question arrived: answer it by the standing answer, or let it wait."""
+        question = Question(n, id, topic, params, parent, t, self)
+        self.questions.append(question)
+        if len(self.questions) > self.KEPT and self.questions[0].state != "open":
+            del self.questions[0]
+        self._changed()
+        if self.on_open is not None:
+            self.on_open(question)
+        if len(self.open()) > self.OPEN_LIMIT:
+            question.decline()
+        elif topic == "sampling":
+            self._standing_sampling(question)
+        elif topic == "elicitation":
+            self._standing_elicitation(question)
+        elif isinstance(self.standing.roots, tuple):
+            question.accept([root_object(uri) for uri in self.standing.roots])
+        return question
+
+    def _standing_sampling(self, question: Question) -> None:
+        answer = self.standing.sampling
+        if answer == "decline":
+            question.decline()
+        elif answer is not None and answer != "ask":
+            question.reply_text(answer)
+
+    def _standing_elicitation(self, question: Question) -> None:
+        answer = self.standing.elicitation
+        if answer is None or answer == "ask":
+            return
+        if answer == "decline" or (question.mode == "url" and answer != "cancel"):
+            question.decline()
+        elif answer == "cancel":
+            question.cancel()
+        elif answer == "defaults":
+            question.accept(self._defaults(question.schema))
+        elif isinstance(answer, dict):
+            question.accept(answer)
+
+    def settle(self, question: Question, state: State, *, result: Any = None, error: tuple[int, str] | None = None) -> None:
+        """Send the answer to a question that is open; once only."""
+        if question.state != "open":
+            return
+        question.state = state
+        question.answer = result if error is None else {"error": {"code": error[0], "message": error[1]}}
+        if self.on_closed is not None:
+            self.on_closed(question)
+        self._reply(question, result, error)
+        self._changed()
+
+    def withdraw(self, id: Any, state: State = "withdrawn") -> Question | None:
+        """The server took its request back: no answer is sent (C-CANC-02)."""
+        key = jsonrpc.id_key(id)
+        for question in self.questions:
+            if question.state == "open" and jsonrpc.id_key(question.id) == key:
+                self._end(question, state)
+                return question
+        return None
+
+    def lose_all(self) -> None:
+        """The connection is gone: nobody waits for the answers any more."""
+        for question in self.open():
+            self._end(question, "lost")
+
+    def _end(self, question: Question, state: State) -> None:
+        question.state = state
+        if self.on_closed is not None:
+            self.on_closed(question)
+        self._changed()
+
+
+def root_object(uri: str) -> dict[str, Any]:
+    """A `Root` for a URI, named by its last part."""
+    from urllib.parse import unquote
+
+    name = unquote(uri.rstrip("/").rsplit("/", 1)[-1])
+    return {"uri": uri, "name": name} if name else {"uri": uri}

@@ -1,0 +1,32 @@
+"""What is new: one counter per topic. A reader keeps the counts it has seen and looks again when they differ.
+
+Cheaper than messages, and safe in a flood: twenty thousand changes between two ticks of the interface are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+Topic = Literal["phase", "server", "tools", "resources", "templates", "prompts", "calls", "inbox", "subscriptions", "log"]
+
+
+class Changes:
+    """Counters by topic, and at most one listener that is woken once until it has looked."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self._wake: Callable[[], None] | None = None
+
+    def __getitem__(self, topic: Topic) -> int:
+        return self.counts.get(topic, 0)
+
+    def bump(self, topic: Topic) -> None:
+        """Something about `topic` is new."""
+        self.counts[topic] = self.counts.get(topic, 0) + 1
+        if self._wake is not None:
+            self._wake()
+
+    def listen(self, wake: Callable[[], None] | None) -> None:
+        """Call `wake` (cheap, any number of times) whenever something changes."""
+        self._wake = wake

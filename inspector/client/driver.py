@@ -1,0 +1,43 @@
+"""What an era must be able to do. `legacy.py` is the handshake's era, `modern.py` the one of per-request metadata."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from inspector.client.pending import Call
+from inspector.client.server import Server
+from inspector.journal.journal import Frame
+from inspector.protocol.revisions import Era
+
+
+class Driver(Protocol):
+    """One era's way to open a connection, to dress a request, to give one up, and to take what the server sends."""
+
+    era: Era
+
+    async def open(self) -> Server:
+        """Agree on a revision with the server. Raises `HandshakeError` or what the request raised."""
+
+    def dress(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
+        """The message for a call that has its id, and the HTTP header fields that go with it."""
+
+    def give_up(self, call: Call, reason: str) -> None:
+        """Tell the server, by the era's and the transport's rule, that a call is cancelled."""
+
+    def on_request(self, frame: Frame, message: dict[str, Any]) -> None:
+        """The server asks something."""
+
+    def on_notification(self, frame: Frame, message: dict[str, Any]) -> None:
+        """The server tells something."""
+
+    async def set_log_level(self, level: str) -> None:
+        """Choose which log messages the server sends."""
+
+    async def subscribe(self, uri: str) -> None:
+        """Ask to be told when a resource changes."""
+
+    async def unsubscribe(self, uri: str) -> None:
+        """Ask no longer to be told."""
+
+    def roots_changed(self) -> None:
+        """Our roots are others now."""

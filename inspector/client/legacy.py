@@ -1,0 +1,170 @@
+"""The handshake era (2024-11-05 to 2025-11-25): `initialize`, sessions, requests in both directions.
+
+Source: specification, "Lifecycle", "Cancellation", "Progress", "Ping" of those revisions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from inspector import __version__
+from inspector.client.answers import TOPICS
+from inspector.client.catalog import KINDS
+from inspector.client.pending import Call, Progress
+from inspector.client.server import Server
+from inspector.errors import HandshakeError, NotOffered, ServerError
+from inspector.journal.findings import Finding
+from inspector.journal.journal import Frame
+from inspector.protocol import jsonrpc
+from inspector.protocol.revisions import LEGACY, NEWEST_LEGACY, Era, features
+
+if TYPE_CHECKING:
+    from inspector.client.session import Session
+
+_CHANGED = {kind.changed for kind in KINDS.values()}
+
+
+class LegacyDriver:
+    """Speaks the handshake era on behalf of a session."""
+
+    era: Era = "legacy"
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    async def open(self) -> Server:
+        """`initialize`, choice of the revision, `notifications/initialized` (C-LIFE-01 … C-LIFE-06)."""
+        session = self.session
+        offered = session.options.protocol or NEWEST_LEGACY
+        call = session.start(
+            "initialize",
+            {
+                "protocolVersion": offered,
+                "capabilities": session.inbox.standing.capabilities(features(offered)),
+                "clientInfo": {"name": "inspector", "title": "Inspector", "version": __version__},
+            },
+            progress=False,
+        )
+        try:
+            result = await call.result()
+        except ServerError as error:
+            raise self._refused(error, offered) from error
+        if type(result) is not dict:
+            raise HandshakeError(
+                "The server answered initialize with something that is no result object.",
+                hint="Message " + str(call.answer_n) + " in the recording shows it.",
+            )
+        server = Server(result)
+        if server.revision not in LEGACY:
+            self._unknown_revision(server, call.answer_n)
+        row = server.features
+        session.transport.agreed(
+            server.revision, version_header=row.version_header, resumable=row.resumable, listen=True
+        )
+        session.notify("notifications/initialized")
+        return server
+
+    def _refused(self, error: ServerError, offered: str) -> HandshakeError:
+        """The server's own words, and what would work if it says so (C-LIFE-06)."""
+        supported = error.data.get("supported") if type(error.data) is dict else None
+        if type(supported) is list and supported:
+            names = ", ".join(str(item)[:40] for item in supported[:10])
+            usable = [item for item in supported if item in LEGACY]
+            hint = f"It supports: {names}." + (f" Try --protocol {usable[-1]}." if usable else "")
+        else:
+            hint = "The server refused the handshake; its stderr and the message log may say why."
+        return HandshakeError(
+            f"The server refused initialize at {offered}: {error.rpc_message} (error {error.rpc_code}).", hint=hint
+        )
+
+    def _unknown_revision(self, server: Server, n: int) -> None:
+        """A revision we do not know: go on by the newest rules, and say so. A missing one cannot be gone on with."""
+        if not server.revision:
+            raise HandshakeError(
+                "The server's answer to initialize names no protocolVersion.",
+                hint=f"Message {n} in the recording shows it. Does this command start an MCP server?",
+            )
+        self.session.journal.record_note(
+            f"The server chose revision “{server.revision[:60]}”, which is none of {', '.join(LEGACY)}. "
+            f"It is spoken to by the rules of {NEWEST_LEGACY}.",
+            Finding(n, "LIFE-04", "must", f"unknown revision “{server.revision[:60]}” in the answer to initialize"),
+        )
+
+    def dress(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
+        """A request object; its id is its progress token, which is unique while it runs (C-PROG-01)."""
+        params = call.params
+        if progress:
+            meta = (params or {}).get("_meta")
+            kept = dict(meta) if type(meta) is dict else {}
+            call.token = kept.setdefault("progressToken", call.id)
+            params = {**(params or {}), "_meta": kept}
+        return jsonrpc.request(call.id, call.method, params), ()
+
+    def give_up(self, call: Call, reason: str) -> None:
+        """`notifications/cancelled`, on every transport (C-HTTP-18); never for `initialize` (C-LIFE-08)."""
+        if call.method != "initialize":
+            self.session.notify("notifications/cancelled", {"requestId": call.id, "reason": reason})
+
+    def on_request(self, frame: Frame, message: dict[str, Any]) -> None:
+        """Answer `ping` at once (C-PING-01), let questions wait in the inbox, refuse the rest (C-LIFE-10)."""
+        session = self.session
+        id, method = message["id"], message["method"]
+        if jsonrpc.id_key(id) is None:
+            return  # An id of another type cannot be answered lawfully (C-BASE-02); the judge says so.
+        if method == "ping":
+            session.reply(frame, jsonrpc.result(id, {}))
+            return
+        topic = TOPICS.get(method)
+        standing = session.inbox.standing
+        if topic is None or getattr(standing, topic) is None:
+            session.reply(frame, jsonrpc.error(id, jsonrpc.METHOD_NOT_FOUND, f"Method not found: {method[:200]}"))
+            return
+        params = message.get("params")
+        params = params if type(params) is dict else {}
+        if topic == "elicitation":
+            declared = standing.capabilities(session.server.features).get("elicitation", {})
+            mode = params.get("mode", "form")
+            if mode != "form" and mode not in declared:
+                session.reply(frame, jsonrpc.error(id, jsonrpc.INVALID_PARAMS, f"Mode not declared: {str(mode)[:60]}"))
+                return  # C-ELIC-06
+        session.inbox.ask(frame.n, id, topic, params, session.journal.index.parents[frame.n - 1], frame.t)
+
+    def on_notification(self, frame: Frame, message: dict[str, Any]) -> None:
+        """Progress, list changes, updates, cancellations of what the server asked; the rest is for the log."""
+        session = self.session
+        method = message["method"]
+        params = message.get("params")
+        params = cast(dict[str, Any], params) if type(params) is dict else {}
+        if method == "notifications/progress":
+            call = session.pending.by_token(params.get("progressToken"))
+            if call is not None:
+                count = call.progress.count + 1 if call.progress else 1
+                call.touched(Progress(frame.n, frame.t, params, count))
+                session.changes.bump("calls")
+        elif method in _CHANGED:
+            session.lists_changed(method)
+        elif method == "notifications/resources/updated":
+            session.subscriptions.updated(params.get("uri"), frame.n)
+        elif method == "notifications/cancelled":
+            session.inbox.withdraw(params.get("requestId"))
+
+    async def set_log_level(self, level: str) -> None:
+        """`logging/setLevel` (C-LOG-01)."""
+        if not self.session.server.can("logging"):
+            raise NotOffered("The server does not offer logging.", hint="Its stderr may hold its log.")
+        await self.session.request("logging/setLevel", {"level": level})
+
+    async def subscribe(self, uri: str) -> None:
+        """`resources/subscribe` (C-RES-02)."""
+        if not self.session.server.can("resources", "subscribe"):
+            raise NotOffered("The server does not offer subscriptions to resources.")
+        await self.session.request("resources/subscribe", {"uri": uri})
+
+    async def unsubscribe(self, uri: str) -> None:
+        """`resources/unsubscribe`."""
+        await self.session.request("resources/unsubscribe", {"uri": uri})
+
+    def roots_changed(self) -> None:
+        """`notifications/roots/list_changed` (C-ROOT-01)."""
+        if self.session.inbox.standing.roots is not None:
+            self.session.notify("notifications/roots/list_changed")

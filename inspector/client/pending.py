@@ -1,0 +1,283 @@
+"""Requests in flight: one `Call` each, with its clock, its progress and its fate."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Literal
+
+from inspector.errors import InspectorError, RequestCancelled, RequestTimeout, ServerError
+from inspector.protocol.jsonrpc import id_key
+from inspector.transports.base import Outgoing
+
+Fate = Literal["pending", "done", "error", "cancelled", "timeout", "lost"]
+
+
+class Progress:
+    """The latest progress of a call. `total` and `message` are None where the server gave none of the right type."""
+
+    __slots__ = ("count", "message", "n", "t", "total", "value")
+
+    def __init__(self, n: int, t: int, params: dict[str, Any], count: int) -> None:
+        value, total, message = params.get("progress"), params.get("total"), params.get("message")
+        self.n = n
+        self.t = t
+        self.value = value if type(value) in (int, float) else 0
+        self.total = total if type(total) in (int, float) else None
+        self.message = message if type(message) is str else None
+        self.count = count
+        """How many progress notifications the call has had."""
+
+    @property
+    def fraction(self) -> float | None:
+        """Between 0 and 1, or None where the total is not known."""
+        if not self.total or not self.total > 0:
+            return None
+        return min(1.0, max(0.0, self.value / self.total))
+
+
+class Call:
+    """A request that was sent. Await `result()`; `cancel()` and `extend()` at any time."""
+
+    def __init__(self, method: str, params: dict[str, Any] | None, timeout: float, ceiling: float, loop: asyncio.AbstractEventLoop) -> None:
+        self.method = method
+        self.params = params
+        self.id: int | str = 0
+        self.token: Any = None
+        """Its progress token, where it has one."""
+        self.outgoing: Outgoing | None = None
+        self.answer_n = 0
+        """The answer's number, also of a late one; 0 while there is none."""
+        self.fate: Fate = "pending"
+        self.progress: Progress | None = None
+        self.value: Any = None
+        """The result, once `fate` is `done`."""
+        self.error: InspectorError | None = None
+        self.late = False
+        """The answer came after we had given up."""
+        self.started = loop.time()
+        self.ended = 0.0
+        self.timeout = timeout
+        """Seconds without progress that are allowed."""
+        self.ceiling = ceiling
+        """Seconds allowed altogether."""
+        self.resent = False
+        self.on_result: Callable[[Call], None] | None = None
+        self._loop = loop
+        self._quiet_since = self.started
+        self._paused_at: float | None = None
+        self._future: asyncio.Future[None] | None = None
+        self._pending: Pending | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def n(self) -> int:
+        """The request's number in the journal; 0 before it was sent."""
+        return self.outgoing.n if self.outgoing is not None else 0
+
+    @property
+    def name(self) -> str:
+        """What the request is about: the tool's or prompt's name, or the resource's URI."""
+        params = self.params or {}
+        name = params.get("name") or params.get("uri") or ""
+        return name if isinstance(name, str) else ""
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it was sent, up to its end."""
+        return (self.ended or self._loop.time()) - self.started
+
+    @property
+    def allowed(self) -> float:
+        """Seconds after the start at which it will time out unless there is progress."""
+        return min(self._quiet_since + self.timeout, self.started + self.ceiling) - self.started
+
+    async def result(self) -> Any:
+        """Wait for the result. Raises `ServerError`, `RequestTimeout`, `RequestCancelled` or a `ConnectionProblem`."""
+        if self.fate == "pending":
+            if self._future is None:
+                self._future = self._loop.create_future()
+            try:
+                await asyncio.shield(self._future)
+            except asyncio.CancelledError:
+                if self.fate == "pending":
+                    self.cancel("the caller went away")
+                raise
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+    def cancel(self, reason: str = "cancelled by the user") -> None:
+        """Give up, and tell the server by the transport's rule. No effect once it has ended."""
+        if self.fate == "pending" and self._pending is not None:
+            self._pending.cancel(self, reason)
+
+    def extend(self, seconds: float) -> None:
+        """Allow more time, also beyond the ceiling."""
+        self.timeout += seconds
+        self.ceiling += seconds
+        self._arm()
+
+    # The clock
+
+    def touched(self, progress: Progress) -> None:
+        """Progress came: the quiet time begins anew (C-LIFE-09)."""
+        self.progress = progress
+        self._quiet_since = self._loop.time()
+
+    def pause(self) -> None:
+        """Stop the clock while a person is being asked something on behalf of this call."""
+        if self._paused_at is None:
+            self._paused_at = self._loop.time()
+
+    def resume(self) -> None:
+        """Let the clock run again; the time in between does not count."""
+        if self._paused_at is not None:
+            paused = self._loop.time() - self._paused_at
+            self._paused_at = None
+            self._quiet_since += paused
+            self.ceiling += paused
+
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self.fate == "pending":
+            self._timer = self._loop.call_at(self.started + self.allowed, self._expire)
+
+    def _expire(self) -> None:
+        """The timer is set once and looks again when it fires: progress costs nothing."""
+        if self.fate != "pending" or self._pending is None:
+            return
+        if self._paused_at is not None:
+            self._timer = self._loop.call_later(1.0, self._expire)
+        elif self._loop.time() + 0.001 < self.started + self.allowed:
+            self._arm()
+        else:
+            self._pending.expire(self)
+
+    def _end(self, fate: Fate, value: Any = None, error: InspectorError | None = None) -> None:
+        self.fate = fate
+        self.value = value
+        self.error = error
+        self.ended = self._loop.time()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._future is not None and not self._future.done():
+            self._future.set_result(None)
+
+
+class Pending:
+    """The table of calls by id. `tell_cancelled(call, reason)` is the era's way to say that we gave up."""
+
+    KEPT_GIVEN_UP = 1024
+
+    def __init__(self, tell_cancelled: Callable[[Call, str], None], changed: Callable[[], None]) -> None:
+        self._calls: dict[Any, Call] = {}
+        self._given_up: dict[Any, Call] = {}
+        self._tell_cancelled = tell_cancelled
+        self._changed = changed
+        self.latency = 0.0
+        """Seconds that the newest answer took."""
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def calls(self) -> list[Call]:
+        """The calls in flight, oldest first."""
+        return list(self._calls.values())
+
+    def get(self, id: Any) -> Call | None:
+        """The call in flight with this id."""
+        return self._calls.get(id_key(id))
+
+    def by_token(self, token: Any) -> Call | None:
+        """The call in flight with this progress token. Tokens are ids unless the user chose one."""
+        key = id_key(token)
+        call = self._calls.get(key)
+        if call is not None and call.token == key:
+            return call
+        return next((call for call in self._calls.values() if key is not None and call.token == key), None)
+
+    def add(self, call: Call) -> None:
+        """Take a call into the table and start its clock."""
+        self._calls[call.id] = call
+        call._pending = self
+        call._arm()
+        self._changed()
+
+    def rename(self, call: Call, id: int | str) -> None:
+        """Give a call that is sent again its new id."""
+        self._calls.pop(call.id, None)
+        call.id = id
+        self._calls[id] = call
+
+    def answer(self, n: int, message: dict[str, Any]) -> Call | None:
+        """An answer came: settle its call, or mark it late. Returns the call, or None if it answers nothing."""
+        key = id_key(message.get("id"))
+        call = self._calls.pop(key, None)
+        if call is None:
+            call = self._given_up.pop(key, None)
+            if call is not None:
+                call.answer_n = n
+                call.late = True
+                self._changed()
+            return call
+        call.answer_n = n
+        error = message.get("error")
+        if error is not None:
+            call._end("error", error=server_error(error, call.method))
+        else:
+            call._end("done", value=message.get("result"))
+        self.latency = call.elapsed
+        self._changed()
+        if call.on_result is not None:
+            call.on_result(call)
+        return call
+
+    def fail(self, call: Call, error: InspectorError) -> None:
+        """No answer will come."""
+        if self._calls.pop(call.id, None) is not None:
+            call._end("error" if isinstance(error, ServerError) else "lost", error=error)
+            self._changed()
+            if call.on_result is not None:
+                call.on_result(call)
+
+    def fail_all(self, error: InspectorError) -> list[Call]:
+        """The connection is gone: every call ends with `error`. Returns them."""
+        calls = self.calls()
+        for call in calls:
+            self.fail(call, error)
+        return calls
+
+    def cancel(self, call: Call, reason: str) -> None:
+        """The user gives up."""
+        self._give_up(call, "cancelled", RequestCancelled(f"{call.method} {call.name} was cancelled.".replace("  ", " ")))
+        self._tell_cancelled(call, reason)
+
+    def expire(self, call: Call) -> None:
+        """The clock ran out (C-LIFE-09)."""
+        at_ceiling = call.elapsed + 0.001 >= call.ceiling
+        seconds = call.ceiling if at_ceiling else call.timeout
+        text = f"No answer to {call.method} {call.name}".rstrip() + f" within {seconds:g} s"
+        text += ", the absolute limit." if at_ceiling and call.progress else "."
+        hint = "Allow more with --timeout SECONDS."
+        self._give_up(call, "timeout", RequestTimeout(text, hint=hint))
+        self._tell_cancelled(call, "timed out")
+
+    def _give_up(self, call: Call, fate: Fate, error: InspectorError) -> None:
+        self._calls.pop(call.id, None)
+        if len(self._given_up) >= self.KEPT_GIVEN_UP:
+            self._given_up.pop(next(iter(self._given_up)))
+        self._given_up[call.id] = call
+        call._end(fate, error=error)
+        self._changed()
+        if call.on_result is not None:
+            call.on_result(call)
+
+
+def server_error(error: Any, method: str) -> ServerError:
+    """A JSON-RPC error object, whatever its fields are, as an exception."""
+    if type(error) is not dict:
+        return ServerError(None, error if type(error) is str else None, error, method=method)
+    return ServerError(error.get("code"), error.get("message"), error.get("data"), method=method)

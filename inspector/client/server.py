@@ -1,0 +1,64 @@
+"""What is known of the server: a reduction of its `initialize` answer. Lenient; the raw result is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.protocol.revisions import FEATURES, Era, Features, features
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if type(value) is dict else {}
+
+
+def _text(value: Any) -> str:
+    return value if type(value) is str else ""
+
+
+class Server:
+    """Identity, capabilities and instructions of a server, and the revision spoken with it."""
+
+    def __init__(self, result: Any = None, *, era: Era = "legacy", revision: str = "") -> None:
+        self.raw = _dict(result)
+        self.era: Era = era
+        self.revision = revision or _text(self.raw.get("protocolVersion"))
+        self.info = _dict(self.raw.get("serverInfo"))
+        self.capabilities = _dict(self.raw.get("capabilities"))
+        self.instructions = _text(self.raw.get("instructions"))
+
+    @property
+    def known(self) -> bool:
+        """Whether the server has introduced itself."""
+        return bool(self.raw)
+
+    @property
+    def name(self) -> str:
+        """Its name as it gives it; may be empty."""
+        return _text(self.info.get("name"))
+
+    @property
+    def title(self) -> str:
+        """Its display name, else its name (C-BASE-17)."""
+        return _text(self.info.get("title")) or self.name
+
+    @property
+    def version(self) -> str:
+        """Its version as it gives it; may be empty."""
+        return _text(self.info.get("version"))
+
+    @property
+    def features(self) -> Features:
+        """What the agreed revision has."""
+        return features(self.revision)
+
+    @property
+    def revision_known(self) -> bool:
+        """Whether the agreed revision is one that we know."""
+        return self.revision in FEATURES
+
+    def can(self, capability: str, sub: str = "") -> bool:
+        """Whether the server declares a capability (`tools`), or a part of one (`resources`, `subscribe`)."""
+        value = self.capabilities.get(capability)
+        if value is None or value is False:
+            return False
+        return not sub or bool(_dict(value).get(sub))

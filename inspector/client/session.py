@@ -1,0 +1,446 @@
+"""The session: one connection to one server, as everybody above sees it.
+
+State is read from attributes; `changes` tells which of them are new. Everything that is sent goes through `start`,
+`notify`, `reply` or `send_raw`, and stands in the journal before the server has it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, Literal
+
+from inspector.client.answers import Inbox, Question
+from inspector.client.catalog import KINDS, Catalog, ListName, SurfaceChange, compare
+from inspector.client.changes import Changes
+from inspector.client.driver import Driver
+from inspector.client.legacy import LegacyDriver
+from inspector.client.options import Options
+from inspector.client.pending import Call, Pending
+from inspector.client.server import Server
+from inspector.client.subscriptions import Subscriptions
+from inspector.client.wire import Wire
+from inspector.config.targets import HttpTarget, StdioTarget, Target
+from inspector.errors import InspectorError, NotOffered, ServerError, SessionLost, UsageError
+from inspector.journal.findings import Finding
+from inspector.journal.journal import Frame, Journal
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape
+from inspector.transports.base import Outgoing, Sink, Transport
+
+Phase = Literal["new", "connecting", "ready", "failed", "lost", "closed"]
+
+
+def transport_for(target: Target, sink: Sink, options: Options) -> Transport:
+    """The transport that a target wants."""
+    if isinstance(target, StdioTarget):
+        from inspector.transports.stdio import StdioTransport
+
+        return StdioTransport(target.command, sink, env=target.env, cwd=target.cwd)
+    if isinstance(target, HttpTarget):
+        from inspector.transports.http import HttpTransport
+
+        return HttpTransport(target.url, sink, options.http)
+    raise UsageError(f"{target.describe()} is a recording.", hint="`inspector replay FILE` opens recordings.")
+
+
+class Session:
+    """A live session. `open` it, use it, `close` it; `reopen` starts anew on the same journal."""
+
+    can_send = True
+
+    def __init__(self, target: Target, journal: Journal, options: Options | None = None) -> None:
+        self.target = target
+        self.journal = journal
+        self.options = options or Options()
+        self.changes = Changes()
+        self.phase: Phase = "new"
+        self.error: InspectorError | None = None
+        """Why the session failed or was lost."""
+        self.server = Server()
+        self.catalog = Catalog()
+        self.surface_changes: list[SurfaceChange] = []
+        """What is different since the connection before this one."""
+        self.subscriptions = Subscriptions(lambda: self.changes.bump("subscriptions"))
+        self.pending = Pending(self._tell_cancelled, lambda: self.changes.bump("calls"))
+        self.inbox = Inbox(self.options.standing, self._answer, lambda: self.changes.bump("inbox"), _defaults)
+        self.inbox.on_open = self._pause_for
+        self.inbox.on_closed = self._resume_for
+        self.transport: Transport
+        self.driver: Driver = LegacyDriver(self)
+        self._wire: Wire
+        self._next_id = 0
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._stale: set[ListName] = set()
+        self._renewing: asyncio.Task[Any] | None = None
+
+    # Opening and closing
+
+    async def open(self) -> None:
+        """Connect and shake hands. Raises what went wrong; `phase` and `error` say it too."""
+        self.error = None
+        self._set_phase("connecting")
+        self._wire = Wire(self.journal, self, lambda: self.changes.bump("log"))
+        try:
+            self.transport = transport_for(self.target, self._wire, self.options)
+            await self.transport.start()
+            self.server = await self.driver.open()
+        except InspectorError as error:
+            await self._fail(error)
+            raise
+        except asyncio.CancelledError:
+            await self._close_transport()
+            self._set_phase("closed")
+            raise
+        self.journal.record_life(
+            "", "ready", revision=self.server.revision, era=self.server.era, transport=self.transport.name
+        )
+        self._set_phase("ready")
+        self.changes.bump("server")
+        if self.options.log_level and self.server.can("logging"):
+            self.run(self.driver.set_log_level(self.options.log_level))
+
+    async def _fail(self, error: InspectorError) -> None:
+        self.error = error
+        self.journal.record_life("", "failed", error=error.as_json())
+        await self._close_transport()
+        self._set_phase("failed")
+
+    async def close(self, reason: str = "closed") -> None:
+        """End everything this session started, within about a second, and write the recording's end. Idempotent."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._close_transport()
+        self.pending.fail_all(SessionLost("The session was closed."))
+        self.inbox.lose_all()
+        self._set_phase("closed")
+        self.journal.close(reason)
+
+    async def _close_transport(self) -> None:
+        transport = getattr(self, "transport", None)
+        if transport is not None:
+            await transport.close()
+
+    async def reopen(self) -> None:
+        """Reconnect, or start the command again; lists are read anew and compared, subscriptions asked for again."""
+        before = self.catalog.surface()
+        wanted = list(self.subscriptions.uris)
+        loaded = [name for name in KINDS if self.catalog[name].pages]
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._close_transport()
+        self._end_requests(SessionLost("The connection was closed to be made anew."))
+        self.journal.record_life("", "reopen")
+        await self.open()
+        await asyncio.gather(*(self.load(name) for name in loaded))
+        self.surface_changes = compare(before, self.catalog.surface())
+        self.subscriptions.uris.clear()
+        for uri in wanted:
+            with suppress(InspectorError):
+                await self.subscribe(uri)
+        self.changes.bump("server")
+
+    def _set_phase(self, phase: Phase) -> None:
+        self.phase = phase
+        self.changes.bump("phase")
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Run something that belongs to this session: it ends with it. Errors of ours are kept where they belong."""
+        task = asyncio.get_running_loop().create_task(_quiet(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    # Sending
+
+    def start(
+        self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None, progress: bool = True
+    ) -> Call:
+        """Send a request and return at once. A connection that is gone shows in the call's result."""
+        loop = asyncio.get_running_loop()
+        seconds = self.options.timeout if timeout is None else timeout
+        call = Call(method, params, seconds, max(seconds, self.options.max_timeout), loop)
+        self._send_call(call, progress=progress)
+        return call
+
+    def _send_call(self, call: Call, *, progress: bool) -> None:
+        id = self._next_id
+        self._next_id += 1  # Never used twice in a session (C-BASE-03), nor after a reconnect.
+        if call.outgoing is None:
+            call.id = id
+            self.pending.add(call)
+        else:
+            self.pending.rename(call, id)
+        message, headers = self.driver.dress(call, progress=progress)
+        outgoing = call.outgoing = Outgoing(jsonrpc.encode(message), message, id, call.method, headers)
+        try:
+            self.transport.send(outgoing)
+        except InspectorError as error:
+            self.pending.fail(call, error)
+
+    async def request(self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None) -> Any:
+        """Send a request and wait for its result."""
+        return await self.start(method, params, timeout=timeout, progress=False).result()
+
+    def notify(self, method: str, params: dict[str, Any] | None = None) -> int:
+        """Send a notification. Returns its number in the journal, 0 if the connection is gone."""
+        return self._send_plain(jsonrpc.notification(method, params))
+
+    def reply(self, frame: Frame, message: dict[str, Any]) -> None:
+        """Send an answer to what the server asked in `frame`."""
+        self._send_plain(message)
+
+    def _send_plain(self, message: dict[str, Any]) -> int:
+        outgoing = Outgoing(jsonrpc.encode(message), message, None, str(message.get("method", "")))
+        try:
+            self.transport.send(outgoing)
+        except InspectorError:
+            return 0  # `on_lost` has said or will say why; nobody waits for this message.
+        return outgoing.n
+
+    def send_raw(self, data: bytes) -> int | Call:
+        """Send bytes composed by hand, valid or not. A request becomes a `Call`, with the id that was typed.
+
+        Line feeds inside are sent as they are: over stdio they make several lines, which may be what is to be tried.
+        """
+        try:
+            message = jsonrpc.parse(data)
+        except jsonrpc.NotJson:
+            message = None
+        if jsonrpc.shape_of(message) == Shape.REQUEST and jsonrpc.id_key(message["id"]) is not None:
+            params = message.get("params")
+            call = Call(
+                message["method"], params if type(params) is dict else None, self.options.timeout,
+                self.options.max_timeout, asyncio.get_running_loop(),
+            )  # fmt: skip
+            call.id = message["id"]
+            if type(call.id) is int and self._next_id <= call.id < 1 << 53:
+                self._next_id = call.id + 1
+            call.outgoing = Outgoing(data, message, call.id, call.method)
+            self.pending.add(call)
+            try:
+                self.transport.send(call.outgoing)
+            except InspectorError as error:
+                self.pending.fail(call, error)
+            return call
+        outgoing = Outgoing(data, message)
+        self.transport.send(outgoing)
+        return outgoing.n
+
+    @property
+    def next_id(self) -> int:
+        """The id that the next request will have."""
+        return self._next_id
+
+    def _tell_cancelled(self, call: Call, reason: str) -> None:
+        event = "timeout" if call.fate == "timeout" else "cancel"
+        self.journal.record_life("", event, **{"for": call.n, "reason": reason, "after_ms": round(call.elapsed * 1000)})
+        self.driver.give_up(call, reason)
+        self.transport.abandon(call.id)
+
+    # What arrives (the wire's listener)
+
+    def on_frame(self, frame: Frame) -> None:
+        """Settle, ask or tell, by the message's shape."""
+        shape = frame.shape
+        if shape is Shape.NOTIFICATION:
+            self.driver.on_notification(frame, frame.message)
+        elif shape is Shape.RESULT or shape is Shape.ERROR:
+            self.pending.answer(frame.n, frame.message)
+        elif shape is Shape.REQUEST:
+            self.driver.on_request(frame, frame.message)
+        elif shape is Shape.BATCH:
+            for item in frame.message:
+                inner = jsonrpc.shape_of(item)
+                if inner is not Shape.BATCH and inner is not Shape.NONE:
+                    self.on_frame(Frame(frame.n, frame.t, frame.channel, inner, item))
+
+    def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
+        """One exchange broke. A session that the server forgot is made anew, once, and the request sent again."""
+        call = self.pending.get(outgoing.id) if outgoing.id is not None else None
+        if isinstance(error, SessionLost) and self.phase == "ready":
+            if self._renewing is None:
+                self._renewing = self.run(self._renew())
+            if call is not None and not call.resent:
+                call.resent = True
+                self.run(self._resend(call, self._renewing))
+                return
+        if call is not None:
+            self.journal.record_life("", "lost", **{"for": call.n, "error": error.as_json()})
+            self.pending.fail(call, error)
+
+    async def _renew(self) -> None:
+        """HTTP 404 to our session id: initialize again, without one (C-HTTP-12)."""
+        try:
+            self.journal.record_life("", "session-lost")
+            self.server = await self.driver.open()
+            self.changes.bump("server")
+            for name in KINDS:
+                if self.catalog[name].pages:
+                    self.lists_changed(KINDS[name].changed)
+        except InspectorError as error:
+            self.on_lost(error)
+        finally:
+            self._renewing = None
+
+    async def _resend(self, call: Call, renewed: asyncio.Task[Any]) -> None:
+        await asyncio.wait([renewed])
+        if call.fate == "pending":
+            self._send_call(call, progress=call.token is not None)
+
+    def on_lost(self, error: InspectorError) -> None:
+        """The connection is gone: everything in flight ends with the reason."""
+        self._end_requests(error)
+        if self.phase == "ready":
+            self.error = error
+            self.journal.record_life("", "lost", error=error.as_json())
+            self._set_phase("lost")
+
+    def _end_requests(self, error: InspectorError) -> None:
+        for call in self.pending.calls():
+            self.journal.record_life("", "lost", **{"for": call.n})
+        self.pending.fail_all(error)
+        self.inbox.lose_all()
+
+    def _answer(self, question: Question, result: Any, error: tuple[int, str] | None) -> None:
+        message = jsonrpc.error(question.id, *error) if error is not None else jsonrpc.result(question.id, result)
+        self._send_plain(message)
+
+    def _calls_around(self, question: Question) -> list[Call]:
+        return [call for call in self.pending.calls() if not question.parent or call.n == question.parent]
+
+    def _pause_for(self, question: Question) -> None:
+        for call in self._calls_around(question):
+            call.pause()
+
+    def _resume_for(self, question: Question) -> None:
+        waiting = {call for other in self.inbox.open() for call in self._calls_around(other)}
+        for call in self._calls_around(question):
+            if call not in waiting:
+                call.resume()
+
+    # Lists
+
+    async def load(self, name: ListName, *, page_limit: int = 0, cursor: str | None = None) -> None:
+        """Read a list, page by page, into the catalogue. What goes wrong stands in the list's `error`; what came stays.
+
+        `page_limit` pages at most (0: all), beginning at `cursor`.
+        """
+        found = self.catalog[name]
+        found.begin()
+        self.changes.bump(name)
+        try:
+            if not self.server.can(found.kind.capability):
+                found.items = []
+                raise NotOffered(f"The server does not offer {found.kind.capability}.")
+            while True:
+                call = self.start(found.kind.method, None if cursor is None else {"cursor": cursor}, progress=False)
+                cursor, trouble = found.page(await call.result())
+                self.changes.bump(name)
+                if trouble:
+                    self._cursor_finding(call.answer_n, found.kind.method, trouble)
+                if cursor is None or found.pages == page_limit:
+                    break
+            found.end()
+        except ServerError as error:
+            # Many servers declare resources and know no templates: that is an empty list, not a failure.
+            absent = error.rpc_code == jsonrpc.METHOD_NOT_FOUND and name == "templates"
+            found.end(None if absent else error)
+        except InspectorError as error:
+            found.end(error)
+        except asyncio.CancelledError:
+            found.end(SessionLost("The listing was interrupted."))
+            raise
+        finally:
+            self.changes.bump(name)
+
+    def _cursor_finding(self, n: int, method: str, trouble: str) -> None:
+        text = f"{method} was ended: {trouble}."
+        self.journal.record_note(text, Finding(n, "C-PAG-03", "must", text, page="server/utilities/pagination"))
+
+    def load_all(self) -> None:
+        """Begin to read every list that the server offers."""
+        for name in KINDS:
+            if self.server.can(KINDS[name].capability):
+                self.run(self.load(name))
+
+    def lists_changed(self, notification: str) -> None:
+        """Read again what the server says has changed; notices that come while reading lead to one more reading."""
+        for name, kind in KINDS.items():
+            found = self.catalog[name]
+            if kind.changed == notification and (found.pages or found.loading) and name not in self._stale:
+                self._stale.add(name)
+                self.run(self._reload(name))
+
+    async def _reload(self, name: ListName) -> None:
+        while self.catalog[name].loading:
+            await asyncio.sleep(0.02)
+        self._stale.discard(name)
+        await self.load(name)
+
+    # What a server offers
+
+    def call_tool(self, name: str, arguments: dict[str, Any] | None = None, *, timeout: float | None = None) -> Call:
+        """`tools/call`."""
+        return self.start("tools/call", {"name": name, "arguments": arguments or {}}, timeout=timeout)
+
+    def read_resource(self, uri: str) -> Call:
+        """`resources/read`."""
+        return self.start("resources/read", {"uri": uri})
+
+    def get_prompt(self, name: str, arguments: dict[str, str] | None = None) -> Call:
+        """`prompts/get`."""
+        params: dict[str, Any] = {"name": name}
+        if arguments:
+            params["arguments"] = arguments
+        return self.start("prompts/get", params)
+
+    async def complete(
+        self, ref: dict[str, Any], argument: str, value: str, context: dict[str, str] | None = None
+    ) -> list[str]:
+        """`completion/complete`: the values offered for one argument of a prompt or template (C-COMP-01)."""
+        row = self.server.features
+        if row.completions_capability and not self.server.can("completions"):
+            raise NotOffered("The server does not offer completion.")
+        params: dict[str, Any] = {"ref": ref, "argument": {"name": argument, "value": value}}
+        if context and row.completion_context:
+            params["context"] = {"arguments": context}
+        result = await self.request("completion/complete", params)
+        completion = result.get("completion") if type(result) is dict else None
+        values = completion.get("values") if type(completion) is dict else None
+        return [item for item in values if type(item) is str] if type(values) is list else []
+
+    async def ping(self) -> float:
+        """Seconds that a `ping` takes (C-PING-02)."""
+        call = self.start("ping", progress=False)
+        await call.result()
+        return call.elapsed
+
+    async def subscribe(self, uri: str) -> None:
+        """Ask to be told when a resource changes."""
+        await self.driver.subscribe(uri)
+        self.subscriptions.add(uri)
+
+    async def unsubscribe(self, uri: str) -> None:
+        """Ask no longer to be told."""
+        await self.driver.unsubscribe(uri)
+        self.subscriptions.remove(uri)
+
+    async def set_log_level(self, level: str) -> None:
+        """Choose which log messages the server sends."""
+        await self.driver.set_log_level(level)
+
+
+async def _quiet(work: Coroutine[Any, Any, Any]) -> None:
+    """Errors of requests stand in their calls and lists; nobody awaits this task."""
+    with suppress(InspectorError):
+        await work
+
+
+def _defaults(schema: dict[str, Any]) -> Any:
+    from inspector.protocol.form import Form
+
+    return Form.from_schema(schema).defaults()

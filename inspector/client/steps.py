@@ -1,0 +1,113 @@
+"""How the connection came about, or why it did not: a reduction of the journal's events, live and recorded alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+Outcome = Literal["ok", "note", "failed", "waiting", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of making a connection. `detail` may hold server text: show it only through `inspector.text.safe`."""
+
+    title: str
+    outcome: Outcome
+    detail: str
+    t: int
+    """Microseconds since the recording began."""
+    n: int
+    """The event that shows it."""
+
+
+LOOKED_AT = 400
+"""Events after the last (re)start that are looked at; a handshake is over long before."""
+
+
+def connection_steps(journal: Journal) -> list[Step]:
+    """The steps of the newest connection: command or address, start, noise before the handshake, handshake, ready or end."""
+    first = _last_start(journal)
+    steps: list[Step] = []
+    noise = 0
+    handshake: Step | None = None
+    for n in range(first, min(len(journal), first + LOOKED_AT) + 1):
+        kind = journal.index.kind(n)
+        if kind in (Kind.LIFE, Kind.HTTP):
+            step = _life_step(journal.event(n)) if kind == Kind.LIFE else _http_step(journal.event(n))
+            if step is not None:
+                steps.append(step)
+                if step.title in ("ready", "failed", "exit"):
+                    break
+        elif kind == Kind.INVALID and noise < 3 and journal.index.dir(n) == Dir.RECV:
+            noise += 1
+            event = journal.event(n)
+            if event.text.strip():
+                steps.append(Step("stdout", "note", f"“{event.text.strip()[:200]}” is not JSON-RPC: kept, and skipped", event.t, n))
+        elif journal.index.method(n) == "initialize":
+            handshake = _handshake_step(journal, n) or handshake
+            if handshake is not None and handshake not in steps:
+                steps = [step for step in steps if step.title != "handshake"] + [handshake]
+    return steps
+
+
+def _last_start(journal: Journal) -> int:
+    index = journal.index
+    for n in range(len(journal), 0, -1):
+        if index.kind(n) == Kind.LIFE and journal.event(n).fields.get("event") in ("spawn", "reopen"):
+            return n
+    return 1
+
+
+def _life_step(event: Event) -> Step | None:
+    fields = event.fields
+    name = fields.get("event")
+    if name == "spawn":
+        return Step("start", "ok", f"process {fields.get('pid')} in {fields.get('cwd')}: {fields.get('program')}", event.t, event.n)
+    if name == "connect":
+        return Step("connect", "ok", _said(fields, "to", "address", "http"), event.t, event.n)
+    if name == "exit":
+        status = fields.get("status")
+        return Step("exit", "failed" if fields.get("by") != "us" else "note", f"exit status {status}", event.t, event.n)
+    if name == "session":
+        return Step("session", "ok", "the server gave a session id", event.t, event.n)
+    if name == "ready":
+        return Step("ready", "ok", f"{fields.get('revision')} ({fields.get('era')})", event.t, event.n)
+    if name == "failed":
+        error = fields.get("error")
+        return Step("failed", "failed", str(error.get("message")) if type(error) is dict else "", event.t, event.n)
+    if name in ("retry", "reconnect", "redirect"):
+        return Step(str(name), "note", _said(fields, "to", "why", "reason", "url"), event.t, event.n)
+    return None
+
+
+def _said(fields: dict[str, Any], *names: str) -> str:
+    return "  ".join(str(fields[name]) for name in names if fields.get(name))
+
+
+def _http_step(event: Event) -> Step | None:
+    status = event.fields.get("status")
+    if type(status) is not int or status < 300:
+        return None
+    return Step("http", "note", f"{status} {event.fields.get('reason', '')} from {event.fields.get('url', '')}", event.t, event.n)
+
+
+def _handshake_step(journal: Journal, n: int) -> Step | None:
+    shape = journal.index.shape(n)
+    event = journal.event(n)
+    if shape == Shape.REQUEST:
+        return Step("handshake", "waiting", "initialize was sent; no answer yet", event.t, n)
+    message = event.message
+    if shape == Shape.RESULT and type(message) is dict:
+        result = message.get("result")
+        info = result.get("serverInfo") if type(result) is dict else None
+        named = f"{info.get('name')} {info.get('version')}" if type(info) is dict else "no serverInfo"
+        revision = result.get("protocolVersion") if type(result) is dict else None
+        return Step("handshake", "ok", f"initialize: {named}, {revision}", event.t, n)
+    if shape == Shape.ERROR:
+        return Step("handshake", "failed", f"initialize was refused: {event.text[:300]}", event.t, n)
+    return None

@@ -1,0 +1,71 @@
+"""The session's end of the wire: everything goes through the journal first, then to the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from inspector.errors import InspectorError
+from inspector.journal.format import Dir
+from inspector.journal.journal import Frame, Journal
+from inspector.transports.base import Outgoing
+
+
+class Listener(Protocol):
+    """Who is told, after the journal."""
+
+    def on_frame(self, frame: Frame) -> None:
+        """A message arrived and is recorded."""
+
+    def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
+        """One request will get no answer."""
+
+    def on_lost(self, error: InspectorError) -> None:
+        """The connection is gone."""
+
+
+class Wire:
+    """The `Sink` of a live session's transport."""
+
+    def __init__(self, journal: Journal, listener: Listener, changed: Callable[[], None]) -> None:
+        self.journal = journal
+        self.listener = listener
+        self._changed = changed
+        self._closed = False
+
+    def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> None:
+        on_frame = self.listener.on_frame
+        for frame in self.journal.record_received(channel, messages, extra, cut=cut):
+            on_frame(frame)
+        self._changed()
+
+    def sent(self, channel: str, outgoing: Outgoing, extra: str = "") -> int:
+        outgoing.n = self.journal.record_sent(channel, outgoing.data, outgoing.message, extra)
+        self._changed()
+        return outgoing.n
+
+    def stderr(self, lines: Sequence[bytes]) -> None:
+        self.journal.record_stderr("stderr", lines)
+        self._changed()
+
+    def life(self, channel: str, event: str, **fields: Any) -> int:
+        n = self.journal.record_life(channel, event, **fields)
+        self._changed()
+        return n
+
+    def http(self, channel: str, dir: Dir, **fields: Any) -> int:
+        return self.journal.record_http(channel, dir, **fields)
+
+    def sse(self, channel: str, text: str, **fields: Any) -> int:
+        return self.journal.record_sse(channel, text, **fields)
+
+    def failed(self, request: Outgoing, error: InspectorError) -> None:
+        self.listener.on_failed(request, error)
+
+    def lost(self, error: InspectorError) -> None:
+        if not self._closed:
+            self._closed = True
+            self.listener.on_lost(error)
+
+    def secret(self, value: str) -> None:
+        self.journal.redactor.add(value)
