@@ -1,0 +1,116 @@
+"""Messages between panes. A pane posts them; the screen that holds the panes acts on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from textual.message import Message
+
+from inspector.client.catalog import ListName
+from inspector.client.recorded import RecordedSession
+from inspector.client.session import Session
+
+AnySession = Session | RecordedSession
+
+
+class ItemHighlighted(Message):
+    """The cursor of a catalogue is on another item; `item` is None where the list is empty."""
+
+    def __init__(self, list_name: ListName, item: dict[str, Any] | None) -> None:
+        super().__init__()
+        self.list_name = list_name
+        self.item = item
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, ItemHighlighted)
+
+
+class ItemOpened(Message):
+    """An item of a catalogue was chosen: put the focus where it can be used."""
+
+    def __init__(self, list_name: ListName, item: dict[str, Any]) -> None:
+        super().__init__()
+        self.list_name = list_name
+        self.item = item
+
+
+class LeaveWork(Message):
+    """The user is done in the middle column: the focus goes back to the list."""
+
+
+class ShowExchange(Message):
+    """Show only the messages of the exchange of event `n`."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__()
+        self.n = n
+
+
+class ShowEvent(Message):
+    """Select event `n` in the message log and show its detail."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__()
+        self.n = n
+
+
+class EventHighlighted(Message):
+    """The cursor of the message log is on event `n` (0: on none)."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__()
+        self.n = n
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, EventHighlighted)
+
+
+class OpenResource(Message):
+    """Show the resource with this URI and read it."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__()
+        self.uri = uri
+
+
+class Compose(Message):
+    """Write a message by hand, beginning with `text`."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class Copy(Message):
+    """Put a text on the clipboard; `what` names it in the confirmation."""
+
+    def __init__(self, text: str, what: str) -> None:
+        super().__init__()
+        self.text = text
+        self.what = what
+
+
+class Save(Message):
+    """Write data to a file whose name the user is asked for; `suggested` is a safe file name of ours."""
+
+    def __init__(self, data: bytes, suggested: str, what: str) -> None:
+        super().__init__()
+        self.data = data
+        self.suggested = suggested
+        self.what = what
+
+
+class Export(Message):
+    """Export the recording, or only the events in `numbers`; asks for format and name."""
+
+    def __init__(self, numbers: Iterable[int] | None = None) -> None:
+        super().__init__()
+        self.numbers = None if numbers is None else list(numbers)
+
+
+class HintsChanged(Message):
+    """What the focused pane can do has changed: the footer looks again."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, HintsChanged)
