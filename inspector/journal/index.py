@@ -17,6 +17,11 @@ from inspector.protocol.jsonrpc import Shape, id_key, shape_of
 NO_ID = -1
 _STRING_BASE = -2
 _KEPT_ANSWERED = 4096
+
+# Looking a member up in an enum costs more than comparing it; this is the hot path.
+_SEND, _RECV = Dir.SEND, Dir.RECV
+_RPC, _INVALID_KIND, _HTTP, _SSE = Kind.RPC, Kind.INVALID, Kind.HTTP, Kind.SSE
+_NONE, _REQUEST, _NOTIFICATION, _BATCH = Shape.NONE, Shape.REQUEST, Shape.NOTIFICATION, Shape.BATCH
 _MAX_NAMES = 0xFFFF
 _MAX_DIRECT_ID = 1 << 62
 
@@ -50,20 +55,20 @@ class Names:
 
     def __init__(self) -> None:
         self.texts: list[str] = [""]
-        self._numbers: dict[str, int] = {"": 0}
+        self.numbers: dict[str, int] = {"": 0}
 
     def number(self, text: str) -> int:
-        found = self._numbers.get(text)
+        found = self.numbers.get(text)
         if found is None:
             if len(self.texts) >= _MAX_NAMES:
-                return self._numbers.setdefault("…", len(self.texts) - 1)
-            found = self._numbers[text] = len(self.texts)
+                return self.numbers.setdefault("…", len(self.texts) - 1)
+            found = self.numbers[text] = len(self.texts)
             self.texts.append(text)
         return found
 
     def find(self, text: str) -> int | None:
         """The number of a name that has been seen."""
-        return self._numbers.get(text)
+        return self.numbers.get(text)
 
 
 class Index:
@@ -87,6 +92,10 @@ class Index:
         """The partner: the answer of a request, the request of an answer, of a progress or of a cancellation."""
         self.parents = array("I")
         """The request inside which an event happened, or 0."""
+        self._append = tuple(column.append for column in (
+            self.offsets, self.times, self.sizes, self.codes, self.states, self.methods, self.channels, self.ids,
+            self.pairs, self.parents,
+        ))  # fmt: skip
         self.method_names = Names()
         self.channel_names = Names()
         self.invalid = 0
@@ -188,26 +197,34 @@ class Index:
 
     # Adding
 
-    def add(self, t: int, dir: Dir, kind: Kind, channel: str, offset: int, size: int, message: Any = None) -> int:
-        """Take in the next event and pair it. `message` is the parsed JSON of an `rpc` event. Returns its `n`."""
+    def add(
+        self, t: int, dir: Dir, kind: Kind, channel: str, offset: int, size: int, message: Any = None,
+        shape: Shape | None = None,
+    ) -> int:  # fmt: skip
+        """Take in the next event and pair it. Returns its `n`.
+
+        `message` is the parsed JSON of an `rpc` event and `shape` what it is, if the caller knows already.
+        """
         n = self.count + 1
-        shape = Shape.NONE
-        state = State.PLAIN
-        method = pair = parent = 0
+        state = method = pair = parent = 0
         id_code = NO_ID
-        if kind == Kind.RPC:
-            shape = shape_of(message)
-            if shape == Shape.NOTIFICATION:
-                method = self.method_names.number(message["method"])
-                pair, parent = self._place_notification(message, dir, channel)
-            elif shape == Shape.BATCH:
+        if kind is _RPC:
+            if shape is None:
+                shape = shape_of(message)
+            if shape is _NOTIFICATION:
+                name = message["method"]
+                method = self.method_names.numbers.get(name) or self.method_names.number(name)
+                if name in _ABOUT_REQUESTS:
+                    pair = parent = self._request_meant(message, dir)
+                if not pair and dir is _RECV:
+                    parent = self._enclosing(channel)
+            elif shape is _BATCH:
                 for item in message:
                     if type(item) is dict:
-                        answered = self._pair_in_batch(n, t, dir, item)
-                        pair = pair or answered
-            elif shape != Shape.NONE:
+                        pair = self._pair_in_batch(n, dir, item) or pair
+            elif shape is not _NONE:
                 id_code = self._encode_id(message.get("id"))
-                if shape == Shape.REQUEST:
+                if shape is _REQUEST:
                     method = self.method_names.number(message["method"])
                     state = State.PENDING
                     parent = self._open_request(n, dir, channel, message)
@@ -219,22 +236,25 @@ class Index:
             else:
                 state = State.INVALID
                 self.invalid += 1
-        elif kind == Kind.INVALID:
-            state = State.INVALID
-            self.invalid += 1
-            parent = self._channel_request.get(channel, 0)
-        elif kind in (Kind.HTTP, Kind.SSE):
-            parent = self._channel_request.get(channel, 0)
-        self.offsets.append(offset)
-        self.times.append(t)
-        self.sizes.append(size if size < 0xFFFFFFFF else 0xFFFFFFFF)
-        self.codes.append(kind | dir << 4 | shape << 6)
-        self.states.append(state)
-        self.methods.append(method)
-        self.channels.append(self.channel_names.number(channel))
-        self.ids.append(id_code)
-        self.pairs.append(pair)
-        self.parents.append(parent)
+        else:
+            shape = _NONE
+            if kind is _INVALID_KIND:
+                state = State.INVALID
+                self.invalid += 1
+                parent = self._channel_request.get(channel, 0)
+            elif kind is _HTTP or kind is _SSE:
+                parent = self._channel_request.get(channel, 0)
+        offsets, times, sizes, codes, states, methods, channels, ids, pairs, parents = self._append
+        offsets(offset)
+        times(t)
+        sizes(size if size < 0xFFFFFFFF else 0xFFFFFFFF)
+        codes(kind + dir * 16 + shape * 64)
+        states(state)
+        methods(method)
+        channels(self.channel_names.numbers.get(channel) or self.channel_names.number(channel))
+        ids(id_code)
+        pairs(pair)
+        parents(parent)
         self.count = n
         return n
 
@@ -313,7 +333,7 @@ class Index:
             return request, State.LATE
         return request, State.ERROR if failed else State.DONE
 
-    def _pair_in_batch(self, n: int, t: int, dir: Dir, item: dict[str, Any]) -> int:
+    def _pair_in_batch(self, n: int, dir: Dir, item: dict[str, Any]) -> int:
         shape = shape_of(item)
         if shape in (Shape.RESULT, Shape.ERROR):
             return self._close_request(n, dir, item, shape)[0]
@@ -328,34 +348,27 @@ class Index:
         if token is not None and state not in (State.CANCELLED, State.TIMED_OUT):
             self._tokens.pop(token, None)
 
-    def _place_notification(self, message: dict[str, Any], dir: Dir, channel: str) -> tuple[int, int]:
-        """What a notification is about (pair) and inside what it came (parent)."""
+    def _request_meant(self, message: dict[str, Any], dir: Dir) -> int:
+        """The request that a progress or a cancellation names, or 0."""
         params = message.get("params")
-        if type(params) is dict:
-            method = message["method"]
-            if method == "notifications/progress":
-                request = self._tokens.get(id_key(params.get("progressToken")), 0)
-                if request:
-                    return request, request
-            elif method == "notifications/cancelled":
-                request = self._pending.get((dir, id_key(params.get("requestId"))), 0)
-                if request:
-                    if self.states[request - 1] == State.PENDING:
-                        self._settle(request, State.CANCELLED)
-                    return request, request
-        if dir == Dir.SEND:
-            return 0, 0
-        return 0, self._enclosing(channel)
+        if type(params) is not dict:
+            return 0
+        if message["method"] == "notifications/progress":
+            return self._tokens.get(id_key(params.get("progressToken")), 0)
+        request = self._pending.get((dir, id_key(params.get("requestId"))), 0)
+        if request and self.states[request - 1] == State.PENDING:
+            self._settle(request, State.CANCELLED)
+        return request
 
     def _enclosing(self, channel: str) -> int:
         """The request inside which something from the server arrived, if that can be known."""
-        bound = self._channel_request.get(channel)
-        if bound is not None:
-            return bound
+        if self._channel_request and channel in self._channel_request:
+            return self._channel_request[channel]
         return next(iter(self._open_calls)) if len(self._open_calls) == 1 else 0
 
 
 _CALLS = frozenset(("tools/call", "prompts/get", "resources/read", "completion/complete"))
+_ABOUT_REQUESTS = frozenset(("notifications/progress", "notifications/cancelled"))
 _FATES = {"cancel": State.CANCELLED, "timeout": State.TIMED_OUT, "lost": State.LOST}
 
 

@@ -20,11 +20,13 @@ from inspector.errors import RecordingError
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import (
     FORMAT,
+    KIND_NAMES,
     VERSION,
     Dir,
     Event,
     Kind,
     dumps,
+    escape,
     event_line,
     extra_json,
     header_line,
@@ -148,20 +150,24 @@ class Journal:
         `extra` is ready JSON members for each line (`,"status":200`); `cut` marks a last message without its end.
         """
         index, storage, redactor = self.index, self.storage, self.redactor
+        received, rpc = Dir.RECV, Kind.RPC
         t = self.now()
         offset = storage.size
         frames: list[Frame] = []
         lines: list[bytes] = []
         redacting = redactor.active
+        n = index.count
+        rest = f',"t":{t},"dir":"recv","kind":"rpc","ch":{escape(channel)}'
         for raw in messages:
+            n += 1
             more = extra
             try:
                 message = parse(raw)
             except NotJson as problem:
-                kind, name, message = Kind.INVALID, "invalid", None
+                kind, shape, message = Kind.INVALID, Shape.NONE, None
                 more += ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
             else:
-                kind, name = Kind.RPC, "rpc"
+                kind, shape = Kind.RPC, shape_of(message)
             if cut:
                 more += ',"cut":true'
             try:
@@ -171,12 +177,15 @@ class Journal:
                 more += ',"encoding":"not UTF-8"'
             if redacting:
                 text, binary, more = self._redact(raw, text, binary, more)
-            line = event_line(index.count + 1, t, "recv", name, channel, text, binary, more).encode("utf-8")
-            n = index.add(t, Dir.RECV, kind, channel, offset, len(raw), message)
+            if message is not None and not binary:
+                line = f'{{"n":{n}{rest}{more},"raw":{escape(text)}}}\n'.encode()
+            else:
+                line = event_line(n, t, "recv", KIND_NAMES[kind], channel, text, binary, more).encode()
+            index.add(t, received, kind, channel, offset, len(raw), message, shape)
             offset += len(line)
             lines.append(line)
-            if kind == Kind.RPC:
-                frames.append(Frame(n, t, channel, shape_of(message), message))
+            if shape or kind is rpc:
+                frames.append(Frame(n, t, channel, shape, message))
         storage.append(lines[0] if len(lines) == 1 else b"".join(lines))
         return frames
 
