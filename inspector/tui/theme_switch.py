@@ -1,0 +1,110 @@
+"""Which themes there are, which one the app wears, and noticing when the user edits the file of the one in use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.errors import ConfigError
+from inspector.tui.themes import DEFAULT, NO_COLOUR, Palette, bundled, bundled_folder, read_theme, textual_theme
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.timer import Timer
+
+POLL_SECONDS = 1.0
+
+
+class ThemeSwitch:
+    """Puts themes on an app. A theme of the user's folder hides a bundled one of the same name.
+
+    `report` is given every problem (a broken file, an unknown name) as the ConfigError that describes it; the app then
+    keeps the theme it has, or wears the default.
+    """
+
+    def __init__(self, app: App[object], folder: Path | None, report: Callable[[ConfigError], None]) -> None:
+        self.app = app
+        self.folder = folder
+        self.report = report
+        self.name = ""
+        self._watched: Path | None = None
+        self._seen: tuple[int, int] | None = None
+        self._timer: Timer | None = None
+
+    def names(self) -> list[str]:
+        """Return the names of all themes, bundled and the user's, sorted."""
+        found = {path.stem for path in bundled_folder().glob("*.yaml")}
+        if self.folder is not None and self.folder.is_dir():
+            found |= {path.stem for path in self.folder.glob("*.yaml")}
+        return sorted(found)
+
+    def use(self, name: str = DEFAULT) -> bool:
+        """Wear a theme by name; False where it could not be read. Under NO_COLOR the colourless theme is worn."""
+        wanted = NO_COLOUR if self.app.no_color else name
+        path = self._file_of(wanted)
+        try:
+            if path is not None:
+                self._seen = _stamp(path)
+                worn = read_theme(path)
+            elif wanted in self.names():
+                worn = bundled(wanted)
+            else:
+                raise ConfigError(f"There is no theme `{wanted}`", hint=f"There are: {', '.join(self.names())}.")
+        except ConfigError as problem:
+            self.report(problem)
+            if not self.name:
+                self._wear(bundled(DEFAULT))
+            self._watch(path)
+            return False
+        self._wear(worn)
+        self._watch(path)
+        return True
+
+    def poll(self) -> None:
+        """Read the theme in use again where its file has changed."""
+        path = self._watched
+        if path is None:
+            return
+        stamp = _stamp(path)
+        if stamp is None or stamp == self._seen:
+            return
+        self._seen = stamp
+        try:
+            self._wear(read_theme(path))
+        except ConfigError as problem:
+            self.report(problem)
+
+    def _file_of(self, name: str) -> Path | None:
+        # A name is a file's stem, never a path out of the folder.
+        if self.folder is None or Path(name).name != name:
+            return None
+        path = self.folder / f"{name}.yaml"
+        return path if path.is_file() else None
+
+    def _wear(self, worn: Palette) -> None:
+        from textual.app import App
+
+        self.name = worn.name
+        self.app.register_theme(textual_theme(worn))
+        if self.app.theme == worn.name:
+            self.app.mutate_reactive(App.theme)
+        else:
+            self.app.theme = worn.name
+
+    def _watch(self, path: Path | None) -> None:
+        self._watched = path
+        if path is None:
+            if self._timer is not None:
+                self._timer.stop()
+                self._timer = None
+        elif self._timer is None:
+            self._timer = self.app.set_interval(POLL_SECONDS, self.poll, name="theme file")
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size

@@ -1,0 +1,354 @@
+"""Themes: small YAML files of roles and colours, turned into Textual themes and into styles for drawing code.
+
+A role says what something means (`error`, `muted`, `sent`), never how it looks; widgets draw by role. A theme is named
+by its file and holds `dark`, `ansi` and `roles`; what it leaves out comes from the bundled `dark`, `light` or `ansi`.
+A colour is `#rrggbb` or the terminal's (`ansi_red`, `ansi_default`), followed by attributes (`ansi_default bold`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.color import Color as RichColor
+from rich.style import Style
+from textual._context import active_app
+from textual.theme import Theme
+
+from inspector.errors import ConfigError
+from inspector.text import Signs, safe, signs
+
+ROLES: Mapping[str, str] = {
+    "ground": "the ground of everything",
+    "panel": "the ground of the header, the footer and of fields",
+    "selection": "the ground of the selected row where the focus is",
+    "selection-dim": "the ground of the selected row elsewhere",
+    "edge": "the border of a pane without focus",
+    "bright": "names and values",
+    "normal": "what is read",
+    "muted": "what surrounds it",
+    "faint": "what may be missed",
+    "accent": "focus, and nothing else",
+    "ask": "you are asked",
+    "error": "failed",
+    "finding": "something the judge says",
+    "sent": "the direction from us",
+    "received": "the direction to us; also: done, valid, connected",
+    "notification": "a notification",
+    "progress": "progress",
+    "key": "the name of a key in a hint",
+    "live": "a recording in progress",
+    "json-key": "JSON: the name of a member",
+    "json-string": "JSON: a string",
+    "json-number": "JSON: a number",
+    "json-word": "JSON: true, false, null",
+    "json-mark": "JSON: braces, commas, colons",
+    "chart": "a bar of a chart",
+    "chart-dim": "a bar of what is pending or yet to come",
+    "chart-ask": "a bar of what waited for the user",
+    "chart-error": "a bar of what failed",
+}
+"""Every role a theme can colour, and what it means."""
+
+GROUNDS = ("ground", "panel", "selection", "selection-dim")
+DEFAULT = "dark"
+NO_COLOUR = "mono"
+
+LEAST_CONTRAST = 4.0
+"""WCAG 2 contrast which text keeps on every ground it stands on, the selected row's included."""
+
+FILE_LIMIT = 64 * 1024
+_ATTRIBUTES = frozenset({"bold", "dim", "italic", "underline", "reverse"})
+_ANSI_NAMES = frozenset({"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"})
+_HEX = re.compile(r"#[0-9a-fA-F]{6}")
+_PLAIN_LINE = re.compile(r"( *)([\w-]+): *(?:\"([^\"\\]*)\"|([\w-]+))? *")
+
+
+class Palette:
+    """One theme as drawing code sees it: `style("muted")` by role, and text lifted on a selected row's ground."""
+
+    def __init__(self, name: str, roles: Mapping[str, str], *, dark: bool, ansi: bool) -> None:
+        self.name = name
+        self.roles = dict(roles)
+        self.dark = dark
+        self.ansi = ansi
+        self._styles: dict[str, Style] = {}
+        self._lifted: dict[tuple[Style, str], Style] = {}
+
+    def style(self, role: str) -> Style:
+        """Return the Rich style of a role, or of a role with attributes: `style("bright bold")`."""
+        found = self._styles.get(role)
+        if found is None:
+            name, *attributes = role.split()
+            found = self._styles[role] = _style(self.roles[name], attributes, ground=name in GROUNDS)
+        return found
+
+    def on(self, style: Style, ground: str) -> Style:
+        """Return `style` as it stands on a ground role; ink too close to that ground is lifted until it can be read."""
+        key = (style, ground)
+        found = self._lifted.get(key)
+        if found is None:
+            if len(self._lifted) > 4096:
+                self._lifted.clear()
+            found = self._lifted[key] = self._lift(style, self.style(ground))
+        return found
+
+    def _lift(self, style: Style, ground: Style) -> Style:
+        if ground.bgcolor is None or ground.bgcolor.triplet is None:
+            # The terminal's own colours cannot be measured, and reversed they would become patches.
+            return (Style(bold=style.bold) if ground.reverse else style) + ground
+        if style.bgcolor is not None:
+            return style
+        if style.color is None or style.color.triplet is None:
+            return style + ground
+        under, ink = ground.bgcolor.triplet, style.color.triplet
+        bright = self.style("bright").color
+        towards = bright.triplet if bright is not None and bright.triplet is not None else ink
+        mixed: tuple[int, int, int] = ink
+        for step in range(1, 11):
+            if contrast(mixed, under) >= LEAST_CONTRAST:
+                break
+            mixed = _mix(ink, towards, step / 10)
+        return style + ground + Style(color=RichColor.from_rgb(*mixed))
+
+
+def _mix(one: tuple[int, int, int], other: tuple[int, int, int], part: float) -> tuple[int, int, int]:
+    red, green, blue = (round(one[at] + (other[at] - one[at]) * part) for at in range(3))
+    return red, green, blue
+
+
+def contrast(one: tuple[int, int, int], other: tuple[int, int, int]) -> float:
+    """Return the contrast of two sRGB colours, 1 to 21 (WCAG 2.2, "contrast ratio")."""
+    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: tuple[int, int, int]) -> float:
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (part / 255 for part in colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _style(spec: str, attributes: list[str], *, ground: bool) -> Style:
+    colour, *own = spec.split()
+    rich_name = colour.removeprefix("ansi_")
+    how: dict[str, Any] = {attribute: True for attribute in (*own, *attributes)}
+    if rich_name != "default":
+        # Rich writes "default" as a colour of its own; no colour at all lets what lies beneath show.
+        how["bgcolor" if ground else "color"] = rich_name
+    return Style(**how)
+
+
+@dataclass
+class InspectorTheme(Theme):
+    """A Textual theme that carries its palette."""
+
+    palette: Palette = field(default_factory=lambda: bundled(DEFAULT))
+
+
+def textual_theme(palette: Palette) -> InspectorTheme:
+    """Make the Textual theme of a palette; every role is a CSS variable `$role-NAME` beside Textual's own names."""
+    colour = {role: spec.split()[0] for role, spec in palette.roles.items()}
+    variables = {f"role-{role}": value for role, value in colour.items()}
+    selection_ink = colour["bright"]
+    variables |= {
+        "border": colour["accent"],
+        "border-blurred": colour["edge"],
+        "scrollbar": colour["edge"],
+        "scrollbar-hover": colour["muted"],
+        "scrollbar-active": colour["accent"],
+        "scrollbar-background": colour["ground"],
+        "scrollbar-background-hover": colour["ground"],
+        "scrollbar-background-active": colour["ground"],
+        "scrollbar-corner-color": colour["ground"],
+        "block-cursor-background": colour["selection"],
+        "block-cursor-foreground": selection_ink,
+        "block-cursor-text-style": "reverse" if palette.ansi else "none",
+        "block-cursor-blurred-background": colour["selection-dim"],
+        "block-cursor-blurred-foreground": colour["normal"],
+        "input-cursor-background": colour["bright"],
+        "input-cursor-foreground": colour["ground"],
+        "input-cursor-text-style": "reverse" if palette.ansi else "none",
+        "input-selection-background": colour["selection"],
+        "input-selection-foreground": selection_ink,
+        "footer-key-foreground": colour["key"],
+        "text-muted": colour["muted"],
+        "text-disabled": colour["faint"],
+    }
+    if palette.ansi:
+        # Names that Textual's own style sheets ask for, and grounds that "default" would leave invisible.
+        variables |= {
+            "ansi-background": "ansi_default",
+            "ansi-foreground": "ansi_default",
+            "scrollbar": "ansi_bright_black",
+            "scrollbar-hover": "ansi_white",
+            "scrollbar-active": "ansi_white",
+            "input-selection-background": "ansi_bright_blue",
+            "input-selection-foreground": "ansi_black",
+        }
+    return InspectorTheme(
+        name=palette.name,
+        primary=colour["accent"],
+        secondary=colour["sent"],
+        warning=colour["ask"],
+        error=colour["error"],
+        success=colour["received"],
+        accent=colour["accent"],
+        foreground=colour["normal"],
+        background=colour["ground"],
+        surface=colour["ground"],
+        panel=colour["panel"],
+        dark=palette.dark,
+        ansi=palette.ansi,
+        variables=variables,
+        palette=palette,
+    )
+
+
+# What drawing code calls
+
+
+def palette() -> Palette:
+    """Return the palette of the running app's theme; the bundled default outside an app or under a foreign theme."""
+    app = active_app.get(None)
+    if app is not None:
+        theme = app.get_theme(app.theme)
+        if isinstance(theme, InspectorTheme):
+            return theme.palette
+    return bundled(DEFAULT)
+
+
+def style(role: str) -> Style:
+    """Return the style of a role in the running app's theme: `style("muted")`, `style("bright bold")`."""
+    return palette().style(role)
+
+
+def ascii_only() -> bool:
+    """Tell whether the running app draws with ASCII signs only (its attribute `ascii_only`)."""
+    return bool(getattr(active_app.get(None), "ascii_only", False))
+
+
+def signs_now() -> Signs:
+    """Return the signs that the running app's terminal can show."""
+    return signs(ascii_only())
+
+
+# Reading theme files
+
+_bundled: dict[str, Palette] = {}
+
+
+def bundled_folder() -> Path:
+    """Return the folder of the bundled themes: inside the package in a wheel, beside it in a source tree."""
+    from importlib.resources import files
+
+    package = Path(str(files("inspector")))
+    inside = package / "_data" / "themes"
+    return inside if inside.is_dir() else package.parent / "themes"
+
+
+def bundled(name: str) -> Palette:
+    """Return a bundled theme, read once in a process."""
+    found = _bundled.get(name)
+    if found is None:
+        found = _bundled[name] = read_theme(bundled_folder() / f"{name}.yaml")
+    return found
+
+
+def read_theme(path: Path) -> Palette:
+    """Read a theme file; raises ConfigError that names the file, what is wrong in it, and what would be right."""
+    where = safe(str(path), 200)
+    try:
+        with path.open("rb") as file:
+            raw = file.read(FILE_LIMIT + 1)
+    except OSError as error:
+        raise ConfigError(f"The theme {where} cannot be read: {error.strerror or error}") from error
+    if len(raw) > FILE_LIMIT:
+        raise ConfigError(f"The theme {where} is larger than {FILE_LIMIT // 1024} kB")
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"The theme {where} is not UTF-8 text") from error
+    data = _read_plain(text)
+    if data is None:
+        data = _read_yaml(text, where)
+    return _palette(data, path.stem, where)
+
+
+def _read_plain(text: str) -> dict[str, Any] | None:
+    """Read the plain form in which the bundled themes are written, without importing yaml; None for any other form."""
+    top: dict[str, Any] = {}
+    inner: dict[str, Any] | None = None
+    for line in text.splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = _PLAIN_LINE.fullmatch(line)
+        if match is None:
+            return None
+        indent, key, quoted, word = match.groups()
+        value: Any = quoted if quoted is not None else {"true": True, "false": False}.get(word or "", word)
+        if indent == "":
+            inner = top[key] = {} if value is None else None
+            if value is not None:
+                top[key] = value
+        elif indent == "  " and inner is not None and value is not None:
+            inner[key] = value
+        else:
+            return None
+    return top
+
+
+def _read_yaml(text: str, where: str) -> Any:
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        raise ConfigError(f"The theme {where} is not valid YAML{line}") from error
+
+
+def _palette(data: Any, stem: str, where: str) -> Palette:
+    if not isinstance(data, dict):
+        raise ConfigError(f"The theme {where} is not a mapping", hint="Begin it with `roles:`, as bundled themes do.")
+    _known(data, ("dark", "ansi", "roles"), "key", where)
+    for flag in ("dark", "ansi"):
+        if not isinstance(data.get(flag, True), bool):
+            raise ConfigError(f"`{flag}` in the theme {where} is neither true nor false")
+    roles = data.get("roles", {})
+    if not isinstance(roles, dict):
+        raise ConfigError(f"`roles` in the theme {where} is not a mapping")
+    _known(roles, tuple(ROLES), "role", where)
+    dark, ansi = data.get("dark", True), data.get("ansi", False)
+    for role, spec in roles.items():
+        _check_colour(role, spec, where)
+    complete = len(roles) == len(ROLES)
+    base = {} if complete else bundled("ansi" if ansi else "dark" if dark else "light").roles
+    return Palette(stem, {role: roles.get(role) or base[role] for role in ROLES}, dark=dark, ansi=ansi)
+
+
+def _known(found: dict[Any, Any], allowed: tuple[str, ...], kind: str, where: str) -> None:
+    for key in found:
+        if key not in allowed:
+            from difflib import get_close_matches
+
+            near = get_close_matches(str(key)[:80], allowed, 1, 0.5)
+            hint = f"Did you mean `{near[0]}`?" if near else f"There are: {', '.join(allowed)}."
+            raise ConfigError(f"Unknown {kind} `{safe(key, 60)}` in the theme {where}", hint=hint)
+
+
+def _check_colour(role: str, spec: object, where: str) -> None:
+    words = spec.split() if isinstance(spec, str) else []
+    if words and set(words[1:]) <= _ATTRIBUTES:
+        name = words[0].removeprefix("ansi_").removeprefix("bright_")
+        if _HEX.fullmatch(words[0]) or (words[0].startswith("ansi_") and name in _ANSI_NAMES):
+            return
+        if words[0] == "ansi_default":
+            return
+    raise ConfigError(
+        f"The colour of `{role}` in the theme {where} is not a colour: {safe(spec, 60)}",
+        hint='Write "#rrggbb" or "ansi_red", followed by bold, dim, italic, underline or reverse where wanted.',
+    )

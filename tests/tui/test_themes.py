@@ -1,0 +1,242 @@
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from rich.style import Style
+from tui_screens import Stage, settle
+
+from inspector.errors import ConfigError
+from inspector.tui import themes
+from inspector.tui.theme_switch import ThemeSwitch
+from inspector.tui.themes import GROUNDS, LEAST_CONTRAST, ROLES, Palette, bundled, contrast, palette, read_theme, style
+
+NAMES = sorted(path.stem for path in themes.bundled_folder().glob("*.yaml"))
+COLOURED = [name for name in NAMES if not bundled(name).ansi]
+INKS = [role for role in ROLES if role not in GROUNDS and role != "edge" and not role.startswith("chart")]
+
+
+def triplet(spec: str) -> tuple[int, int, int]:
+    digits = spec.split()[0]
+    return int(digits[1:3], 16), int(digits[3:5], 16), int(digits[5:7], 16)
+
+
+def test_the_themes_that_are_promised_are_bundled():
+    assert {"dark", "light", "high-contrast", "ansi", "mono"} <= set(NAMES)
+    assert len(NAMES) >= 7
+
+
+@pytest.mark.parametrize("name", COLOURED)
+@pytest.mark.parametrize("ground", ["ground", "panel"])
+def test_every_ink_can_be_read_on_the_grounds_it_stands_on(name, ground):
+    roles = bundled(name).roles
+    under = triplet(roles[ground])
+    weak = {role: contrast(triplet(roles[role]), under) for role in INKS}
+    assert {role: value for role, value in weak.items() if value < LEAST_CONTRAST} == {}
+
+
+@pytest.mark.parametrize("name", COLOURED)
+@pytest.mark.parametrize("ground", ["selection", "selection-dim"])
+def test_every_ink_can_be_read_on_a_selected_row(name, ground):
+    look = bundled(name)
+    for role in INKS:
+        lifted = look.on(look.style(role), ground)
+        assert lifted.bgcolor == look.style(ground).bgcolor
+        assert contrast(tuple(lifted.color.triplet), tuple(lifted.bgcolor.triplet)) >= LEAST_CONTRAST, role
+
+
+def test_contrast_is_that_of_wcag():
+    assert contrast((0, 0, 0), (255, 255, 255)) == pytest.approx(21)
+    assert contrast((119, 119, 119), (255, 255, 255)) == pytest.approx(4.478, abs=0.001)
+
+
+@pytest.mark.parametrize("name", COLOURED)
+def test_the_four_weights_are_four(name):
+    roles = bundled(name).roles
+    ground = triplet(roles["ground"])
+    weights = [contrast(triplet(roles[role]), ground) for role in ("bright", "normal", "muted", "faint")]
+    assert weights == sorted(weights, reverse=True)
+    assert len(set(weights)) == 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_plain_reader_reads_bundled_themes_as_yaml_does(name):
+    text = (themes.bundled_folder() / f"{name}.yaml").read_text()
+    assert themes._read_plain(text) == yaml.safe_load(text)
+    assert set(yaml.safe_load(text)["roles"]) == set(ROLES)
+
+
+def test_a_bundled_theme_needs_no_yaml(monkeypatch):
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    assert read_theme(themes.bundled_folder() / "dark.yaml").roles["ground"] == "#11151c"
+
+
+def test_a_user_theme_names_only_what_differs(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("dark: false\nroles: {accent: '#102030', error: 'ansi_red bold'}\n")
+    look = read_theme(path)
+    assert look.name == "mine"
+    assert look.style("accent").color.triplet == (0x10, 0x20, 0x30)
+    assert look.style("error") == Style(color="red", bold=True)
+    assert look.roles["muted"] == bundled("light").roles["muted"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "hint"),
+    [
+        ("roles: [", "not valid YAML", ""),
+        ("- a\n- b\n", "not a mapping", "roles"),
+        ("rolls:\n  accent: '#ffffff'\n", "Unknown key `rolls`", "`roles`"),
+        ("roles:\n  acent: '#ffffff'\n", "Unknown role `acent`", "`accent`"),
+        ("roles:\n  accent: blue-ish\n", "`accent`", "#rrggbb"),
+        ("roles:\n  accent: '#ffffff blink'\n", "`accent`", "underline"),
+        ("roles:\n  accent: 5\n", "`accent`", "#rrggbb"),
+        ("roles:\n  accent: ansi_mauve\n", "`accent`", "ansi_red"),
+        ("dark: maybe\n", "`dark`", ""),
+        ("roles: 7\n", "`roles`", ""),
+        ("roles: &a {accent: *a}\n", "theme", ""),
+        ("? [a, b]\n: c\n", "not valid YAML", ""),
+        ("x" * 70_000, "larger than", ""),
+    ],
+)
+def test_a_broken_theme_is_named_with_its_remedy(tmp_path, text, says, hint):
+    path = tmp_path / "broken.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        read_theme(path)
+    assert says in caught.value.message
+    assert "broken.yaml" in caught.value.message
+    assert hint in caught.value.hint
+
+
+def test_a_theme_that_is_not_text_or_not_there_is_named(tmp_path):
+    path = tmp_path / "bytes.yaml"
+    path.write_bytes(b"roles: \xff\xfe")
+    with pytest.raises(ConfigError, match="UTF-8"):
+        read_theme(path)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_theme(tmp_path / "absent.yaml")
+
+
+def test_styles_come_by_role_and_are_made_once():
+    look = bundled("dark")
+    assert look.style("bright bold").bold
+    assert look.style("muted") is look.style("muted")
+    assert look.style("selection").bgcolor is not None
+    assert look.style("selection").color is None
+
+
+def test_without_an_app_the_default_is_worn():
+    assert palette().name == themes.DEFAULT
+    assert style("error") == bundled("dark").style("error")
+
+
+def test_the_terminals_colours_are_not_measured_and_reversed_rows_lose_their_hues():
+    look = bundled("ansi")
+    assert look.on(look.style("error"), "selection") == Style(reverse=True)
+    assert look.on(look.style("bright"), "selection") == Style(reverse=True, bold=True)
+    assert look.style("normal") == Style()
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_every_theme_can_be_worn(name):
+    app = Stage(theme=name)
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        assert app.problems == []
+        assert app.current_theme.name == name
+        assert palette_in(app) is bundled(name)
+        assert app.theme_variables["role-muted"] == bundled(name).roles["muted"].split()[0]
+
+
+def palette_in(app: Stage) -> Palette:
+    with app._context():
+        return palette()
+
+
+async def test_under_no_color_the_colourless_theme_is_worn(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = Stage(theme="light")
+    async with app.run_test():
+        assert app.theme == "mono"
+    assert all(spec.startswith("ansi_default") for spec in bundled("mono").roles.values())
+
+
+class Folder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.at = 1_000_000_000
+
+    def write(self, name: str, text: str) -> None:
+        import os
+
+        file = self.path / f"{name}.yaml"
+        file.write_text(text)
+        self.at += 1_000_000_000
+        os.utime(file, ns=(self.at, self.at))
+
+
+async def test_a_user_theme_is_read_again_when_its_file_changes(tmp_path):
+    folder = Folder(tmp_path)
+    folder.write("mine", "roles: {accent: '#010203'}")
+    app = Stage()
+    async with app.run_test() as pilot:
+        problems: list[ConfigError] = []
+        switch = ThemeSwitch(app, tmp_path, problems.append)
+        assert "mine" in switch.names()
+        assert switch.use("mine")
+        await pilot.pause()
+        assert palette_in(app).roles["accent"] == "#010203"
+        switch.poll()
+        assert palette_in(app).roles["accent"] == "#010203"
+        folder.write("mine", "roles: {accent: '#040506'}")
+        switch.poll()
+        await pilot.pause()
+        assert palette_in(app).roles["accent"] == "#040506"
+        assert app.theme_variables["role-accent"] == "#040506"
+        folder.write("mine", "roles: {accent: nonsense}")
+        switch.poll()
+        await pilot.pause()
+        assert palette_in(app).roles["accent"] == "#040506"
+        assert "mine.yaml" in problems[0].message
+        (tmp_path / "mine.yaml").unlink()
+        switch.poll()
+        assert len(problems) == 1
+
+
+async def test_only_a_user_theme_is_watched(tmp_path):
+    folder = Folder(tmp_path)
+    folder.write("mine", "roles: {}")
+    app = Stage()
+    async with app.run_test():
+        switch = ThemeSwitch(app, tmp_path, app.problems.append)
+        switch.use("mine")
+        assert switch._timer is not None
+        switch.use("light")
+        assert switch._timer is None
+
+
+@pytest.mark.parametrize("name", ["nothing-like-it", "../../etc/passwd", "/etc/passwd", ""])
+async def test_an_unknown_theme_is_reported_and_the_default_worn(tmp_path, name):
+    app = Stage()
+    async with app.run_test() as pilot:
+        problems: list[ConfigError] = []
+        switch = ThemeSwitch(app, tmp_path, problems.append)
+        assert not switch.use(name)
+        await settle(pilot, lambda: app.theme == "dark")
+        assert "dark" in problems[0].hint
+
+
+async def test_a_broken_user_theme_falls_back_and_heals_when_mended(tmp_path):
+    folder = Folder(tmp_path)
+    folder.write("mine", "roles: {accent: nonsense}")
+    app = Stage()
+    async with app.run_test() as pilot:
+        problems: list[ConfigError] = []
+        switch = ThemeSwitch(app, tmp_path, problems.append)
+        assert not switch.use("mine")
+        assert app.theme == "dark"
+        folder.write("mine", "roles: {accent: '#070809'}")
+        switch.poll()
+        await pilot.pause()
+        assert palette_in(app).roles["accent"] == "#070809"

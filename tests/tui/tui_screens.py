@@ -1,0 +1,69 @@
+"""What the interface's tests share: a bare app that wears our themes, and a screen as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.pilot import Pilot
+from textual.widget import Widget
+
+from inspector.errors import ConfigError
+from inspector.tui.theme_switch import ThemeSwitch
+
+
+class Stage(App[None]):
+    """An app that shows some widgets and remembers the messages that reach it."""
+
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, *widgets: Widget, theme: str = "dark", ascii_only: bool = False, css: str = "") -> None:
+        self.CSS = css  # type: ignore[misc]
+        super().__init__()
+        self.widgets = widgets
+        self.ascii_only = ascii_only
+        self.wanted_theme = theme
+        self.problems: list[ConfigError] = []
+        self.posted: list[Message] = []
+
+    def compose(self) -> ComposeResult:
+        yield from self.widgets
+
+    def on_mount(self) -> None:
+        self.switch = ThemeSwitch(self, None, self.problems.append)
+        self.switch.use(self.wanted_theme)
+
+    def hear(self, message: Message) -> None:
+        """Given to `run_test` as its message hook."""
+        self.posted.append(message)
+
+    def heard(self, kind: type[Message]) -> list[Message]:
+        """Return the messages of a kind, in the order they were posted, each once."""
+        found: dict[int, Message] = {id(message): message for message in self.posted if isinstance(message, kind)}
+        return list(found.values())
+
+
+def screen_lines(app: App[object]) -> list[str]:
+    """Return what is on the screen, a string for each line, without spaces at the end."""
+    return [strip.text.rstrip() for strip in app.screen._compositor.render_strips()]
+
+
+def screen_text(app: App[object]) -> str:
+    """Return what is on the screen as one text."""
+    return "\n".join(screen_lines(app))
+
+
+async def settle(pilot: Pilot[None], until: Callable[[], bool]) -> None:
+    """Let the app run until something is so; a worker's result may take several turns."""
+    for _ in range(500):
+        if until():
+            await pilot.pause()
+            return
+        await pilot.pause(0.01)
+    raise AssertionError("never became so")
+
+
+async def press_all(pilot: Pilot[None], keys: Iterable[str]) -> None:
+    """Press keys one after another."""
+    await pilot.press(*keys)
