@@ -1,0 +1,175 @@
+"""From the table of verbs to keys: Textual bindings, labels for hints, and the user's own keymap with its conflicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from textual.binding import Binding
+from textual.keys import Keys, _character_to_key
+
+from inspector.errors import ConfigError
+from inspector.text import safe
+from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS, Verb
+
+_LABELS: Mapping[str, str] = {
+    "escape": "esc",
+    "delete": "del",
+    "pageup": "pgup",
+    "pagedown": "pgdn",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "slash": "/",
+    "question_mark": "?",
+    "plus": "+",
+    "minus": "-",
+    "equals_sign": "=",
+    "at": "@",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+}
+_ASCII = {"↑": "up", "↓": "down", "←": "left", "→": "right", "⇧": "shift-"}
+_MODIFIERS = frozenset({"ctrl", "shift", "alt", "super", "meta", "hyper"})
+_NAMED = frozenset(str(key.value) for key in Keys)
+
+
+class Hint(NamedTuple):
+    """A key as a pane or footer names it: its label, what it does, and the key to press for it."""
+
+    label: str
+    title: str
+    key: str
+    verb: str = ""
+
+
+def label(key: str, ascii: bool = False) -> str:
+    """Return how a key is written for people: `ctrl+r` is `^r`, `question_mark` is `?`."""
+    *modifiers, base = key.split("+")
+    text = _LABELS.get(base, base)
+    if "shift" in modifiers:
+        text = f"⇧{text}"
+    if "alt" in modifiers:
+        text = f"alt-{text}"
+    if "ctrl" in modifiers:
+        text = f"^{text}"
+    if ascii:
+        for sign, word in _ASCII.items():
+            text = text.replace(sign, word)
+    return text
+
+
+def bindings(context: str) -> list[Binding]:
+    """Return a context's bindings, for a widget's `BINDINGS`; their ids let a keymap change their keys."""
+    return [
+        Binding(verb.key, verb.action, verb.title, show=False, id=verb.id)
+        for verb in VERBS
+        if verb.context == context and verb.key
+    ]
+
+
+class Keymap:
+    """The keys in force: the table's, or the user's where the settings name others.
+
+    `problems` are the ConfigErrors of the overrides: unknown verbs, keys that are none, and keys that would then do two
+    things in one place. Conflicts are reported and the user's wish stands; what cannot be understood is left out.
+    """
+
+    def __init__(self, overrides: Mapping[str, str] | None = None) -> None:
+        self.overrides: dict[str, str] = {}
+        self.problems: list[ConfigError] = []
+        for verb_id, keys in (overrides or {}).items():
+            self._override(verb_id, keys)
+        self.problems += self._conflicts()
+
+    def keys(self, verb_id: str) -> list[str]:
+        """Return the keys of a verb, as Textual names them."""
+        keys = self.overrides.get(verb_id, BY_ID[verb_id].key)
+        return [key for key in keys.split(",") if key]
+
+    def hint(self, verb_id: str, title: str = "", *, ascii: bool = False) -> Hint:
+        """Return a verb's hint for a pane or a footer, under another title where one is given."""
+        keys = self.keys(verb_id)
+        key = keys[0] if keys else ""
+        return Hint(label(key, ascii), title or BY_ID[verb_id].title, key, verb_id)
+
+    def hints(self, verb_ids: Iterable[str], *, ascii: bool = False) -> list[Hint]:
+        """Return the hints of several verbs, without those that have no key."""
+        return [hint for hint in (self.hint(verb_id, ascii=ascii) for verb_id in verb_ids) if hint.key]
+
+    def table(self) -> list[tuple[str, list[tuple[Verb, list[str]]]]]:
+        """Return (group, [(verb, its keys)]) for help and the docs; verbs without a key are those of the palette."""
+        groups: dict[str, list[tuple[Verb, list[str]]]] = {}
+        for verb in VERBS:
+            groups.setdefault(verb.group, []).append((verb, self.keys(verb.id)))
+        return list(groups.items())
+
+    def _override(self, verb_id: str, keys: str) -> None:
+        if verb_id not in BY_ID:
+            from difflib import get_close_matches
+
+            near = get_close_matches(verb_id[:80], BY_ID, 1, 0.5)
+            hint = f"Did you mean `{near[0]}`?" if near else "The help screen names every verb."
+            self.problems.append(ConfigError(f"The keymap names an unknown verb `{safe(verb_id, 60)}`", hint=hint))
+            return
+        named = [normal_key(key.strip()) for key in keys.split(",") if key.strip()]
+        bad = [key for key, normal in zip(keys.split(","), named, strict=False) if normal is None]
+        if not named or bad:
+            self.problems.append(
+                ConfigError(
+                    f"The keymap gives `{verb_id}` a key that does not exist: `{safe(keys, 60)}`",
+                    hint="Write it like ctrl+r, f5, shift+up, slash or x; several apart by commas.",
+                )
+            )
+            return
+        self.overrides[verb_id] = ",".join(key for key in named if key)
+
+    def _conflicts(self) -> list[ConfigError]:
+        """Find keys that the overrides made ambiguous: twice in a context, or hidden by the context within."""
+        found = []
+        for verb_id in self.overrides:
+            verb = BY_ID[verb_id]
+            for other in VERBS:
+                if other.id == verb_id or not _meet(verb.context, other.context):
+                    continue
+                # The table itself lets an inner context hide a key; only what the user moved is worth a word.
+                both = sorted(set(self.keys(verb_id)) & set(self.keys(other.id)))
+                if both and not (other.id in self.overrides and other.id < verb_id):
+                    found.append(
+                        ConfigError(
+                            f"The keymap gives {', '.join(label(key) for key in both)} to `{verb_id}`, "
+                            f"and `{other.id}` has it too",
+                            hint=f"Give `{other.id}` another key, or choose one that is free.",
+                        )
+                    )
+        return found
+
+
+def normal_key(key: str) -> str | None:
+    """Return a key as Textual names it (`/` is `slash`, `^r` is `ctrl+r`), or None where it is none."""
+    if len(key) == 2 and key.startswith("^"):
+        key = f"ctrl+{key[1]}"
+    *modifiers, base = ["+"] if key == "+" else key.split("+")
+    if not set(modifiers) <= _MODIFIERS:
+        return None
+    if len(base) == 1 and base.isprintable():
+        base = base if base.isalnum() else _character_to_key(base)
+    elif base not in _NAMED and base not in _LABELS and base != "space":
+        return None
+    return "+".join((*modifiers, base))
+
+
+def _meet(one: str, other: str) -> bool:
+    """Tell whether two contexts can be in force at once: one lies within the other."""
+    return one in _within(other) or other in _within(one)
+
+
+def _within(context: str) -> Iterable[str]:
+    while context:
+        yield context
+        context = CONTEXTS[context]

@@ -1,0 +1,264 @@
+"""Every verb of the interface in one table: bindings, palette, hints, help and the docs' key table derive from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+
+class Verb(NamedTuple):
+    """One thing the interface can do.
+
+    `id` is `CONTEXT.NAME` and is what a keymap names; its action is NAME with underscores (`list.page-down` runs
+    `action_page_down` of the widget that binds the context). `title` is what a hint says, as short as can be. `group`
+    is the heading in help. `key` is Textual's name of the default key, several apart by commas, or empty where only the
+    palette has the verb. `context` is where it works. `description` is one sentence for help and the palette.
+    """
+
+    id: str
+    title: str
+    group: str
+    key: str
+    context: str
+    description: str
+
+    @property
+    def action(self) -> str:
+        """The name of the action method, without `action_`."""
+        return self.id.partition(".")[2].replace("-", "_")
+
+
+CONTEXTS: Mapping[str, str] = {
+    "app": "",
+    "list": "app",
+    "catalog": "list",
+    "messages": "list",
+    "text": "list",
+    "json": "text",
+    "content": "app",
+    "form": "app",
+    "field": "form",
+    "items": "form",
+    "result": "app",
+    "call": "app",
+    "ask": "form",
+    "detail": "app",
+    "server": "app",
+    "auth": "list",
+    "check": "list",
+    "failed": "app",
+    "start": "app",
+    "replay": "app",
+}
+"""Every context, and the one around it whose keys work in it too (a key of the inner context wins)."""
+
+_APP = (
+    ("palette", "palette", "ctrl+p", "Find any verb, tool, resource, prompt or theme by name."),
+    ("help", "help", "question_mark", "Show the keys of the focused pane."),
+    ("quit", "quit", "q", "Leave; asks only while a call is in flight."),
+    ("next-pane", "next pane", "tab", "Go to the next pane or field."),
+    ("previous-pane", "previous pane", "shift+tab", "Go to the previous pane or field."),
+    ("tab-1", "tools", "1", "Show the tools."),
+    ("tab-2", "resources", "2", "Show the resources."),
+    ("tab-3", "templates", "3", "Show the resource templates."),
+    ("tab-4", "prompts", "4", "Show the prompts."),
+    ("tab-5", "tasks", "5", "Show the tasks."),
+    ("tab-6", "server", "6", "Show the server: who it is, what it can, how the connection came about."),
+    ("tab-7", "inbox", "7", "Show what the server asks of you."),
+    ("tab-8", "check", "8", "Show the compliance report."),
+    ("messages", "messages", "m", "Go to the message log."),
+    ("toggle-messages", "hide", "M", "Hide the message log, or show it again."),
+    ("maximise", "maximise", "z", "Give the focused pane the whole screen, or put it back."),
+    ("export", "export", "x", "Export the recording, or what a filter leaves of it."),
+    ("compose", "compose", "ctrl+n", "Write any message by hand and send it."),
+    ("reconnect", "reconnect", "", "Close the connection and open it again."),
+    ("restart", "restart", "", "End the server process and start it again."),
+    ("watch", "watch", "", "Restart the server when files of its folder change."),
+    ("theme", "theme", "", "Choose a theme."),
+)
+_LIST = (
+    ("up", "up", "up,k", "Go to the previous row."),
+    ("down", "down", "down,j", "Go to the next row."),
+    ("page-up", "page up", "pageup", "Go up by what is visible."),
+    ("page-down", "page down", "pagedown", "Go down by what is visible."),
+    ("first", "first", "home,g", "Go to the first row."),
+    ("last", "last", "end,G", "Go to the last row, and follow the end where rows keep coming."),
+    ("select", "open", "enter", "Open the row."),
+)
+_CATALOG = (
+    ("filter", "filter", "slash", "Show only what matches."),
+    ("refresh", "list again", "r", "Ask the server for the list again."),
+)
+_MESSAGES = (
+    ("filter", "filter", "slash", "Show only the messages that match a filter."),
+    ("all", "all messages", "escape", "Drop the filter."),
+    ("send-again", "send again", "s", "Send the selected request again."),
+    ("edit-again", "edit and send", "S", "Edit the selected message and send it."),
+    ("compare", "compare two", "d", "Compare the selected message with another."),
+    ("follow", "follow", "f", "Keep the newest message selected, or stop doing so."),
+    ("times", "times", "t", "Show times absolute, since the start, or since the previous message."),
+    ("next-hit", "next hit", "n", "Go to the next message with the text that was searched for."),
+    ("previous-hit", "previous hit", "N", "Go to the previous message with the text that was searched for."),
+    ("next-finding", "next finding", "right_square_bracket", "Go to the next message with a finding."),
+    ("previous-finding", "previous finding", "left_square_bracket", "Go to the previous message with a finding."),
+    ("exchange", "exchange", "g", "Show only the messages of this exchange."),
+    ("partner", "its partner", "p", "Jump from a request to its answer, and back."),
+    ("export", "export these", "x", "Export the messages that the filter leaves."),
+)
+_TEXT = (
+    ("search", "search", "slash", "Search in the text."),
+    ("next-hit", "next hit", "n", "Go to the next place where the text that was searched for stands."),
+    ("previous-hit", "previous hit", "N", "Go to the previous place where the text that was searched for stands."),
+    ("wrap", "wrap", "W", "Wrap long lines, or let the view scroll sideways."),
+    ("show-all", "show all", "a", "Show what was cut for length."),
+    ("copy", "copy", "c", "Copy the text."),
+    ("scroll-left", "left", "left,h", "Scroll to the left."),
+    ("scroll-right", "right", "right,l", "Scroll to the right."),
+)
+_JSON = (
+    ("fold", "fold", "space", "Fold the value, or unfold it."),
+    ("close", "fold", "left,h", "Fold the value, or go to the one around it."),
+    ("open", "unfold", "right,l", "Unfold the value, or go into it."),
+    ("fold-all", "fold all", "minus", "Fold everything below the top level."),
+    ("unfold-all", "unfold all", "equals_sign", "Unfold everything."),
+    ("copy", "copy value", "c", "Copy the value."),
+    ("copy-path", "copy path", "p", "Copy the path of the value, as a JSON Pointer."),
+)
+_CONTENT = (
+    ("save", "save", "w", "Save the image, sound or resource to a file you name."),
+    ("open", "open", "o", "Go to the resource that is linked."),
+)
+_FORM = (
+    ("call", "call", "ctrl+r", "Send the request with these arguments."),
+    ("json", "json", "ctrl+e", "Show the same arguments as JSON, or as a form again."),
+    ("editor", "$EDITOR", "ctrl+o", "Edit the arguments as JSON in your editor."),
+    ("past-calls", "past calls", "ctrl+up", "Pick the arguments of an earlier call."),
+    ("leave", "list", "escape", "Go back to the list."),
+)
+_FIELD = (
+    ("next", "next field", "enter", "Go to the next field."),
+    ("newline", "new line", "ctrl+j", "Begin a new line in a text field."),
+    ("null", "null", "ctrl+t", "Make the value null, or a value again."),
+    ("clear", "leave out", "ctrl+l", "Leave the field out, or put its default back."),
+)
+_ITEMS = (
+    ("toggle", "open", "enter,space", "Show the members, or fold them away."),
+    ("add", "add", "plus,a", "Add an item."),
+    ("remove", "remove", "delete,minus", "Remove this item."),
+    ("move-up", "move up", "shift+up,K", "Move this item up."),
+    ("move-down", "move down", "shift+down,J", "Move this item down."),
+)
+_RESULT = (
+    ("copy", "copy", "c", "Copy the result."),
+    ("save", "save", "w", "Save the result to a file."),
+    ("json", "json", "e", "Show the result as JSON, or as content again."),
+    ("its-messages", "its messages", "m", "Show only the messages of this call."),
+)
+_CALL = (
+    ("cancel", "cancel the call", "escape", "Cancel the call, as the transport requires."),
+    ("more-time", "more time", "plus", "Allow the call as much time again."),
+    ("its-messages", "its messages", "m", "Show only the messages of this call."),
+)
+_ASK = (
+    ("accept", "accept", "ctrl+r", "Send your answer."),
+    ("decline", "decline", "ctrl+d", "Say no."),
+    ("cancel", "cancel", "escape", "Dismiss the question without an answer."),
+    ("standing", "always so", "ctrl+s", "Answer questions of this kind so from now on."),
+    ("go-to-answer", "go to the answer", "g", "Go to the message that answered (replay)."),
+)
+_DETAIL = (
+    ("copy", "copy", "c", "Copy the message as JSON."),
+    ("copy-curl", "as curl", "C", "Copy the request as a curl command."),
+    ("copy-command", "as command", "", "Copy the request as a command of ours."),
+    ("copy-python", "as Python", "", "Copy the request as Python."),
+    ("save", "save", "w", "Save the message to a file."),
+    ("why", "why this rule", "question_mark", "Explain the finding's rule."),
+    ("next-tab", "next view", "right_curly_bracket", "Show the next view of the message."),
+    ("previous-tab", "previous view", "left_curly_bracket", "Show the previous view of the message."),
+)
+_SERVER = (
+    ("reconnect", "reconnect", "r", "Close the connection and open it again."),
+    ("restart", "restart", "R", "End the server process and start it again."),
+    ("log-level", "log level", "l", "Choose from which level the server logs."),
+)
+_AUTH = (
+    ("again", "again from here", "r", "Run the authorization again from this step."),
+    ("login", "log in anew", "L", "Forget the tokens and log in."),
+    ("copy", "copy for a bug report", "c", "Copy the steps without their secrets."),
+)
+_CHECK = (
+    ("again", "again", "r", "Run this check again."),
+    ("allow-calls", "allow calls", "a", "Let checks call tools."),
+    ("only-fails", "only fails", "o", "Show only what failed, or all."),
+    ("report", "report", "x", "Write the report to a file."),
+    ("run-all", "run all", "ctrl+r", "Run every check again."),
+    ("next-finding", "next", "right_square_bracket", "Go to the next failure or warning."),
+    ("its-messages", "its messages", "g", "Go to the messages that are the evidence."),
+    ("copy-curl", "copy as curl", "c", "Copy the evidence as curl commands."),
+    ("baseline", "to the baseline", "b", "Accept this failure from now on."),
+)
+_FAILED = (
+    ("again", "start again", "r", "Try again."),
+    ("edit", "edit the command", "e", "Change the command or URL and try again."),
+    ("doctor", "all doctor steps", "d", "Look at every step of the connection."),
+    ("copy", "copy for a bug report", "c", "Copy the steps and the server's last words."),
+    ("watch", "watch files, restart on change", "w", "Restart the server when files of its folder change."),
+)
+_START = (
+    ("open", "open", "enter", "Open what is selected."),
+    ("filter", "filter", "slash", "Show only what matches."),
+    ("doctor", "doctor", "d", "Look at every step of the connection."),
+    ("check", "check", "k", "Check the server's compliance."),
+    ("demo", "open the demo", "D", "Open the demo server."),
+    ("serve", "serve as a mock", "s", "Answer clients from the recording."),
+    ("rerun", "run again", "r", "Send the recorded messages to a live server and compare."),
+    ("export", "export", "x", "Export the recording."),
+    ("delete", "delete", "delete", "Delete the recording, after asking."),
+)
+_REPLAY = (
+    ("pause", "pause", "space", "Stop the recording, or let it go on."),
+    ("back", "frame back", "left", "Go one frame back."),
+    ("forward", "frame", "right", "Go one frame on."),
+    ("exchange-back", "exchange back", "shift+left", "Go to the previous exchange."),
+    ("exchange-forward", "exchange", "shift+right", "Go to the next exchange."),
+    ("next-finding", "finding", "right_square_bracket", "Go to the next finding."),
+    ("previous-finding", "finding back", "left_square_bracket", "Go to the previous finding."),
+    ("faster", "faster", "greater_than_sign", "Play faster."),
+    ("slower", "slower", "less_than_sign", "Play slower."),
+    ("time", "time", "at", "Go to a point in time."),
+    ("serve", "serve", "s", "Answer clients from the recording."),
+    ("rerun", "run again", "r", "Send the recorded messages to a live server and compare."),
+)
+
+
+def _table() -> Iterator[Verb]:
+    for context, group, rows in (
+        ("app", "Everywhere", _APP),
+        ("list", "Lists", _LIST),
+        ("catalog", "Catalogues", _CATALOG),
+        ("messages", "Messages", _MESSAGES),
+        ("text", "Text", _TEXT),
+        ("json", "JSON", _JSON),
+        ("content", "Content", _CONTENT),
+        ("form", "Forms", _FORM),
+        ("field", "Fields", _FIELD),
+        ("items", "Items of a field", _ITEMS),
+        ("result", "Result", _RESULT),
+        ("call", "A call in flight", _CALL),
+        ("ask", "A question", _ASK),
+        ("detail", "A message", _DETAIL),
+        ("server", "Server", _SERVER),
+        ("auth", "Authorization", _AUTH),
+        ("check", "Check", _CHECK),
+        ("failed", "No connection", _FAILED),
+        ("start", "Start", _START),
+        ("replay", "Replay", _REPLAY),
+    ):
+        for name, title, key, description in rows:
+            yield Verb(f"{context}.{name}", title, group, key, context, description)
+
+
+VERBS: tuple[Verb, ...] = tuple(_table())
+"""Every verb, in the order in which help and hints name them."""
+
+BY_ID: Mapping[str, Verb] = {verb.id: verb for verb in VERBS}
