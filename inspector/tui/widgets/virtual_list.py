@@ -1,0 +1,414 @@
+"""The one list for everything that can be long: it draws the rows that are visible, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import ClassVar, Protocol
+
+from rich.segment import Segment
+from rich.text import Text
+from textual import events
+from textual.binding import BindingType
+from textual.cache import LRUCache
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from inspector.tui.keymap import bindings
+from inspector.tui.themes import Palette, palette
+from inspector.tui.widgets import paint
+
+Line = Strip | Text | list[Segment]
+Row = Line | list[Strip]
+"""What a source gives for a row: one line, or a strip for each of its lines in a list whose `row_height` is more."""
+
+CACHED_ROWS = 400
+
+
+class RowSource(Protocol):
+    """What a list shows. Both calls are made often and for visible rows only; `__len__` must be O(1).
+
+    `render` draws row `index` in at most `width` cells (wider is cut); the list adds the ground of the selected row and
+    a cell of padding at each side. `focused` is true for the selected row of a list that has the focus.
+
+    A source may also have `key_at(index) -> Hashable` and `index_of(key) -> int | None`: then the cursor stays with the
+    thing it is on when rows are inserted, removed or filtered.
+    """
+
+    def __len__(self) -> int: ...
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> Row: ...
+
+
+class TextRows:
+    """The simplest source: a list of pieces, each its own key."""
+
+    def __init__(self, rows: Iterable[paint.Pieces] = ()) -> None:
+        self.rows = list(rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> Row:
+        return paint.cut(paint.segments(self.rows[index], room=width), width)
+
+
+class VirtualList(ScrollView, can_focus=True):
+    """A list with a cursor over a `RowSource`.
+
+    Set `source` for other rows, and call `source_changed(first)` when rows from `first` on are new or different. With
+    `can_follow`, `follow` keeps the cursor on the last row as rows come; it ends when the cursor or the view leaves the
+    end and resumes on End. `empty` is what is shown where there are no rows.
+    """
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    VirtualList {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size: 1 1;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list")]
+
+    row_height: ClassVar[int] = 1
+    pad: ClassVar[int] = 1
+
+    cursor: reactive[int] = reactive(-1, repaint=False, init=False)
+    follow: reactive[bool] = reactive(False, repaint=False, init=False)
+
+    class Highlighted(Message):
+        """The cursor is on another row; `index` is -1 where the list has become empty."""
+
+        def __init__(self, list_view: VirtualList, index: int, key: Hashable) -> None:
+            super().__init__()
+            self.list_view = list_view
+            self.index = index
+            self.key = key
+
+        @property
+        def control(self) -> VirtualList:
+            return self.list_view
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, VirtualList.Highlighted) and message.list_view is self.list_view
+
+    class Selected(Message):
+        """A row was chosen: enter, or a double click."""
+
+        def __init__(self, list_view: VirtualList, index: int, key: Hashable) -> None:
+            super().__init__()
+            self.list_view = list_view
+            self.index = index
+            self.key = key
+
+        @property
+        def control(self) -> VirtualList:
+            return self.list_view
+
+    class FollowChanged(Message):
+        """The list follows its end now, or does so no more."""
+
+        def __init__(self, list_view: VirtualList, follow: bool) -> None:
+            super().__init__()
+            self.list_view = list_view
+            self.follow = follow
+
+        @property
+        def control(self) -> VirtualList:
+            return self.list_view
+
+    def __init__(
+        self,
+        source: RowSource | None = None,
+        *,
+        can_follow: bool = False,
+        follow: bool = False,
+        empty: str = "",
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._source: RowSource = source if source is not None else TextRows()
+        self._cache: LRUCache[tuple[int, bool, bool], list[Strip]] = LRUCache(CACHED_ROWS)
+        self._cache_for: tuple[Palette, int] | None = None
+        self._key: Hashable = None
+        self._restoring = False
+        self.can_follow = can_follow or follow
+        self.empty = empty
+        self.set_reactive(VirtualList.follow, follow)
+        count = self.count
+        self.set_reactive(VirtualList.cursor, -1 if not count else count - 1 if follow else 0)
+        self._key = self.key_at(self.cursor)
+        self._announced: Hashable = None
+
+    # The rows
+
+    @property
+    def source(self) -> RowSource:
+        return self._source
+
+    @source.setter
+    def source(self, source: RowSource) -> None:
+        self._source = source
+        if not hasattr(source, "key_at"):
+            self._key = self._announced = None
+        self.source_changed()
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self._source)
+
+    def key_at(self, index: int) -> Hashable:
+        """Return the key of a row, or its index where the source has no keys; None where there is no such row."""
+        if not 0 <= index < self.count:
+            return None
+        key_at = getattr(self._source, "key_at", None)
+        key: Hashable = index if key_at is None else key_at(index)
+        return key
+
+    def index_of(self, key: Hashable) -> int | None:
+        """Return where the row with this key is now, or None."""
+        index_of = getattr(self._source, "index_of", None)
+        if index_of is not None:
+            found: int | None = index_of(key)
+            return found
+        return key if isinstance(key, int) and 0 <= key < self.count else None
+
+    @property
+    def content_width(self) -> int:
+        """Cells of the widest row, where rows may be wider than the list and it scrolls sideways; else 0."""
+        return 0
+
+    def render_row(self, index: int, width: int, selected: bool, focused: bool) -> Row:
+        """Draw a row; a subclass may draw it itself instead of asking the source."""
+        return self._source.render(index, width, selected, focused)
+
+    def source_changed(self, first: int = 0) -> None:
+        """Take in that rows from `first` on are new, gone or different. Nothing is drawn that is not visible."""
+        if first <= 0:
+            self._cache.clear()
+        else:
+            for key in [key for key in self._cache.keys() if key[0] >= first]:  # noqa: SIM118 not a dict
+                self._cache.discard(key)
+        before, top = self.cursor, self.scroll_offset.y
+        was_visible = self._is_visible(before)
+        after, moved = self._find_cursor(first)
+        self._fit()
+        if moved and top:
+            # The row under the cursor stays where it is on the screen.
+            self._scroll_top(top + (after - before) * self.row_height)
+        self._restoring = True
+        self.cursor = after
+        self._restoring = False
+        if self.follow:
+            self._scroll_top(self.count * self.row_height)
+        elif self.scroll_offset.y > self.max_scroll_y:
+            self._scroll_top(self.max_scroll_y)
+        if was_visible:
+            self.scroll_to_row(after)
+        if self._key is None or self.follow:
+            self._key = self.key_at(after)
+        if self.is_mounted:
+            self._announce()
+        line = max(max(first, 0) * self.row_height - self.scroll_offset.y, 0)
+        if line < self.size.height:
+            self.refresh(Region(0, line, self.size.width, self.size.height - line))
+
+    def _find_cursor(self, first: int) -> tuple[int, bool]:
+        """Return where the cursor belongs after a change from `first` on, and whether it is the same row elsewhere."""
+        count, before = self.count, self.cursor
+        if self.follow or not count:
+            return count - 1, False
+        if self._key is None:
+            return max(before, 0), False
+        if before >= first or self.key_at(before) != self._key:
+            found = self.index_of(self._key)
+            if found is not None:
+                return found, found != before and before >= 0
+        return min(max(before, 0), count - 1), False
+
+    def rows_changed(self, rows: Iterable[int]) -> None:
+        """Take in that single rows look different now."""
+        for index in rows:
+            for selected, focused in ((False, False), (True, False), (True, True)):
+                self._cache.discard((index, selected, focused))
+            self._refresh_row(index)
+
+    # The cursor
+
+    def validate_cursor(self, cursor: int) -> int:
+        count = self.count
+        return min(max(cursor, 0), count - 1) if count else -1
+
+    def watch_cursor(self, before: int, after: int) -> None:
+        if not self._restoring:
+            self._key = self.key_at(after)
+            self.scroll_to_row(after)
+        if self.follow and after != self.count - 1:
+            self.follow = False
+        self._refresh_row(before)
+        self._refresh_row(after)
+        self._announce()
+
+    def _announce(self) -> None:
+        """Say which row the cursor is on, where that is another one than was said last."""
+        key = self.key_at(self.cursor)
+        if key != self._announced:
+            self._announced = key
+            self.post_message(self.Highlighted(self, self.cursor, key))
+
+    def validate_follow(self, follow: bool) -> bool:
+        return follow and self.can_follow
+
+    def watch_follow(self, follow: bool) -> None:
+        if follow:
+            self.action_last()
+        self.post_message(self.FollowChanged(self, follow))
+
+    def move_to(self, key: Hashable) -> bool:
+        """Put the cursor on the row with this key; False where there is none."""
+        index = self.index_of(key)
+        if index is None:
+            return False
+        self.cursor = index
+        return True
+
+    def scroll_to_row(self, index: int) -> None:
+        """Scroll as little as it takes to have a row in view."""
+        height = self.scrollable_content_region.height
+        if index < 0 or height <= 0:
+            return
+        top, bottom = index * self.row_height, (index + 1) * self.row_height
+        now = self.scroll_offset.y
+        if top < now:
+            self._scroll_top(top)
+        elif bottom > now + height:
+            self._scroll_top(bottom - height)
+
+    def _scroll_top(self, y: int) -> None:
+        # Anything but this combination moves the view one frame after the cursor.
+        self.scroll_to(y=y, animate=False, immediate=True, force=True)
+
+    def _is_visible(self, index: int) -> bool:
+        line = index * self.row_height - self.scroll_offset.y
+        return 0 <= line < self.scrollable_content_region.height
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if self.follow and new_value < old_value and round(new_value) < self.max_scroll_y:
+            self.follow = False
+
+    # Keys and mouse
+
+    def action_up(self) -> None:
+        self.cursor -= 1
+
+    def action_down(self) -> None:
+        self.cursor += 1
+
+    def action_page_up(self) -> None:
+        self.cursor -= self._page()
+
+    def action_page_down(self) -> None:
+        self.cursor += self._page()
+
+    def action_first(self) -> None:
+        self.cursor = 0
+
+    def action_last(self) -> None:
+        self.cursor = self.count - 1
+        self._scroll_top(self.count * self.row_height)
+        if self.can_follow:
+            self.follow = True
+
+    def action_select(self) -> None:
+        if self.cursor >= 0:
+            self.post_message(self.Selected(self, self.cursor, self.key_at(self.cursor)))
+
+    def _page(self) -> int:
+        return max(self.scrollable_content_region.height // self.row_height, 1)
+
+    def row_at(self, y: int) -> int | None:
+        """Return the row drawn at a line of the widget, or None."""
+        index = (self.scroll_offset.y + y) // self.row_height
+        return index if 0 <= index < self.count else None
+
+    def on_click(self, event: events.Click) -> None:
+        index = self.row_at(event.y)
+        if index is None:
+            return
+        event.stop()
+        self.cursor = index
+        if event.chain == 2:
+            self.action_select()
+
+    # Drawing
+
+    def on_mount(self) -> None:
+        self._fit()
+        self._announce()
+
+    def on_resize(self) -> None:
+        self._fit()
+        if self.follow:
+            self._scroll_top(self.count * self.row_height)
+        else:
+            self.scroll_to_row(self.cursor)
+
+    def _fit(self) -> None:
+        size = Size(self.content_width, self.count * self.row_height)
+        if size != self.virtual_size:
+            self.virtual_size = size
+
+    def _refresh_row(self, index: int) -> None:
+        line = index * self.row_height - self.scroll_offset.y
+        if index >= 0 and line < self.size.height and line + self.row_height > 0:
+            self.refresh(Region(0, line, self.size.width, self.row_height))
+
+    def render_line(self, y: int) -> Strip:
+        cells = self.scrollable_content_region.width
+        index, part = divmod(self.scroll_offset.y + y, self.row_height)
+        count = self.count
+        if index >= count:
+            return self._empty_line(y, cells) if not count else paint.blank(cells)
+        lines = self._row(index, cells)
+        return lines[part] if part < len(lines) else paint.blank(cells)
+
+    def _row(self, index: int, cells: int) -> list[Strip]:
+        look = palette()
+        drawn_for = (look, cells)
+        if self._cache_for != drawn_for:
+            self._cache.clear()
+            self._cache_for = drawn_for
+        selected = index == self.cursor
+        focused = selected and self.has_focus
+        key = (index, selected, focused)
+        found = self._cache.get(key)
+        if found is None:
+            ground = "ground" if not selected else "selection" if focused else "selection-dim"
+            inner = max(cells - 2 * self.pad, 1)
+            row = self.render_row(index, inner, selected, focused)
+            side = Segment(" " * self.pad)
+            found = [
+                paint.strip([side, *strip.crop(0, inner)], cells, ground, look=look) for strip in self._strips(row)
+            ]
+            self._cache.set(key, found)
+        return found
+
+    def _strips(self, row: Row) -> list[Strip]:
+        """Return a row's lines as strips, whatever form the source gave them."""
+        if isinstance(row, Strip):
+            return [row]
+        if isinstance(row, Text):
+            return [Strip(row.render(self.app.console))]
+        strips = [part for part in row if isinstance(part, Strip)]
+        return strips or [Strip([part for part in row if isinstance(part, Segment)])]
+
+    def _empty_line(self, y: int, cells: int) -> Strip:
+        words = self.empty.split("\n")
+        text = words[y] if y < len(words) else ""
+        return paint.strip([Segment(" " * self.pad), *paint.segments(text, "muted", room=cells)], cells)

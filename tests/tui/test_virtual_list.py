@@ -1,0 +1,333 @@
+from textual.containers import Vertical
+from textual.events import MouseScrollDown
+from textual.geometry import Size
+from tui_screens import Stage, screen_lines, screen_text
+
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.virtual_list import TextRows, VirtualList
+
+
+class Numbers:
+    """Numbered rows, which counts what it is asked to draw."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.drawn: list[int] = []
+
+    def __len__(self) -> int:
+        return self.count
+
+    def render(self, index, width, selected, focused):
+        self.drawn.append(index)
+        mark = ">" if selected else " "
+        return paint.segments(f"{mark}row {index}{' here' if focused else ''}", room=width)
+
+
+class Keyed:
+    """Rows that are names, and keep their identity when others come and go."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = list(names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def key_at(self, index):
+        return self.names[index]
+
+    def index_of(self, key):
+        return self.names.index(key) if key in self.names else None
+
+    def render(self, index, width, selected, focused):
+        return paint.segments(self.names[index], room=width)
+
+
+def stage(*lists: VirtualList) -> Stage:
+    return Stage(*lists)
+
+
+async def test_only_visible_rows_of_a_million_are_drawn():
+    source = Numbers(1_000_000)
+    view = VirtualList(source)
+    async with stage(view).run_test(size=(40, 10)) as pilot:
+        assert set(source.drawn) <= set(range(12))
+        await pilot.press("end")
+        assert view.cursor == 999_999
+        assert "row 999999" in screen_lines(pilot.app)[9]
+        assert len(set(source.drawn)) < 60
+
+
+async def test_five_downs_at_once_move_five_rows():
+    view = VirtualList(Numbers(50))
+    app = stage(view)
+    async with app.run_test(size=(40, 10)) as pilot:
+        for _ in range(5):
+            app.simulate_key("down")
+        await pilot.pause()
+        assert view.cursor == 5
+
+
+async def test_every_key_moves_as_it_says():
+    view = VirtualList(Numbers(100))
+    async with stage(view).run_test(size=(40, 10)) as pilot:
+        for key, row in [
+            ("down", 1),
+            ("j", 2),
+            ("up", 1),
+            ("k", 0),
+            ("k", 0),
+            ("pagedown", 10),
+            ("pageup", 0),
+            ("end", 99),
+            ("down", 99),
+            ("home", 0),
+            ("G", 99),
+            ("g", 0),
+        ]:
+            await pilot.press(key)
+            assert view.cursor == row, key
+
+
+async def test_the_cursor_is_always_in_view():
+    view = VirtualList(Numbers(100))
+    async with stage(view).run_test(size=(40, 10)) as pilot:
+        await pilot.press(*["down"] * 30)
+        assert ">row 30 here" in screen_text(pilot.app)
+        await pilot.press(*["up"] * 25)
+        assert ">row 5 here" in screen_text(pilot.app)
+
+
+async def test_a_smaller_window_keeps_the_cursor_in_view():
+    view = VirtualList(Numbers(100))
+    async with stage(view).run_test(size=(40, 20)) as pilot:
+        await pilot.press(*["down"] * 19)
+        await pilot.resize_terminal(30, 6)
+        await pilot.pause()
+        assert ">row 19 here" in screen_text(pilot.app)
+
+
+async def test_a_move_draws_two_rows_and_no_more():
+    source = Numbers(100)
+    view = VirtualList(source)
+    async with stage(view).run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        source.drawn.clear()
+        await pilot.press("down")
+        assert sorted(source.drawn) == [0, 1]
+
+
+async def test_enter_and_double_click_select_and_a_click_highlights():
+    view = VirtualList(Keyed("a", "b", "c"))
+    app = stage(view)
+    async with app.run_test(size=(40, 10), message_hook=app.hear) as pilot:
+        await pilot.click(view, offset=(3, 2))
+        assert view.cursor == 2
+        assert app.heard(VirtualList.Selected) == []
+        await pilot.click(view, offset=(3, 1), times=2)
+        await pilot.press("enter")
+        assert [(m.index, m.key) for m in app.heard(VirtualList.Selected)] == [(1, "b"), (1, "b")]
+        assert [m.key for m in app.heard(VirtualList.Highlighted)] == ["a", "c", "b"]
+        await pilot.click(view, offset=(3, 8))
+        assert view.cursor == 1
+
+
+async def test_the_wheel_scrolls_without_moving_the_cursor():
+    view = VirtualList(Numbers(100))
+    async with stage(view).run_test(size=(40, 10)) as pilot:
+        await pilot._post_mouse_events([MouseScrollDown], view, (2, 2))
+        await pilot.pause()
+        assert view.scroll_offset.y > 0
+        assert view.cursor == 0
+
+
+async def test_the_selection_stays_with_its_thing_when_rows_come_and_go():
+    source = Keyed("b", "d", "f")
+    view = VirtualList(source)
+    app = stage(view)
+    async with app.run_test(size=(40, 10), message_hook=app.hear) as pilot:
+        await pilot.press("down")
+        source.names = ["a", "b", "c", "d", "f"]
+        view.source_changed()
+        assert view.key_at(view.cursor) == "d"
+        source.names = ["a", "f"]
+        view.source_changed()
+        assert view.key_at(view.cursor) == "f"
+        await pilot.pause()
+        source.names = ["a", "b", "c", "d", "f"]
+        view.source_changed()
+        assert view.key_at(view.cursor) == "d", "what was chosen is chosen again when a filter lets it back"
+        await pilot.pause()
+        assert [m.key for m in app.heard(VirtualList.Highlighted)] == ["b", "d", "f", "d"]
+
+
+async def test_the_row_under_the_cursor_does_not_move_on_the_screen():
+    source = Keyed(*(f"n{i}" for i in range(50)))
+    view = VirtualList(source)
+    async with stage(view).run_test(size=(40, 10)) as pilot:
+        await pilot.press(*["down"] * 20)
+        line = next(at for at, text in enumerate(screen_lines(pilot.app)) if text.strip() == "n20")
+        source.names[:0] = ["x", "y", "z"]
+        view.source_changed()
+        await pilot.pause()
+        assert screen_lines(pilot.app)[line].strip() == "n20"
+
+
+async def test_a_list_that_empties_and_fills():
+    source = Keyed("a")
+    view = VirtualList(source, empty="No tools here.\nr lists them again")
+    app = stage(view)
+    async with app.run_test(size=(40, 10), message_hook=app.hear) as pilot:
+        source.names = []
+        view.source_changed()
+        await pilot.pause()
+        assert view.cursor == -1
+        assert screen_lines(app)[:2] == [" No tools here.", " r lists them again"]
+        await pilot.press("enter", "down", "up", "end", "home", "pagedown")
+        assert view.cursor == -1
+        source.names = ["b", "c"]
+        view.source_changed()
+        await pilot.pause()
+        assert view.cursor == 0
+        assert [(m.index, m.key) for m in app.heard(VirtualList.Highlighted)] == [(0, "a"), (-1, None), (0, "b")]
+        assert app.heard(VirtualList.Selected) == []
+
+
+async def test_following_ends_when_the_cursor_leaves_the_end_and_resumes_on_end():
+    source = Numbers(20)
+    view = VirtualList(source, follow=True)
+    app = stage(view)
+    async with app.run_test(size=(40, 10), message_hook=app.hear) as pilot:
+        assert view.cursor == 19
+        source.count = 30
+        view.source_changed(20)
+        await pilot.pause()
+        assert view.cursor == 29
+        assert ">row 29 here" in screen_lines(app)[9]
+        await pilot.press("up")
+        assert not view.follow
+        source.count = 40
+        view.source_changed(30)
+        await pilot.pause()
+        assert view.cursor == 28
+        assert ">row 28 here" in screen_text(app)
+        await pilot.press("end")
+        assert view.follow
+        source.count = 41
+        view.source_changed(40)
+        await pilot.pause()
+        assert ">row 40 here" in screen_lines(app)[9]
+        assert [m.follow for m in app.heard(VirtualList.FollowChanged)] == [False, True]
+
+
+async def test_following_ends_when_the_view_is_scrolled_away():
+    source = Numbers(100)
+    view = VirtualList(source, follow=True)
+    async with stage(view).run_test(size=(40, 10)) as pilot:
+        view.scroll_to(y=50, animate=False, force=True)
+        await pilot.pause()
+        assert not view.follow
+        source.count = 120
+        view.source_changed(100)
+        await pilot.pause()
+        assert "row 50" in screen_lines(pilot.app)[0]
+
+
+async def test_a_resized_list_goes_on_following():
+    source = Numbers(100)
+    view = VirtualList(source, follow=True)
+    async with stage(view).run_test(size=(40, 10)) as pilot:
+        for height in (20, 5, 12):
+            await pilot.resize_terminal(40, height)
+            await pilot.pause()
+            assert view.follow
+            assert ">row 99 here" in screen_lines(pilot.app)[height - 1]
+
+
+async def test_a_list_that_cannot_follow_does_not():
+    view = VirtualList(Numbers(20))
+    async with stage(view).run_test(size=(40, 10)) as pilot:
+        await pilot.press("end")
+        assert not view.follow
+        view.follow = True
+        assert not view.follow
+
+
+async def test_appended_rows_out_of_sight_draw_nothing():
+    source = Numbers(100)
+    view = VirtualList(source)
+    async with stage(view).run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        source.drawn.clear()
+        source.count = 100_000
+        view.source_changed(100)
+        await pilot.pause()
+        assert source.drawn == []
+        assert view.virtual_size == Size(0, 100_000)
+
+
+async def test_a_changed_row_alone_is_drawn_again():
+    source = Numbers(100)
+    view = VirtualList(source)
+    async with stage(view).run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        source.drawn.clear()
+        view.rows_changed([3, 70])
+        await pilot.pause()
+        assert source.drawn == [3]
+
+
+async def test_the_selected_row_has_another_ground_without_focus():
+    one, two = VirtualList(Numbers(2)), VirtualList(Numbers(2))
+    app = stage(one, two)
+    async with app.run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        look = app.current_theme.palette
+        assert grounds(one, 0) == {look.style("selection").bgcolor}
+        assert grounds(two, 0) == {look.style("selection-dim").bgcolor}
+        assert grounds(two, 1) == {look.style("ground").bgcolor}
+        await pilot.press("tab")
+        assert grounds(one, 0) == {look.style("selection-dim").bgcolor}
+        app.switch.use("light")
+        await pilot.pause()
+        assert grounds(two, 0) == {app.current_theme.palette.style("selection").bgcolor}
+
+
+def grounds(view: VirtualList, line: int):
+    with view.app._context():
+        return {segment.style.bgcolor for segment in view.render_line(line)}
+
+
+class TwoLines(VirtualList):
+    row_height = 2
+
+    def render_row(self, index, width, selected, focused):
+        from textual.strip import Strip
+
+        return [Strip(paint.segments(f"rule {index}")), Strip(paint.segments(f"seen {index}"))]
+
+
+async def test_rows_may_be_higher_than_one_line():
+    view = TwoLines(Numbers(30))
+    async with Stage(view).run_test(size=(40, 9)) as pilot:
+        assert [line[:7] for line in screen_lines(pilot.app)[:4]] == [" rule 0", " seen 0", " rule 1", " seen 1"]
+        await pilot.press(*["down"] * 10)
+        assert [line[:8] for line in screen_lines(pilot.app)[7:]] == [" rule 10", " seen 10"]
+        await pilot.click(view, offset=(3, 0))
+        assert view.cursor == 6
+
+
+async def test_hostile_text_stays_in_its_row():
+    rows = TextRows([[("a\x1b[31mb\nc\u202ed[bold]e[/]", "bright")], "\ud800 日本語" * 40, "x" * 100_000])
+    async with Stage(VirtualList(rows)).run_test(size=(40, 6)) as pilot:
+        lines = screen_lines(pilot.app)
+        assert lines[0] == " a␛[31mb↵c‹202E›d[bold]e[/]"
+        assert "\x1b" not in "".join(lines)
+        assert lines[2].endswith("…")
+
+
+async def test_a_list_in_a_box_takes_the_height_of_its_rows():
+    view = VirtualList(Numbers(3))
+    app = Stage(Vertical(view), css="Vertical, VirtualList { height: auto; }")
+    async with app.run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        assert view.size.height == 3
