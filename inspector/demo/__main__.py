@@ -1,0 +1,74 @@
+"""`python -m inspector.demo`: the demo server over stdio, or over HTTP with `--http [HOST:]PORT`."""
+
+from __future__ import annotations
+
+import sys
+
+from inspector.demo.revisions import HANDSHAKE
+from inspector.demo.world import World
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+
+def _parse(words: list[str]) -> Namespace:
+    from argparse import ArgumentParser
+
+    parser = ArgumentParser(prog="python -m inspector.demo", description="An MCP server that shows every feature.")
+    parser.add_argument(
+        "--http", metavar="[HOST:]PORT", type=_address, help="serve Streamable HTTP (port 0: any) and print the URL"
+    )
+    parser.add_argument("--items", metavar="N", type=_count, default=3000, help="number of generated resources")
+    parser.add_argument(
+        "--slow", metavar="SECONDS", type=_seconds, nargs="?", const=0.5, default=0.0, help="delay every answer"
+    )
+    parser.add_argument("--tick", metavar="SECONDS", type=_seconds, default=1.0, help="time between clock changes")
+    parser.add_argument("--protocol", choices=HANDSHAKE, default=HANDSHAKE[-1], help="newest revision to speak")
+    return parser.parse_args(words)
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not 0 <= int(port) < 65536:
+        raise ValueError(text)
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds < 3600:
+        raise ValueError(text)
+    return seconds
+
+
+def main(words: list[str]) -> None:
+    """Runs the server until its client leaves or it is interrupted."""
+    options = _parse(words) if words else None  # nothing to parse: argparse would be a fifth of the start
+    if options is None:
+        world, address = World(), None
+    else:
+        world = World(items=options.items, delay=options.slow, tick=options.tick, newest=options.protocol)
+        address = options.http
+    try:
+        if address is None:
+            from inspector.demo.stdio import serve
+
+            serve(world)
+        else:
+            from inspector.demo.http import serve_http
+
+            serve_http(world, *address)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

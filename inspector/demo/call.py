@@ -1,0 +1,131 @@
+"""One request being served, as a feature sees it, and the way its messages take back to the client.
+
+A tool, resource or prompt knows nothing of transports and eras: it gets a `Call` and returns a result. An era
+subclasses `Call` to say how the client is asked and logged to.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from inspector.demo.rpc import INVALID_PARAMS, RpcError, encode, notification, valid_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+    from inspector.demo.revisions import Features
+    from inspector.demo.world import World
+
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
+
+class Cancelled(Exception):
+    """The client cancelled the request, or went away: there is nobody to answer."""
+
+
+class Refused(Exception):
+    """The client answered a question of ours with a JSON-RPC error."""
+
+    def __init__(self, code: Any, message: Any) -> None:
+        super().__init__(f"{message} ({code})")
+
+
+class Channel:
+    """Where encoded messages go. A request brings the channel on which everything about it is said."""
+
+    def send(self, raw: bytes) -> None:
+        """Sends a notification, or a request to the client."""
+        raise NotImplementedError
+
+    def answer(self, raw: bytes | None) -> None:
+        """Ends one request with its response, or with None if it gets none because it was cancelled."""
+        raise NotImplementedError
+
+    def hang_up(self, retry: int) -> None:
+        """Breaks the stream off, asking the client to come back after `retry` ms; nothing where there is no stream."""
+
+
+class Call:
+    """A request from the client while it is served. All methods may be used from any thread."""
+
+    def __init__(self, world: World, features: Features, channel: Channel, params: dict[str, Any]) -> None:
+        self.world = world
+        self.features = features
+        self.channel = channel
+        self.params = params
+        meta = params.get("_meta")
+        self.meta: dict[str, Any] = meta if isinstance(meta, dict) else {}
+        self._cancelled = threading.Event()
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of a tool or prompt; an RpcError if they are no object."""
+        arguments = self.params.get("arguments", {})
+        if not isinstance(arguments, dict):
+            raise RpcError(INVALID_PARAMS, "arguments must be an object")
+        return arguments
+
+    def text_param(self, name: str) -> str:
+        """A parameter that must be there and be text."""
+        value = self.params.get(name)
+        if not isinstance(value, str):
+            raise RpcError(INVALID_PARAMS, f"{name} must be a string")
+        return value
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the client no longer wants an answer."""
+        return self._cancelled.is_set()
+
+    def cancel(self) -> None:
+        """Ends the call: whatever it waits for next raises Cancelled, and it is not answered."""
+        self._cancelled.set()
+
+    def sleep(self, seconds: float) -> None:
+        """Waits; raises Cancelled as soon as the call is cancelled."""
+        if self._cancelled.wait(seconds):
+            raise Cancelled
+
+    def wait_for_ever(self) -> NoReturn:
+        """Waits until the call is cancelled."""
+        self._cancelled.wait()
+        raise Cancelled
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Sends a notification that belongs to this call; raises Cancelled if the call is over."""
+        if self.cancelled:
+            raise Cancelled
+        self.channel.send(encode(notification(method, params)))
+
+    def progress(self, done: float, total: float | None = None, message: str = "") -> None:
+        """Reports progress, if the client gave a token; `done` must grow with every report."""
+        token = self.meta.get("progressToken")
+        if not valid_id(token):
+            return
+        params: dict[str, Any] = {"progressToken": token, "progress": done}
+        if total is not None:
+            params["total"] = total
+        if message and self.features.progress_message:
+            params["message"] = message
+        self.notify("notifications/progress", params)
+
+    def log(self, level: str, data: Any, logger: str = "demo") -> None:
+        """Sends a log message, if the client wants messages of that level."""
+        raise NotImplementedError
+
+    def missing(self, capability: str) -> str:
+        """What stands in the way of a client capability ("sampling", "elicitation.url", …); empty if nothing does."""
+        raise NotImplementedError
+
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Asks the client and waits for its answer; raises Refused or Cancelled."""
+        raise NotImplementedError
+
+    def describe_client(self) -> dict[str, Any]:
+        """What the server knows of its client."""
+        raise NotImplementedError
+
+    def later(self, seconds: float, method: str, params: dict[str, Any]) -> None:
+        """Sends a notification that belongs to no call after a while, if the client is still there."""
+        raise NotImplementedError

@@ -1,0 +1,100 @@
+"""Completion of prompt arguments and template variables (completion/complete)."""
+
+from __future__ import annotations
+
+from inspector.demo.prompts import FRAMEWORKS
+from inspector.demo.resources import CITIES, FILES, ITEM
+from inspector.demo.rpc import INVALID_PARAMS, RpcError
+from inspector.demo.uritemplate import UriTemplate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from inspector.demo.call import Call
+
+MOST = 100  # the specification allows no more values in one answer
+_DETAIL = ["brief", "detailed", "exhaustive"]
+_LANGUAGES = ["Deutsch", "English", "Español", "Français", "Italiano", "日本語"]
+
+
+def complete(call: Call) -> dict[str, Any]:
+    """The result of completion/complete; raises RpcError for a reference or argument that does not exist."""
+    argument = call.params.get("argument")
+    name = argument.get("name") if isinstance(argument, dict) else None
+    value = argument.get("value") if isinstance(argument, dict) else None
+    if not isinstance(name, str) or not isinstance(value, str):
+        raise RpcError(INVALID_PARAMS, "argument must have a name and a value, both strings")
+    context = call.params.get("context")
+    chosen = context.get("arguments") if isinstance(context, dict) else None
+    chosen = chosen if isinstance(chosen, dict) else {}
+    reference = call.params.get("ref")
+    kind = reference.get("type") if isinstance(reference, dict) else None
+    if isinstance(reference, dict) and kind == "ref/prompt":
+        return _shown(*_for_prompt(call, reference.get("name"), name, value, chosen))
+    if isinstance(reference, dict) and kind == "ref/resource":
+        return _shown(*_for_template(call, reference.get("uri"), name, value, chosen))
+    raise RpcError(INVALID_PARAMS, "ref must be of type ref/prompt or ref/resource")
+
+
+def _shown(values: list[str], total: int) -> dict[str, Any]:
+    return {"completion": {"values": values[:MOST], "total": total, "hasMore": total > MOST}}
+
+
+def _starting(known: Iterable[str], value: str) -> tuple[list[str], int]:
+    found = [each for each in known if each.lower().startswith(value.lower())]
+    return found, len(found)
+
+
+def _for_prompt(call: Call, prompt: Any, name: str, value: str, chosen: dict[str, Any]) -> tuple[list[str], int]:
+    known = call.world.prompt(prompt)
+    if name not in [argument["name"] for argument in known.definition.get("arguments", ())]:
+        raise RpcError(INVALID_PARAMS, f"The prompt {prompt} has no argument {name}")
+    if prompt == "explain-code" and name == "language":
+        return _starting(FRAMEWORKS, value)
+    if prompt == "explain-code" and name == "framework":
+        every = sorted(each for names in FRAMEWORKS.values() for each in names)
+        language = chosen.get("language")
+        return _starting(FRAMEWORKS.get(language, every) if isinstance(language, str) else every, value)
+    if name == "detail":
+        return _starting(_DETAIL, value)
+    if name == "language":
+        return _starting(_LANGUAGES, value)
+    if name == "uri":
+        listed = call.world.resources.page(0, MOST)
+        return _starting([each["uri"] for each in listed], value)
+    return [], 0
+
+
+def _for_template(call: Call, template: Any, name: str, value: str, chosen: dict[str, Any]) -> tuple[list[str], int]:
+    if template not in [each["uriTemplate"] for each in call.world.resources.templates]:
+        raise RpcError(INVALID_PARAMS, f"There is no template {template}")
+    if name not in UriTemplate(template).names():
+        raise RpcError(INVALID_PARAMS, f"The template {template} has no variable {name}")
+    if template == ITEM + "{id}":
+        return _numbers(value, call.world.resources.items)
+    if name == "country":
+        return _starting(CITIES, value)
+    if name == "city":
+        country = chosen.get("country")
+        every = sorted(each for names in CITIES.values() for each in names)
+        return _starting(CITIES.get(country, every) if isinstance(country, str) else every, value)
+    if name == "path":
+        return _starting(FILES, value)
+    return [], 0
+
+
+def _numbers(value: str, last: int) -> tuple[list[str], int]:
+    """The numbers from 1 to `last` that start with these digits: a few of them, and how many there are."""
+    if value and not (value.isascii() and value.isdigit() and value[0] != "0" and len(value) < 12):
+        return [], 0
+    ranges = []
+    low, high = (int(value), int(value)) if value else (1, last)
+    while low <= last:
+        ranges.append(range(low, min(high, last) + 1))
+        if not value:
+            break
+        low, high = low * 10, high * 10 + 9
+    found = [str(number) for each in ranges for number in each[:MOST]]
+    return found, sum(map(len, ranges))

@@ -1,0 +1,101 @@
+"""Content blocks and tool results in their newest form, and how each is said at an older revision."""
+
+from __future__ import annotations
+
+from inspector.demo.media import base64
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from inspector.demo.revisions import Features
+
+# Which feature a key of a listed thing needs; keys that are not named here exist since the first revision.
+_NEEDS = {
+    "title": "titles",
+    "icons": "icons",
+    "_meta": "meta",
+    "outputSchema": "structured",
+    "structuredContent": "structured",
+    "websiteUrl": "icons",
+}
+
+
+def text(words: str, **more: Any) -> dict[str, Any]:
+    """A text block."""
+    return {"type": "text", "text": words, **more}
+
+
+def image(data: bytes, mime: str = "image/png", **more: Any) -> dict[str, Any]:
+    """An image block."""
+    return {"type": "image", "data": base64(data), "mimeType": mime, **more}
+
+
+def audio(data: bytes, mime: str = "audio/wav", **more: Any) -> dict[str, Any]:
+    """An audio block (2025-03-26 and later)."""
+    return {"type": "audio", "data": base64(data), "mimeType": mime, **more}
+
+
+def embedded(contents: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A block that holds the contents of a resource."""
+    return {"type": "resource", "resource": contents, **more}
+
+
+def link(resource: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A block that points to a resource (2025-06-18 and later); takes the resource as it is listed."""
+    return {"type": "resource_link", **resource, **more}
+
+
+def contents(uri: str, mime: str, data: str | bytes) -> dict[str, Any]:
+    """What a resource holds: text for str, a base64 blob for bytes."""
+    body = {"text": data} if isinstance(data, str) else {"blob": base64(data)}
+    return {"uri": uri, "mimeType": mime, **body}
+
+
+def result(*blocks: dict[str, Any] | str, structured: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A tool's result. Structured content is also said as text, for clients that do not know it."""
+    said = [text(block) if isinstance(block, str) else block for block in blocks]
+    if structured is None:
+        return {"content": said}
+    if not said:
+        from inspector.demo.rpc import encode
+
+        said = [text(encode(structured).decode())]
+    return {"content": said, "structuredContent": structured}
+
+
+def failure(words: str) -> dict[str, Any]:
+    """A tool's result that reports an error to the model."""
+    return {"content": [text(words)], "isError": True}
+
+
+def fit(thing: dict[str, Any], features: Features) -> dict[str, Any]:
+    """A tool, resource, template, prompt, argument or implementation without the keys its revision does not know."""
+    fitted = {key: value for key, value in thing.items() if key not in _NEEDS or getattr(features, _NEEDS[key])}
+    if isinstance(fitted.get("arguments"), list):
+        fitted["arguments"] = [fit(argument, features) for argument in fitted["arguments"]]
+    if "inputSchema" in fitted and not features.tool_annotations:
+        fitted.pop("annotations", None)
+    return _fit_annotations(fitted, features)
+
+
+def fit_block(block: dict[str, Any], features: Features) -> dict[str, Any]:
+    """A content block as the revision can say it: audio becomes an embedded blob, a link becomes text."""
+    if block["type"] == "audio" and not features.audio:
+        resource = {"uri": "demo://inline/audio.wav", "mimeType": block["mimeType"], "blob": block["data"]}
+        block = {"type": "resource", "resource": resource}
+    if block["type"] == "resource_link" and not features.resource_links:
+        block = text(f"{block['name']}: {block['uri']}")
+    return fit(block, features)
+
+
+def fit_result(outcome: dict[str, Any], features: Features) -> dict[str, Any]:
+    """A tool's result as the revision can say it."""
+    return fit(outcome, features) | {"content": [fit_block(block, features) for block in outcome["content"]]}
+
+
+def _fit_annotations(thing: dict[str, Any], features: Features) -> dict[str, Any]:
+    notes = thing.get("annotations")
+    if isinstance(notes, dict) and "lastModified" in notes and not features.last_modified:
+        thing["annotations"] = {key: value for key, value in notes.items() if key != "lastModified"}
+    return thing

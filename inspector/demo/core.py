@@ -1,0 +1,85 @@
+"""What both eras serve alike: lists, reads, calls, prompts and completions, each from a Call to a result."""
+
+from __future__ import annotations
+
+from inspector.demo.completions import complete
+from inspector.demo.content import failure, fit, fit_result
+from inspector.demo.paging import PAGE_SIZE, page_of, start_of
+from inspector.demo.schema import problems
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from inspector.demo.call import Call
+
+    Handler = Callable[[Call], dict[str, Any]]
+
+INSTRUCTIONS = """# Demo server
+
+Every feature of the protocol can be tried here, and nothing does any harm.
+
+- Start with the tool `echo`; `book-trip` and `order-pizza` have larger forms.
+- `slow` reports progress and can be **cancelled**; `forget` never answers.
+- `ask-model`, `ask-user`, `ask-link` and `where-am-i` ask *you* something back.
+- `bad-structured` breaks its own output schema, `protocol-error` and `fail` fail in two different ways.
+- Subscribe to `demo://clock` to see a resource change.
+- `crash` ends the server. It means it.
+"""
+
+
+def _list_tools(call: Call) -> dict[str, Any]:
+    start = start_of("tools", call.params.get("cursor"))
+    tools = call.world.tools()
+    entries = [fit(tool.definition, call.features) for tool in tools[start : start + PAGE_SIZE]]
+    return page_of("tools", "tools", entries, start + PAGE_SIZE, len(tools))
+
+
+def _call_tool(call: Call) -> dict[str, Any]:
+    tool = call.world.tool(call.params.get("name"))
+    wrong = problems(call.arguments, tool.definition["inputSchema"])
+    if wrong:
+        return failure(f"The arguments do not fit the schema of {tool.name}:\n" + "\n".join(wrong))
+    return fit_result(tool.run(call), call.features)
+
+
+def _list_resources(call: Call) -> dict[str, Any]:
+    start = start_of("resources", call.params.get("cursor"))
+    resources = call.world.resources
+    entries = [fit(each, call.features) for each in resources.page(start, start + PAGE_SIZE)]
+    return page_of("resources", "resources", entries, start + PAGE_SIZE, len(resources))
+
+
+def _list_templates(call: Call) -> dict[str, Any]:
+    start = start_of("templates", call.params.get("cursor"))
+    templates = call.world.resources.templates
+    entries = [fit(each, call.features) for each in templates[start : start + PAGE_SIZE]]
+    return page_of("templates", "resourceTemplates", entries, start + PAGE_SIZE, len(templates))
+
+
+def _read_resource(call: Call) -> dict[str, Any]:
+    return {"contents": call.world.resources.read(call.text_param("uri"))}
+
+
+def _list_prompts(call: Call) -> dict[str, Any]:
+    start = start_of("prompts", call.params.get("cursor"))
+    prompts = call.world.prompts()
+    entries = [fit(prompt.definition, call.features) for prompt in prompts[start : start + PAGE_SIZE]]
+    return page_of("prompts", "prompts", entries, start + PAGE_SIZE, len(prompts))
+
+
+def _get_prompt(call: Call) -> dict[str, Any]:
+    return call.world.prompt(call.params.get("name")).get(call)
+
+
+HANDLERS: dict[str, Handler] = {
+    "tools/list": _list_tools,
+    "tools/call": _call_tool,
+    "resources/list": _list_resources,
+    "resources/templates/list": _list_templates,
+    "resources/read": _read_resource,
+    "prompts/list": _list_prompts,
+    "prompts/get": _get_prompt,
+    "completion/complete": complete,
+}

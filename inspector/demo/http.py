@@ -1,0 +1,286 @@
+"""The Streamable HTTP transport (2025-03-26 to 2025-11-25) on the standard library's threading server."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler
+from socketserver import ThreadingTCPServer
+from urllib.parse import urlsplit
+
+from inspector.demo.legacy import Session
+from inspector.demo.revisions import HANDSHAKE
+from inspector.demo.rpc import INVALID_REQUEST, RpcError, decode, encode, error, kind_of
+from inspector.demo.streams import Streams
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from inspector.demo.streams import Stream
+    from inspector.demo.world import World
+
+ENDPOINT = "/mcp"
+MOST_SESSIONS = 1000
+LARGEST_BODY = 64 * 1024 * 1024
+KEEP_ALIVE = 15.0
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+_EVERYWHERE = {"0.0.0.0", "::"}
+
+
+class HttpError(Exception):
+    """A request that is refused with an HTTP status; the body is a JSON-RPC error without an id."""
+
+    def __init__(self, status: int, words: str, *, code: int = INVALID_REQUEST, close: bool = False) -> None:
+        super().__init__(words)
+        self.status = status
+        self.body = encode(error(None, RpcError(code, words)))
+        self.close = close
+
+
+class HttpSession:
+    """A session and its streams, under the name that the client sends back."""
+
+    def __init__(self, world: World) -> None:
+        self.id = os.urandom(16).hex()
+        self.streams = Streams()
+        self.session = Session(world, self.streams, "http")
+
+    def close(self) -> None:
+        """Ends the session, its calls and its streams."""
+        self.session.close()
+        self.streams.end()
+
+
+class DemoServer(ThreadingTCPServer):
+    """The listening socket, and the sessions."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, world: World, host: str, port: int) -> None:
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self.world = world
+        self.sessions: dict[str, HttpSession] = {}
+        self.lock = threading.Lock()
+        # Only names of this machine may be asked for: otherwise a web page could rebind its own name to us.
+        self.hosts = None if host in _EVERYWHERE else _LOOPBACK | {host.lower()}
+        super().__init__((host, port), Handler)
+
+    @property
+    def url(self) -> str:
+        """The URL of the MCP endpoint."""
+        host, port = self.server_address[:2]
+        name = f"[{host!s}]" if ":" in str(host) else str(host)
+        return f"http://{name}:{port}{ENDPOINT}"
+
+    def keep(self, session: HttpSession) -> None:
+        """Remembers a session, forgetting the oldest if there are too many."""
+        with self.lock:
+            self.sessions[session.id] = session
+            oldest = self.sessions.pop(next(iter(self.sessions))) if len(self.sessions) > MOST_SESSIONS else None
+        if oldest is not None:
+            oldest.close()
+
+    def forget(self, session: HttpSession) -> None:
+        """Ends a session."""
+        with self.lock:
+            self.sessions.pop(session.id, None)
+        session.close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says nothing about clients that hang up in the middle; they do."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    server: DemoServer
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1  # buffered, so that headers and body leave in one packet
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keeps stderr quiet."""
+
+    def do_POST(self) -> None:
+        """One message from the client."""
+        self._guarded(self._post)
+
+    def do_GET(self) -> None:
+        """A stream for messages that belong to no request, or one that is resumed."""
+        self._guarded(self._get)
+
+    def do_DELETE(self) -> None:
+        """The client ends its session."""
+        self._guarded(self._delete)
+
+    def do_PUT(self) -> None:
+        """Every other method is refused, with the list of those that are not."""
+        self._guarded(self._refuse_method)
+
+    do_PATCH = do_OPTIONS = do_HEAD = do_PUT
+
+    def _refuse_method(self) -> None:
+        raise HttpError(405, f"Method not allowed: {self.command}")
+
+    def _guarded(self, serve: Callable[[], None]) -> None:
+        try:
+            # The body is read before anything is refused: who is answered while still sending may miss the answer.
+            self._body = self._read_body()
+            self._check_address()
+            serve()
+        except HttpError as problem:
+            headers = {"Content-Type": "application/json"}
+            if problem.status == 405:
+                headers["Allow"] = "GET, POST, DELETE"
+            if problem.close:
+                headers["Connection"] = "close"
+            self._reply(problem.status, headers, problem.body)
+
+    def _read_body(self) -> bytes:
+        length = self.headers.get("Content-Length", "" if self.command == "POST" else "0")
+        if not (length.isascii() and length.isdigit()):
+            raise HttpError(411, "Content-Length is needed", close=True)
+        if len(length) > 12 or int(length) > LARGEST_BODY:
+            raise HttpError(413, f"The body is larger than {LARGEST_BODY} bytes", close=True)
+        return self.rfile.read(int(length))
+
+    def _check_address(self) -> None:
+        allowed = self.server.hosts
+        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
+        if allowed is not None and _name_in("//" + host) not in allowed:
+            raise HttpError(403, f"This server is not {host}")
+        if allowed is not None and origin is not None and _name_in(origin) not in allowed:
+            raise HttpError(403, f"Requests from the origin {origin} are refused")
+        if self.path.partition("?")[0] != ENDPOINT:
+            raise HttpError(404, f"The MCP endpoint is {ENDPOINT}")
+
+    def _post(self) -> None:
+        self._check_accept("application/json", "text/event-stream")
+        if self.headers.get_content_type() != "application/json":
+            raise HttpError(415, "The body must be application/json")
+        try:
+            message = decode(self._body)
+            messages = message if isinstance(message, list) else [message]
+            kinds = [kind_of(each) for each in messages]
+        except RpcError as problem:
+            raise HttpError(400, problem.message, code=problem.code) from None
+        if "Mcp-Session-Id" not in self.headers and [each.get("method") for each in messages] == ["initialize"]:
+            self._initialize(message)
+            return
+        session = self._session()
+        if isinstance(message, list):
+            try:
+                session.session.check_batch(message)
+            except RpcError as problem:
+                raise HttpError(400, problem.message, code=problem.code) from None
+        if "request" not in kinds:
+            session.session.receive(message, session.streams)
+            self._reply(202, {}, b"")
+            return
+        stream = session.streams.open(endless=False)
+        if session.session.receive(message, stream) and len(stream.messages()) == 1:
+            self._reply_json(stream)
+        else:
+            self._stream(session, stream, 0)
+
+    def _initialize(self, message: Any) -> None:
+        session = HttpSession(self.server.world)
+        stream = session.streams.open(endless=False)
+        session.session.receive(message, stream)
+        features = session.session.features
+        if features is None:  # refused: no session comes of it
+            session.close()
+            self._reply_json(stream)
+            return
+        session.streams.primed = features.primed_streams
+        self.server.keep(session)
+        self._reply_json(stream, {"Mcp-Session-Id": session.id})
+
+    def _get(self) -> None:
+        self._check_accept("text/event-stream")
+        session = self._session()
+        found = session.streams.find(self.headers.get("Last-Event-ID", ""))
+        if found is None:
+            self._stream(session, session.streams.open(endless=True), 0)
+        else:
+            self._stream(session, *found)
+
+    def _delete(self) -> None:
+        self.server.forget(self._session())
+        self._reply(204, {}, b"")
+
+    def _session(self) -> HttpSession:
+        name = self.headers.get("Mcp-Session-Id")
+        if name is None:
+            raise HttpError(400, "Mcp-Session-Id is missing: begin with initialize")
+        session = self.server.sessions.get(name)
+        if session is None:
+            raise HttpError(404, "There is no such session: begin again with initialize")
+        revision = self.headers.get("MCP-Protocol-Version")
+        if revision is not None and revision not in HANDSHAKE:
+            raise HttpError(400, f"Unsupported MCP-Protocol-Version: {revision}")
+        return session
+
+    def _check_accept(self, *wanted: str) -> None:
+        accepted = [each.partition(";")[0].strip().lower() for each in self.headers.get("Accept", "").split(",")]
+        for kind in wanted:
+            if not {kind, kind.partition("/")[0] + "/*", "*/*"} & set(accepted):
+                raise HttpError(406, f"Accept must allow {' and '.join(wanted)}")
+
+    def _reply(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        if status != 204:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def _reply_json(self, stream: Stream, headers: dict[str, str] | None = None) -> None:
+        """The answer that a stream already holds, without a stream."""
+        self._reply(200, {"Content-Type": "application/json", **(headers or {})}, stream.messages()[0])
+
+    def _stream(self, session: HttpSession, stream: Stream, after: int) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("X-Accel-Buffering", "no")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.wfile.flush()
+        try:
+            for events in stream.follow(after, KEEP_ALIVE):
+                self._write_chunk(events)
+            self._write_chunk(b"")
+        except ConnectionError:
+            self.close_connection = True  # the call goes on: a lost connection is no cancellation
+        finally:
+            if stream.endless:
+                session.streams.leave(stream)
+
+    def _write_chunk(self, data: bytes) -> None:
+        self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
+        self.wfile.flush()
+
+
+def _name_in(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+def serve_http(world: World, host: str, port: int) -> None:
+    """Serves until interrupted; writes the URL to stderr first."""
+    with DemoServer(world, host, port) as server:
+        print(f"demo server on {server.url}", file=sys.stderr, flush=True)
+        server.serve_forever(poll_interval=0.1)

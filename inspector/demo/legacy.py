@@ -1,0 +1,370 @@
+"""The era with a handshake (2024-11-05 to 2025-11-25): one session with one client, on any transport."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from inspector.demo.call import LEVELS, Call, Cancelled, Channel, Refused
+from inspector.demo.content import fit
+from inspector.demo.core import HANDLERS, INSTRUCTIONS
+from inspector.demo.revisions import Features
+from inspector.demo.rpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    RpcError,
+    encode,
+    error,
+    kind_of,
+    notification,
+    result,
+    valid_id,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from inspector.demo.core import Handler
+    from inspector.demo.world import World
+
+# capability: (feature it needs, revision that brought the feature, path in the client's capabilities)
+_ABILITIES = {
+    "roots": ("", "", "roots"),
+    "sampling": ("", "", "sampling"),
+    "sampling.tools": ("sampling_tools", "2025-11-25", "sampling.tools"),
+    "elicitation": ("elicitation", "2025-06-18", "elicitation"),
+    "elicitation.url": ("elicitation_url", "2025-11-25", "elicitation.url"),
+}
+
+
+class _Question:
+    """A request to the client that waits for its answer."""
+
+    def __init__(self) -> None:
+        self.settled = threading.Event()
+        self.response: dict[str, Any] | None = None
+
+
+class _Batch(Channel):
+    """Collects the answers to one JSON-RPC batch (2025-03-26) and sends them as one array."""
+
+    def __init__(self, channel: Channel, expected: int) -> None:
+        self._channel = channel
+        self._missing = expected
+        self._answers: list[bytes] = []
+        self._lock = threading.Lock()
+
+    def send(self, raw: bytes) -> None:
+        self._channel.send(raw)
+
+    def answer(self, raw: bytes | None) -> None:
+        with self._lock:
+            self._missing -= 1
+            if raw is not None:
+                self._answers.append(raw)
+            if self._missing:
+                return
+        self._channel.answer(b"[" + b",".join(self._answers) + b"]" if self._answers else None)
+
+
+class Session:
+    """What one client and this server know of each other. `out` takes what belongs to no request."""
+
+    def __init__(self, world: World, out: Channel, transport: str) -> None:
+        self.world = world
+        self.out = out
+        self.transport = transport
+        self.features: Features | None = None
+        self.client: dict[str, Any] = {}
+        self.capabilities: dict[str, Any] = {}
+        self.level = LEVELS.index("info")
+        self.closed = False
+        self._ready = False
+        self._subscriptions: set[str] = set()
+        self._calls: dict[Any, LegacyCall] = {}
+        self._questions: dict[int, _Question] = {}
+        self._asked = 0
+        self._lock = threading.Lock()
+        self._own: dict[str, Handler] = {
+            "initialize": self._initialize,
+            "ping": lambda call: {},
+            "logging/setLevel": self._set_level,
+            "resources/subscribe": self._subscribe,
+            "resources/unsubscribe": self._unsubscribe,
+        }
+        world.watch(self._on_change)
+
+    def receive(self, message: Any, channel: Channel) -> bool:
+        """Takes one message (or a batch); true if everything it asks for was answered when this returns."""
+        if not isinstance(message, list):
+            return self._receive_one(message, channel)
+        try:
+            self.check_batch(message)
+        except RpcError as problem:
+            channel.answer(encode(error(None, problem)))
+            return True
+        batch = _Batch(channel, sum(_wants_answer(each) for each in message))
+        return all([self._receive_one(each, batch) for each in message])
+
+    def close(self) -> None:
+        """Ends the session: running calls are cancelled, nothing more is sent."""
+        if self.closed:
+            return
+        self.closed = True
+        self.world.unwatch(self._on_change)
+        with self._lock:
+            calls = list(self._calls.values())
+            subscribed = list(self._subscriptions)
+            self._subscriptions.clear()
+        for uri in subscribed:
+            self.world.unfollow(uri)
+        for call in calls:
+            call.cancel()
+
+    def check_batch(self, messages: list[Any]) -> None:
+        """Raises RpcError for a batch that this session may not be sent."""
+        if self.features is None or not self.features.batches:
+            raise RpcError(INVALID_REQUEST, "Batches exist in revision 2025-03-26 only, and never around initialize")
+        if not messages:
+            raise RpcError(INVALID_REQUEST, "An empty batch")
+
+    def _receive_one(self, message: Any, channel: Channel) -> bool:
+        try:
+            kind = kind_of(message)
+        except RpcError as problem:
+            channel.answer(encode(error(None, problem)))
+            return True
+        if kind == "request":
+            return self._receive_request(message, channel)
+        if kind == "response":
+            self._receive_response(message)
+        else:
+            self._receive_notification(message)
+        return True
+
+    def _receive_request(self, message: dict[str, Any], channel: Channel) -> bool:
+        request_id, method, params = message["id"], message["method"], message.get("params", {})
+        try:
+            handler = self._own.get(method) or HANDLERS.get(method)
+            if handler is None:
+                raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}")
+            if not isinstance(params, dict):
+                raise RpcError(INVALID_PARAMS, "params must be an object")
+            if self.features is None and method not in ("initialize", "ping"):
+                raise RpcError(INVALID_REQUEST, f"{method} before initialize")
+            call = LegacyCall(self, channel, request_id, params)
+            with self._lock:
+                if request_id in self._calls:
+                    raise RpcError(INVALID_REQUEST, f"The id {request_id!r} belongs to a request that still runs")
+                self._calls[request_id] = call
+        except RpcError as problem:
+            channel.answer(encode(error(request_id, problem)))
+            return True
+        delay = self.world.delay if method in HANDLERS else 0.0
+        if delay or (method == "tools/call" and self.world.takes_long(params.get("name"))):
+            threading.Thread(target=self._serve, args=(call, handler, delay), daemon=True).start()
+            return False
+        self._serve(call, handler, delay)
+        return True
+
+    def _serve(self, call: LegacyCall, handler: Handler, delay: float) -> None:
+        raw: bytes | None
+        try:
+            if delay:
+                call.sleep(delay)
+            raw = encode(result(call.request_id, handler(call)))
+        except Cancelled:
+            raw = None
+        except RpcError as problem:
+            raw = encode(error(call.request_id, problem))
+        except Exception as problem:  # noqa: BLE001 - the outermost edge of a request: the session must outlive it
+            sys.excepthook(type(problem), problem, problem.__traceback__)
+            raw = encode(error(call.request_id, RpcError(INTERNAL_ERROR, f"Internal error: {type(problem).__name__}")))
+        with self._lock:
+            self._calls.pop(call.request_id, None)
+        call.channel.answer(None if call.cancelled else raw)
+
+    def _receive_response(self, message: dict[str, Any]) -> None:
+        with self._lock:
+            question = self._questions.pop(message["id"], None) if valid_id(message["id"]) else None
+        if question is not None:
+            question.response = message
+            question.settled.set()
+
+    def _receive_notification(self, message: dict[str, Any]) -> None:
+        params = message.get("params")
+        if message["method"] == "notifications/initialized":
+            self._ready = self.features is not None
+        if message["method"] == "notifications/cancelled" and isinstance(params, dict):
+            request_id = params.get("requestId")
+            with self._lock:
+                call = self._calls.get(request_id) if valid_id(request_id) else None
+            if call is not None:
+                call.cancel()
+
+    def _initialize(self, call: Call) -> dict[str, Any]:
+        if self.features is not None:
+            raise RpcError(INVALID_REQUEST, "Already initialized")
+        wanted = call.text_param("protocolVersion")
+        client, capabilities = call.params.get("clientInfo"), call.params.get("capabilities")
+        if not isinstance(client, dict) or not isinstance(capabilities, dict):
+            raise RpcError(INVALID_PARAMS, "clientInfo and capabilities must be objects")
+        known = self.world.revisions
+        features = Features(wanted if wanted in known else known[-1])
+        self.client, self.capabilities, self.features = client, capabilities, features
+        offered: dict[str, Any] = {
+            "tools": {"listChanged": True},
+            "resources": {"subscribe": True, "listChanged": True},
+            "prompts": {"listChanged": True},
+            "logging": {},
+        }
+        if features.completions:
+            offered["completions"] = {}
+        return {
+            "protocolVersion": features.revision,
+            "capabilities": offered,
+            "serverInfo": fit(_server_info(), features),
+            "instructions": INSTRUCTIONS,
+        }
+
+    def _set_level(self, call: Call) -> dict[str, Any]:
+        level = call.text_param("level")
+        if level not in LEVELS:
+            raise RpcError(INVALID_PARAMS, f"level must be one of {', '.join(LEVELS)}")
+        self.level = LEVELS.index(level)
+        return {}
+
+    def _subscribe(self, call: Call) -> dict[str, Any]:
+        uri = call.text_param("uri")
+        self.world.resources.read(uri)  # refuses one that does not exist
+        if uri not in self._subscriptions:
+            self._subscriptions.add(uri)
+            self.world.follow(uri)
+        return {}
+
+    def _unsubscribe(self, call: Call) -> dict[str, Any]:
+        uri = call.text_param("uri")
+        if uri in self._subscriptions:
+            self._subscriptions.remove(uri)
+            self.world.unfollow(uri)
+        return {}
+
+    def _on_change(self, topic: str, uri: str) -> None:
+        if not self._ready or self.closed:
+            return
+        if topic != "updated":
+            self.out.send(encode(notification(f"notifications/{topic}/list_changed")))
+        elif uri in self._subscriptions:
+            self.out.send(encode(notification("notifications/resources/updated", {"uri": uri})))
+
+    def ask(self, call: LegacyCall, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Asks the client on behalf of a call and waits; a call that is cancelled meanwhile cancels the question."""
+        question = _Question()
+        with self._lock:
+            self._asked += 1
+            number = self._asked
+            self._questions[number] = question
+        call.question = question
+        if not call.cancelled:
+            call.channel.send(encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
+            question.settled.wait()
+            if call.cancelled and not self.closed:
+                withdrawal = {"requestId": number, "reason": "The request that needed it was cancelled"}
+                call.channel.send(encode(notification("notifications/cancelled", withdrawal)))
+        if call.cancelled:
+            with self._lock:
+                self._questions.pop(number, None)
+            raise Cancelled
+        return _read_response(question.response or {})
+
+
+class LegacyCall(Call):
+    """A request within a session."""
+
+    def __init__(self, session: Session, channel: Channel, request_id: Any, params: dict[str, Any]) -> None:
+        # Before the handshake only initialize and ping are served, to which the revision means nothing.
+        super().__init__(session.world, session.features or Features(session.world.revisions[-1]), channel, params)
+        self.request_id = request_id
+        self.question: _Question | None = None
+        self._session = session
+
+    def cancel(self) -> None:
+        super().cancel()
+        if self.question is not None:
+            self.question.settled.set()
+
+    def log(self, level: str, data: Any, logger: str = "demo") -> None:
+        if LEVELS.index(level) >= self._session.level:
+            self.notify("notifications/message", {"level": level, "logger": logger, "data": data})
+
+    def missing(self, capability: str) -> str:
+        if not capability:
+            return ""
+        feature, revision, path = _ABILITIES[capability]
+        if feature and not getattr(self.features, feature):
+            return f"{capability} needs revision {revision}; this session speaks {self.features.revision}."
+        declared: Any = self._session.capabilities
+        for step in path.split("."):
+            declared = declared.get(step) if isinstance(declared, dict) else None
+        if capability == "elicitation" and self.features.elicitation_url and isinstance(declared, dict):
+            # An empty object means forms; one that names only `url` does not.
+            declared = None if declared and "form" not in declared else declared
+        if not isinstance(declared, dict):
+            return f"The client did not declare the capability {capability}, so it cannot be asked."
+        return ""
+
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        return self._session.ask(self, method, params)
+
+    def describe_client(self) -> dict[str, Any]:
+        session = self._session
+        return {
+            "client": session.client,
+            "capabilities": session.capabilities,
+            "revision": self.features.revision,
+            "transport": session.transport,
+            "logLevel": LEVELS[session.level],
+        }
+
+    def later(self, seconds: float, method: str, params: dict[str, Any]) -> None:
+        def send() -> None:
+            if not self._session.closed:
+                self._session.out.send(encode(notification(method, params)))
+
+        timer = threading.Timer(seconds, send)
+        timer.daemon = True
+        timer.start()
+
+
+def _wants_answer(message: Any) -> bool:
+    try:
+        return kind_of(message) == "request"
+    except RpcError:
+        return True
+
+
+def _read_response(response: dict[str, Any]) -> dict[str, Any]:
+    outcome = response.get("result")
+    if isinstance(outcome, dict):
+        return outcome
+    problem = response.get("error")
+    if isinstance(problem, dict):
+        raise Refused(problem.get("code"), problem.get("message"))
+    raise Refused("no code", "the response holds neither a result object nor an error object")
+
+
+def _server_info() -> dict[str, Any]:
+    from inspector.demo.media import base64, picture
+
+    icon = {"src": f"data:image/png;base64,{base64(picture(48, 48))}", "mimeType": "image/png", "sizes": ["48x48"]}
+    return {
+        "name": "inspector-demo",
+        "title": "Demo server",
+        "version": "1.0.0",
+        "description": "Shows every feature of the protocol",
+        "websiteUrl": "https://modelcontextprotocol.io",
+        "icons": [icon],
+    }

@@ -1,0 +1,56 @@
+"""A picture and a sound made on the spot, so that the package carries no binary files."""
+
+from __future__ import annotations
+
+from binascii import b2a_base64, crc32
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def base64(data: bytes) -> str:
+    """Standard base64 in one line."""
+    return b2a_base64(data, newline=False).decode("ascii")
+
+
+def png(width: int, height: int, pixel: Callable[[int, int], tuple[int, int, int]]) -> bytes:
+    """A PNG (8-bit RGB, W3C PNG section 5) whose colours `pixel(x, y)` gives."""
+    import struct
+    import zlib
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", crc32(kind + body))
+
+    rows = b"".join(b"\0" + bytes(part for x in range(width) for part in pixel(x, y)) for y in range(height))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def picture(width: int = 96, height: int = 64, colour: tuple[int, int, int] = (235, 120, 60)) -> bytes:
+    """A sun over a darkening sky, as PNG."""
+    radius = min(width, height) // 4
+    centre_x, centre_y = width // 2, height // 2
+
+    def pixel(x: int, y: int) -> tuple[int, int, int]:
+        if (x - centre_x) ** 2 + (y - centre_y) ** 2 <= radius**2:
+            return colour
+        shade = 255 - 200 * y // height
+        return shade // 4, shade // 2, shade
+
+    return png(width, height, pixel)
+
+
+def tone(frequency: float = 440.0, seconds: float = 0.25) -> bytes:
+    """A sine tone as WAV (8 kHz, 8 bit, mono) that fades out."""
+    import math
+    import struct
+
+    rate = 8000
+    count = int(rate * seconds)
+    step = 2 * math.pi * frequency / rate
+    samples = bytes(128 + int(100 * (1 - n / count) * math.sin(n * step)) for n in range(count))
+    samples += b"\0" * (count % 2)  # RIFF chunks are padded to an even length
+    form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, rate, rate, 1, 8)
+    data = struct.pack("<4sI", b"data", count) + samples
+    return struct.pack("<4sI4s", b"RIFF", 4 + len(form) + len(data), b"WAVE") + form + data

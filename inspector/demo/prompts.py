@@ -1,0 +1,142 @@
+"""The prompts: with and without arguments, with pictures, sounds, resources and several turns."""
+
+from __future__ import annotations
+
+from inspector.demo.content import audio, embedded, fit_block, image, link, text
+from inspector.demo.rpc import INVALID_PARAMS, RpcError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from inspector.demo.call import Call
+
+    Render = Callable[[Call, dict[str, str]], list[tuple[str, dict[str, Any]]]]
+
+FRAMEWORKS = {
+    "javascript": ["express", "next", "react", "svelte", "vue"],
+    "python": ["django", "fastapi", "flask", "pyramid", "textual"],
+    "ruby": ["hanami", "rails", "sinatra"],
+    "rust": ["actix", "axum", "rocket"],
+}
+
+
+class Prompt:
+    """A prompt as it is listed, and what it renders: (role, content block) pairs."""
+
+    __slots__ = ("definition", "render")
+
+    def __init__(self, definition: dict[str, Any], render: Render) -> None:
+        self.definition = definition
+        self.render = render
+
+    def get(self, call: Call) -> dict[str, Any]:
+        """The result of prompts/get; raises RpcError for arguments that are missing or no text."""
+        given = call.arguments
+        for argument in self.definition.get("arguments", ()):
+            if argument.get("required") and argument["name"] not in given:
+                raise RpcError(INVALID_PARAMS, f"Missing required argument: {argument['name']}")
+        if not all(isinstance(value, str) for value in given.values()):
+            raise RpcError(INVALID_PARAMS, "Prompt arguments must be strings")
+        said = [(role, fit_block(block, call.features)) for role, block in self.render(call, given)]
+        return {
+            "description": self.definition["description"],
+            "messages": [{"role": role, "content": block} for role, block in said],
+        }
+
+
+def _argument(name: str, description: str, *, required: bool = False) -> dict[str, Any]:
+    title = name.capitalize().replace("_", " ")
+    return {"name": name, "title": title, "description": description, "required": required}
+
+
+def _greet(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
+    return [("user", text("Say hello to the user of this inspector, warmly and in one sentence."))]
+
+
+def _explain(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
+    framework = f" with {given['framework']}" if given.get("framework") else ""
+    detail = given.get("detail", "brief")
+    return [("user", text(f"Explain this {given['language']}{framework} code ({detail}):\n\n{given['code']}"))]
+
+
+def _summarize(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
+    found = call.world.resources.read(given["uri"])
+    return [("user", text("Summarize what follows.")), *(("user", embedded(each)) for each in found)]
+
+
+def _describe(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
+    from inspector.demo.media import picture, tone
+
+    return [
+        ("user", text(f"Describe the picture and the sound in {given.get('language', 'English')}.")),
+        ("user", image(picture())),
+        ("user", audio(tone())),
+    ]
+
+
+def _interview(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        ("user", text(f"Let us talk about {given['topic']}.")),
+        ("assistant", text("Gladly. What would you like to know first?")),
+        ("user", text("Start with this, please:")),
+        ("user", link(call.world.resources.page(0, 1)[0])),
+    ]
+
+
+def _extra(number: int) -> Render:
+    return lambda call, given: [("user", text(f"This is extra prompt {number}."))]
+
+
+def extra_prompt(number: int) -> Prompt:
+    """A prompt that is added at run time."""
+    return Prompt({"name": f"extra-{number}", "description": "Added at run time"}, _extra(number))
+
+
+def all_prompts() -> list[Prompt]:
+    """Every prompt the server starts with."""
+    return [
+        Prompt({"name": "greet", "title": "Greet", "description": "Takes no arguments"}, _greet),
+        Prompt(
+            {
+                "name": "explain-code",
+                "title": "Explain code",
+                "description": "Arguments can be completed; the framework depends on the language",
+                "arguments": [
+                    _argument("language", "Which language it is", required=True),
+                    _argument("framework", "Which framework it uses"),
+                    _argument("code", "The code", required=True),
+                    _argument("detail", "How detailed"),
+                ],
+            },
+            _explain,
+        ),
+        Prompt(
+            {
+                "name": "summarize-resource",
+                "title": "Summarize a resource",
+                "description": "Embeds a resource, whose URI can be completed",
+                "arguments": [_argument("uri", "Which resource", required=True)],
+            },
+            _summarize,
+        ),
+        Prompt(
+            {
+                "name": "describe-media",
+                "title": "Describe a picture and a sound",
+                "description": "Holds an image and an audio block",
+                "arguments": [_argument("language", "In which language to answer")],
+            },
+            _describe,
+        ),
+        Prompt(
+            {
+                "name": "interview",
+                "title": "Interview",
+                "description": "Several turns of both roles, and a link to a resource",
+                "arguments": [_argument("topic", "What it is about", required=True)],
+            },
+            _interview,
+        ),
+    ]

@@ -1,0 +1,38 @@
+"""What each revision with a handshake knows, seen from the server."""
+
+from __future__ import annotations
+
+HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+
+
+class Features:
+    """What may be said on a connection of one revision. Revisions are dates, so they compare as text."""
+
+    __slots__ = (
+        "audio",
+        "batches",
+        "completions",
+        "elicitation",
+        "elicitation_extended",
+        "elicitation_url",
+        "icons",
+        "last_modified",
+        "meta",
+        "primed_streams",
+        "progress_message",
+        "resource_links",
+        "revision",
+        "sampling_tools",
+        "structured",
+        "titles",
+        "tool_annotations",
+    )
+
+    def __init__(self, revision: str) -> None:
+        self.revision = revision
+        self.batches = revision == "2025-03-26"
+        self.audio = self.completions = self.progress_message = self.tool_annotations = revision >= "2025-03-26"
+        self.elicitation = self.last_modified = self.meta = revision >= "2025-06-18"
+        self.resource_links = self.structured = self.titles = revision >= "2025-06-18"
+        self.elicitation_extended = self.elicitation_url = self.icons = revision >= "2025-11-25"
+        self.primed_streams = self.sampling_tools = revision >= "2025-11-25"

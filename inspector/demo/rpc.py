@@ -1,0 +1,106 @@
+"""JSON-RPC 2.0 on the server's side: error codes, reading and writing one message as bytes."""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False  # `typing` alone would be a tenth of the start; type checkers know this name
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+RESOURCE_NOT_FOUND = -32002
+URL_ELICITATION_REQUIRED = -32042
+
+
+class RpcError(Exception):
+    """A request that is answered with a JSON-RPC error."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number - number != 0:  # infinity: it could be read, but never be written back
+        raise ValueError(f"{text} is out of range")
+    return number
+
+
+_decoder = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+_plain = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_escaped = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def decode(raw: bytes) -> Any:
+    """One message from UTF-8 bytes; raises RpcError (parse error) for anything that is not strict JSON."""
+    try:
+        return _decoder.decode(raw.decode("utf-8").strip())
+    except (ValueError, RecursionError) as error:
+        raise RpcError(PARSE_ERROR, f"Parse error: {error}") from None
+
+
+def encode(message: Any) -> bytes:
+    """One message as UTF-8 JSON without line breaks; text with lone surrogates is written in escapes."""
+    try:
+        return _plain.encode(message).encode("utf-8")
+    except UnicodeEncodeError:
+        return _escaped.encode(message).encode("ascii")
+
+
+def valid_id(value: Any) -> bool:
+    """Whether a request id is a string or an integer, as MCP demands (never null, never a float)."""
+    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def result(request_id: Any, value: dict[str, Any]) -> dict[str, Any]:
+    """A response that carries a result."""
+    return {"jsonrpc": "2.0", "id": request_id, "result": value}
+
+
+def error(request_id: Any, problem: RpcError) -> dict[str, Any]:
+    """A response that carries an error; without an id where the request's own could not be read."""
+    body: dict[str, Any] = {"code": problem.code, "message": problem.message}
+    if problem.data is not None:
+        body["data"] = problem.data
+    message: dict[str, Any] = {"jsonrpc": "2.0"}
+    if valid_id(request_id):
+        message["id"] = request_id
+    return message | {"error": body}
+
+
+def notification(method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A notification."""
+    message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
+    if params is not None:
+        message["params"] = params
+    return message
+
+
+def kind_of(message: Any) -> str:
+    """Whether a message is a "request", a "notification" or a "response"; raises RpcError if it is none of them."""
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        raise RpcError(INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 object")
+    if "method" in message:
+        if not isinstance(message["method"], str):
+            raise RpcError(INVALID_REQUEST, "Invalid request: method must be a string")
+        if "id" not in message:
+            return "notification"
+        if not valid_id(message["id"]):
+            raise RpcError(INVALID_REQUEST, "Invalid request: id must be a string or an integer")
+        return "request"
+    if ("result" in message or "error" in message) and "id" in message:
+        # An error without a usable id answers nothing of ours; there is nothing to do about it either way.
+        return "response"
+    raise RpcError(INVALID_REQUEST, "Invalid request: neither a method nor a result")

@@ -1,0 +1,52 @@
+"""The stdio transport: one message a line on stdin and stdout."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+
+from inspector.demo.call import Channel
+from inspector.demo.legacy import Session
+from inspector.demo.rpc import RpcError, decode, encode, error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from inspector.demo.world import World
+
+
+class _Stdout(Channel):
+    """Writes whole lines, from any thread, past Python's buffers: so nothing is torn when the process is ended."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._fd = sys.stdout.fileno()
+
+    def send(self, raw: bytes) -> None:
+        rest = memoryview(raw + b"\n")
+        with self._lock:
+            try:
+                while rest:
+                    rest = rest[os.write(self._fd, rest) :]
+            except BrokenPipeError:
+                os._exit(0)  # the client is gone, and with it the only one this process serves
+
+    def answer(self, raw: bytes | None) -> None:
+        if raw is not None:
+            self.send(raw)
+
+
+def serve(world: World) -> None:
+    """Serves until stdin ends."""
+    channel = _Stdout()
+    session = Session(world, channel, "stdio")
+    for line in sys.stdin.buffer:
+        if line.isspace():
+            continue
+        try:
+            message = decode(line)
+        except RpcError as problem:
+            channel.send(encode(error(None, problem)))
+            continue
+        session.receive(message, channel)
+    session.close()

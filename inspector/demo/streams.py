@@ -1,0 +1,187 @@
+"""The server's side of SSE streams: what was sent on each, so that a stream that broke off can be resumed."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+from inspector.demo.call import Channel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST_WAITING = 1000  # messages kept for a client that has no GET stream open
+MOST_KEPT = 1000  # events kept of one stream
+MOST_FINISHED = 16  # finished streams kept for clients that resume late
+
+
+class Stream(Channel):
+    """One stream: the answer to a POST, which ends with the last response, or a GET stream, which has no end.
+
+    Event n of stream s has the id "s.n". `primed` streams begin with an event that has an id and no data
+    (2025-11-25), so that there is something to resume from even before the first message. Of what was sent, and of
+    what nobody reads, the newest events are kept; whoever sends faster than the reader takes has to wait.
+    """
+
+    def __init__(self, name: int, *, endless: bool, primed: bool) -> None:
+        self.name = name
+        self.endless = endless
+        self.ended = False
+        self._primed = primed
+        self._events = deque([b""] if primed else [])
+        self._first = 0  # number of the first event that is kept
+        self._sent = 0
+        self._retry: int | None = None
+        self._followers = 0
+        self._reader = 0
+        self._news = threading.Condition()
+
+    def send(self, raw: bytes) -> None:
+        with self._news:
+            if not self.endless:
+                self._news.wait_for(lambda: not self._followers or self.ended or self._unsent() < MOST_KEPT)
+            self._append(raw)
+
+    def answer(self, raw: bytes | None) -> None:
+        with self._news:
+            self.ended = not self.endless
+            if raw is not None:
+                self._append(raw)
+            self._news.notify_all()
+
+    def hang_up(self, retry: int) -> None:
+        with self._news:
+            self._retry = retry
+            self._news.notify_all()
+
+    def end(self) -> None:
+        """Ends the stream without an answer."""
+        with self._news:
+            self.ended = True
+            self._news.notify_all()
+
+    def messages(self) -> list[bytes]:
+        """The messages so far."""
+        with self._news:
+            return list(self._events)[self._primed :]
+
+    def follow(self, after: int, keep_alive: float) -> Iterator[bytes]:
+        """Server-sent events after event number `after`, as they come; a comment after `keep_alive` quiet seconds.
+
+        Ends with the stream, when the stream hangs up, and when somebody else starts to follow the same stream.
+        """
+        with self._news:
+            self._reader += 1
+            me = self._reader
+            self._followers += 1
+            self._sent = after
+            self._news.notify_all()
+        try:
+            while True:
+                with self._news:
+                    fresh = self._news.wait_for(lambda: self._reader != me or self._has_news(), keep_alive)
+                    if self._reader != me:
+                        return
+                    last = self.ended or self._retry is not None
+                    events = self._take()
+                yield events if fresh else b": still here\n\n"
+                if last:
+                    return
+        finally:
+            with self._news:
+                self._followers -= 1
+                self._news.notify_all()
+
+    def _unsent(self) -> int:
+        return self._first + len(self._events) - self._sent
+
+    def _has_news(self) -> bool:
+        return self._unsent() > 0 or self.ended or self._retry is not None
+
+    def _append(self, raw: bytes) -> None:
+        self._events.append(raw)
+        if self.endless or not self._followers:
+            self._trim(len(self._events) - MOST_KEPT)
+        self._news.notify_all()
+
+    def _take(self) -> bytes:
+        number = max(self._sent, self._first)
+        fresh = list(self._events)[number - self._first :]
+        events = [b"id: %d.%d\ndata: %b\n\n" % (self.name, number + n, raw) for n, raw in enumerate(fresh, 1)]
+        self._sent = number + len(fresh)
+        self._trim(len(self._events) - MOST_KEPT)
+        if self._retry is not None:
+            events.append(b"retry: %d\n\n" % self._retry)
+            self._retry = None
+        self._news.notify_all()
+        return b"".join(events)
+
+    def _trim(self, surplus: int) -> None:
+        for _ in range(surplus):
+            self._events.popleft()
+            self._first += 1
+
+
+class Streams(Channel):
+    """All streams of a session. As a channel it takes what belongs to no request, for the newest open GET stream."""
+
+    def __init__(self) -> None:
+        self.primed = False
+        self._streams: dict[int, Stream] = {}
+        self._listening: list[Stream] = []
+        self._waiting: list[bytes] = []
+        self._made = 0
+        self._lock = threading.Lock()
+
+    def send(self, raw: bytes) -> None:
+        with self._lock:
+            if self._listening:
+                self._listening[-1].send(raw)
+            elif len(self._waiting) < MOST_WAITING:
+                self._waiting.append(raw)
+
+    def open(self, *, endless: bool) -> Stream:
+        """A new stream; an endless one gets what has been waiting for a listener."""
+        with self._lock:
+            self._made += 1
+            stream = Stream(self._made, endless=endless, primed=self.primed)
+            finished = [name for name, each in self._streams.items() if each.ended]
+            for name in finished[:-MOST_FINISHED]:
+                del self._streams[name]
+            self._streams[stream.name] = stream
+            if endless:
+                self._listening.append(stream)
+                for raw in self._waiting:
+                    stream.send(raw)
+                self._waiting.clear()
+            return stream
+
+    def find(self, event_id: str) -> tuple[Stream, int] | None:
+        """The stream an event id belongs to, and the number of the event; None for an id that nobody was given.
+
+        An endless stream that is resumed is the one that messages go to from now on.
+        """
+        name, _, number = event_id.partition(".")
+        if not (name.isascii() and name.isdigit() and number.isascii() and number.isdigit() and len(event_id) < 30):
+            return None
+        with self._lock:
+            stream = self._streams.get(int(name))
+            if stream is None:
+                return None
+            if stream.endless:
+                self._listening = [each for each in self._listening if each is not stream] + [stream]
+        return stream, int(number)
+
+    def leave(self, stream: Stream) -> None:
+        """The reader of an endless stream is gone: what comes next goes to another one."""
+        with self._lock:
+            if stream in self._listening and len(self._listening) > 1:
+                self._listening.remove(stream)
+
+    def end(self) -> None:
+        """Ends all streams."""
+        with self._lock:
+            streams = list(self._streams.values())
+        for stream in streams:
+            stream.end()

@@ -1,0 +1,53 @@
+"""Tools that change what the server lists, and tools about the connection."""
+
+from __future__ import annotations
+
+from inspector.demo.content import failure, result
+from inspector.demo.tools import Toolbox
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from inspector.demo.call import Call
+
+box = Toolbox()
+
+
+@box.add(
+    "change-list",
+    {
+        "list": {"type": "string", "enum": ["tools", "resources", "prompts"], "default": "tools"},
+        "action": {"type": "string", "enum": ["add", "remove"], "default": "add"},
+    },
+    title="Change a list",
+    hints={"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": False},
+)
+def change_list(call: Call) -> dict[str, Any]:
+    """Adds an entry to one of the lists, or removes the newest one that it added, and tells every client."""
+    topic, action = call.arguments.get("list", "tools"), call.arguments.get("action", "add")
+    if action == "add":
+        return result(f"Added {call.world.add_extra(topic)} to the {topic}.")
+    removed = call.world.remove_extra(topic)
+    if removed is None:
+        return failure(f"There is nothing to remove from the {topic}: add something first.")
+    return result(f"Removed {removed} from the {topic}.")
+
+
+@box.add(
+    "touch-resource",
+    {"uri": {"type": "string", "format": "uri", "default": "demo://readme"}},
+    title="Touch a resource",
+    hints={"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
+)
+def touch_resource(call: Call) -> dict[str, Any]:
+    """Says that a resource has changed, to every client that has subscribed to it."""
+    uri = call.arguments.get("uri", "demo://readme")
+    call.world.touch(uri)
+    return result(f"{uri} was touched.")
+
+
+@box.add("about-client", title="About you", hints={"readOnlyHint": True})
+def about_client(call: Call) -> dict[str, Any]:
+    """Tells what the server knows about its client, and the _meta that this call carried."""
+    return result(structured=call.describe_client() | {"meta": call.meta})

@@ -1,0 +1,167 @@
+"""What the server offers, shared by every connection of the process, and who is told when it changes."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from inspector.demo.content import result
+from inspector.demo.prompts import all_prompts, extra_prompt
+from inspector.demo.resources import CLOCK, Resources
+from inspector.demo.revisions import HANDSHAKE
+from inspector.demo.rpc import INVALID_PARAMS, RpcError
+from inspector.demo.tools import Tool, all_tools
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from inspector.demo.call import Call
+    from inspector.demo.prompts import Prompt
+
+    Watcher = Callable[[str, str], None]
+
+
+class World:
+    """Tools, resources and prompts, and the knobs of the command line.
+
+    `items`: number of generated resources; `delay`: seconds before each answer; `tick`: seconds between changes of
+    the clock; `newest`: the newest protocol revision that is spoken.
+    """
+
+    def __init__(
+        self, *, items: int = 3000, delay: float = 0.0, tick: float = 1.0, newest: str = HANDSHAKE[-1]
+    ) -> None:
+        self.delay = delay
+        self.tick = tick
+        self.revisions = [each for each in HANDSHAKE if each <= newest]
+        self.resources = Resources(items)
+        self._tools = {tool.name: tool for tool in all_tools()}
+        self._prompts: dict[str, Prompt] = {prompt.definition["name"]: prompt for prompt in all_prompts()}
+        self._extras: dict[str, list[int]] = {"tools": [], "resources": self.resources.extras, "prompts": []}
+        self._watchers: list[Watcher] = []
+        self._followers = 0
+        self._clock: threading.Thread | None = None
+        self._visits = 0
+        self.visited = False
+        self._lock = threading.RLock()
+
+    def tools(self) -> list[Tool]:
+        """All tools, in the order in which they are listed."""
+        with self._lock:
+            return list(self._tools.values())
+
+    def tool(self, name: Any) -> Tool:
+        """A tool by name; raises RpcError (-32602) for an unknown one."""
+        tool = self._tools.get(name) if isinstance(name, str) else None
+        if tool is None:
+            raise RpcError(INVALID_PARAMS, f"Unknown tool: {name}")
+        return tool
+
+    def takes_long(self, name: Any) -> bool:
+        """Whether a name is that of a tool that may take long."""
+        tool = self._tools.get(name) if isinstance(name, str) else None
+        return tool is not None and tool.patient
+
+    def prompts(self) -> list[Prompt]:
+        """All prompts, in the order in which they are listed."""
+        with self._lock:
+            return list(self._prompts.values())
+
+    def prompt(self, name: Any) -> Prompt:
+        """A prompt by name; raises RpcError (-32602) for an unknown one."""
+        prompt = self._prompts.get(name) if isinstance(name, str) else None
+        if prompt is None:
+            raise RpcError(INVALID_PARAMS, f"Unknown prompt: {name}")
+        return prompt
+
+    def add_extra(self, topic: str) -> str:
+        """Adds an entry to a list ("tools", "resources" or "prompts"), tells everybody, and gives its name."""
+        with self._lock:
+            extras = self._extras[topic]
+            number = extras[-1] + 1 if extras else 1
+            extras.append(number)
+            name = f"extra-{number}"
+            if topic == "tools":
+                self._tools[name] = _extra_tool(name)
+            elif topic == "prompts":
+                self._prompts[name] = extra_prompt(number)
+        self.changed(topic)
+        return name
+
+    def remove_extra(self, topic: str) -> str | None:
+        """Removes the entry that was added last and gives its name; None if there is none."""
+        with self._lock:
+            if not self._extras[topic]:
+                return None
+            name = f"extra-{self._extras[topic].pop()}"
+            if topic == "tools":
+                del self._tools[name]
+            elif topic == "prompts":
+                del self._prompts[name]
+        self.changed(topic)
+        return name
+
+    def next_visit(self) -> int:
+        """A new number for a link that the user is asked to open."""
+        with self._lock:
+            self._visits += 1
+            return self._visits
+
+    def watch(self, watcher: Watcher) -> None:
+        """From now on the watcher is called with (topic, uri) for each change; the topic "updated" has a URI."""
+        with self._lock:
+            self._watchers.append(watcher)
+
+    def unwatch(self, watcher: Watcher) -> None:
+        """Ends what `watch` began."""
+        with self._lock:
+            self._watchers.remove(watcher)
+
+    def changed(self, topic: str) -> None:
+        """Tells everybody that a list has changed."""
+        self._tell(topic, "")
+
+    def touch(self, uri: str) -> None:
+        """Tells everybody that a resource has changed."""
+        self._tell("updated", uri)
+
+    def follow(self, uri: str) -> None:
+        """Counts a subscriber; the clock runs while it has one."""
+        if uri != CLOCK:
+            return
+        with self._lock:
+            self._followers += 1
+            if self._clock is None:
+                self._clock = threading.Thread(target=self._run_clock, name="clock", daemon=True)
+                self._clock.start()
+
+    def unfollow(self, uri: str) -> None:
+        """Counts a subscriber off."""
+        if uri == CLOCK:
+            with self._lock:
+                self._followers -= 1
+
+    def _run_clock(self) -> None:
+        while True:
+            time.sleep(self.tick)
+            with self._lock:
+                if not self._followers:
+                    self._clock = None
+                    return
+            self.touch(CLOCK)
+
+    def _tell(self, topic: str, uri: str) -> None:
+        with self._lock:
+            watchers = list(self._watchers)
+        for watcher in watchers:
+            watcher(topic, uri)
+
+
+def _extra_tool(name: str) -> Tool:
+    def run(call: Call) -> dict[str, Any]:
+        return result(f"This is {name}.")
+
+    definition = {"name": name, "description": "Added at run time", "inputSchema": {"type": "object"}}
+    return Tool(definition, run, patient=False)
