@@ -1,0 +1,225 @@
+"""Rules that a passive watcher can see, one function each. Each yields `(rule, level, sentence)`; none ever raises.
+
+Ids are those of the server check list (BASE-…, STDIO-…); where that list is silent, the client requirement (C-…) that
+the message makes us rely on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from inspector.check.watched import Watched
+from inspector.journal.findings import Level
+from inspector.journal.format import Event
+from inspector.journal.index import Index, State
+from inspector.protocol.jsonrpc import VERSION, Shape, id_key
+
+Verdict = tuple[str, Level, str]
+
+_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+_TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_LIST_CHANGED = {
+    "notifications/tools/list_changed": ("tools", "TOOL-16"),
+    "notifications/resources/list_changed": ("resources", "C-LIFE-07"),
+    "notifications/prompts/list_changed": ("prompts", "PROM-07"),
+}
+_ASKS = {"sampling/createMessage": "sampling", "elicitation/create": "elicitation", "roots/list": "roots"}
+
+
+def bytes_rules(event: Event, stdio: bool) -> Iterator[Verdict]:
+    """What is wrong with the text before it is a message: encoding, JSON, framing."""
+    raw = event.bytes
+    if event.data is not None:
+        yield "BASE-30", "must", "The message is not valid UTF-8."
+    if raw.startswith(b"\xef\xbb\xbf"):
+        yield "BASE-30", "must", "The message begins with a byte order mark."
+    if raw.endswith(b"\r") and stdio:
+        yield "STDIO-02", "note", "The line ends with CR LF; a line feed alone is what the transport says."
+    if event.fields.get("cut"):
+        yield "STDIO-02" if stdio else "HTTP-16", "must", "The message broke off: the stream ended before the message did."
+
+
+def json_rules(event: Event) -> Iterator[Verdict]:
+    """What JSON allows and readers disagree on: duplicate keys, NaN, integers beyond 2^53, lone surrogates."""
+    raw = event.raw
+    if raw is None or not _SUSPICIOUS.search(raw):
+        return
+    from inspector.protocol.jsontext import problems
+
+    for problem in problems(raw, 10):
+        rule, level = _JSON_PROBLEMS.get(problem.kind, _NO_PROBLEM)
+        if rule:
+            yield rule, level, f"{problem.detail}{f' at {problem.where}' if problem.where else ''}."
+
+
+_SUSPICIOUS = re.compile(
+    r"NaN|Infinity|\\u[dD][89a-fA-F]|[0-9]{16}|[eE][+-]?[0-9]{3}|[\u2028\u2029\u0085]|\A[^\0]{0,4000}\Z"
+)
+"""Only a text with one of these is worth the exact look; a short one always is, for a key that stands there twice."""
+_NO_PROBLEM: tuple[str, Level] = ("", "note")
+_JSON_PROBLEMS: dict[str, tuple[str, Level]] = {
+    "duplicate-key": ("BASE-01", "should"),
+    "nan": ("BASE-01", "must"),
+    "overflow": ("BASE-01", "note"),
+    "big-integer": ("BASE-01", "note"),
+    "lone-surrogate": ("BASE-30", "must"),
+    "line-separator": ("BASE-30", "note"),
+    "control": ("BASE-01", "must"),
+}
+
+
+def invalid_rules(event: Event, stdio: bool) -> Iterator[Verdict]:
+    """Something arrived that is no JSON."""
+    why = event.fields.get("why", "")
+    if stdio:
+        yield "STDIO-01", "must", f"This is on stdout and is no message: {why}."
+    else:
+        yield "BASE-01", "must", f"This is no JSON: {why}."
+
+
+def frame_rules(message: Any, shape: Shape) -> Iterator[Verdict]:
+    """JSON-RPC's own rules about one message."""
+    if shape == Shape.NONE:
+        yield "BASE-01", "must", "This is JSON, but no JSON-RPC message: neither method, nor result, nor error."
+        return
+    if message.get("jsonrpc") != VERSION:
+        yield "BASE-01", "must", f"jsonrpc is {_short(message.get('jsonrpc'))}, not “2.0”."
+    if shape in (Shape.RESULT, Shape.ERROR):
+        if "result" in message and "error" in message:
+            yield "BASE-03", "must", "The answer has both a result and an error."
+        if shape == Shape.ERROR:
+            yield from _error_rules(message.get("error"))
+    elif "id" in message and id_key(message["id"]) is None:
+        yield "C-BASE-02", "must", f"The id is {_short(message['id'])}: neither a string nor an integer."
+    elif type(message.get("id")) is float:
+        yield "C-BASE-02", "must", f"The id {_short(message['id'])} is no integer."
+
+
+def _error_rules(error: Any) -> Iterator[Verdict]:
+    if type(error) is not dict:
+        yield "BASE-04", "must", f"error is {_short(error)}, not an object."
+        return
+    if type(error.get("code")) is not int:
+        yield "BASE-04", "must", f"error.code is {_short(error.get('code'))}, not an integer."
+    if type(error.get("message")) is not str:
+        yield "BASE-04", "must", f"error.message is {_short(error.get('message'))}, not a string."
+
+
+def answer_rules(index: Index, n: int, message: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
+    """Whether an answer answers something, once, with the id as it was sent."""
+    state = index.state(n)
+    id = message.get("id")
+    if state == State.UNKNOWN:
+        other = _same_id_other_type(index, id, n)
+        if other:
+            yield "BASE-02", "must", f"The id {_short(id)} has another type than that of request {_short(other)}."
+        elif id is None:
+            yield "BASE-05", "should", "The answer has no id, so it cannot be told what it answers."
+        else:
+            yield "BASE-02", "must", f"Nothing was asked with the id {_short(id)}."
+    elif state == State.DOUBLED:
+        yield "BASE-02", "must", f"The request with the id {_short(id)} had been answered already."
+
+
+def _same_id_other_type(index: Index, id: Any, n: int) -> int | str | None:
+    text = str(id) if type(id) in (int, str) else None
+    if text is None:
+        return None
+    other: int | str = int(text) if type(id) is str and text.isdecimal() and len(text) < 16 else text
+    code = index.id_code(other)
+    if code is None or other == id:
+        return None
+    for m in range(n - 1, max(0, n - 2000), -1):
+        if index.ids[m - 1] == code and index.shape(m) == Shape.REQUEST:
+            return other
+    return None
+
+
+def request_rules(message: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
+    """What the server may ask, of whom, and when."""
+    method, key = message["method"], id_key(message["id"])
+    if key in watched.asked_ids:
+        yield "BASE-11", "must", f"The server has used the id {_short(key)} for a request before."
+    elif len(watched.asked_ids) < Watched.LIMIT:
+        watched.asked_ids.add(key)
+    if not watched.initialized and method != "ping":
+        yield "LIFE-06", "should", f"{method} came before the client had said that it is initialized."
+    capability = _ASKS.get(method)
+    if capability and not watched.client_has(capability):
+        yield "LIFE-08", "must", f"{method} was asked, but the client does not declare {capability}."
+
+
+def notification_rules(message: dict[str, Any], index: Index, n: int, watched: Watched) -> Iterator[Verdict]:
+    """Declared before used; progress that rises and belongs to something; log messages with a level."""
+    method = message["method"]
+    params = message.get("params")
+    params = params if type(params) is dict else {}
+    if "id" in message:
+        yield "BASE-11", "must", "A notification carries an id."
+    if method in _LIST_CHANGED:
+        capability, rule = _LIST_CHANGED[method]
+        if watched.revision and not watched.server_has(capability, "listChanged"):
+            yield rule, "must", f"{method} came, but {capability}.listChanged is not declared."
+    elif method == "notifications/message":
+        if watched.revision and not watched.server_has("logging"):
+            yield "UTIL-08", "must", "A log message came, but logging is not declared."
+        if params.get("level") not in _LEVELS:
+            yield "UTIL-13", "must", f"The level {_short(params.get('level'))} is none of the eight."
+    elif method == "notifications/progress":
+        yield from _progress_rules(params, index, n, watched)
+
+
+def _progress_rules(params: dict[str, Any], index: Index, n: int, watched: Watched) -> Iterator[Verdict]:
+    token, value = id_key(params.get("progressToken")), params.get("progress")
+    if not index.pairs[n - 1]:
+        yield "UTIL-16", "must", f"No request of ours has the progress token {_short(params.get('progressToken'))}."
+        return
+    state = index.state(index.pairs[n - 1])
+    if state in (State.DONE, State.ERROR) and index.pairs[index.pairs[n - 1] - 1] < n:
+        yield "UTIL-15", "must", "Progress came after the request was answered."
+    if type(value) in (int, float):
+        before = watched.progress.get(token)
+        if before is not None and value <= before:
+            yield "UTIL-15", "must", f"Progress went from {before:g} to {value:g}; it must rise."
+        if len(watched.progress) < Watched.LIMIT:
+            watched.progress[token] = value
+
+
+def batch_rules(watched: Watched) -> Iterator[Verdict]:
+    """Arrays exist in one revision only."""
+    if not watched.features.batches:
+        yield "BASE-13", "must", f"An array of messages: {watched.schema_revision} has no batches."
+
+
+def initialize_rules(result: Any) -> Iterator[Verdict]:
+    """The answer to the handshake has what everything else stands on."""
+    body = result if type(result) is dict else {}
+    info = body.get("serverInfo")
+    missing = [name for name in ("protocolVersion", "capabilities", "serverInfo") if name not in body]
+    if type(info) is dict:
+        missing += [f"serverInfo.{name}" for name in ("name", "version") if type(info.get(name)) is not str]
+    if missing:
+        yield "LIFE-01", "must", f"The answer to initialize lacks {', '.join(missing)}."
+
+
+def tool_rules(tool: dict[str, Any], seen: set[str], watched: Watched) -> Iterator[Verdict]:
+    """Names that clients can use, and schemas of the root type that the revision wants."""
+    name = tool.get("name")
+    if type(name) is not str:
+        yield "TOOL-02", "must", f"A tool's name is {_short(name)}, not a string."
+        return
+    if name in seen:
+        yield "TOOL-05", "should", f"Two tools are named {_short(name)}."
+    seen.add(name)
+    if watched.features.icons and not _TOOL_NAME.fullmatch(name):
+        yield "TOOL-04", "should", f"The tool name {_short(name)} is not 1 to 128 of A-Z a-z 0-9 _ - ."
+    schema = tool.get("inputSchema")
+    if type(schema) is not dict or schema.get("type") != "object":
+        yield "TOOL-02", "must", f"The inputSchema of {_short(name)} has not the root type object."
+
+
+def _short(value: Any) -> str:
+    text = repr(value) if type(value) is not str else f"“{value[:60]}”"
+    return text[:80]

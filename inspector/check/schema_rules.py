@@ -1,0 +1,92 @@
+"""Messages against the official schema of the agreed revision; arguments and structured results against the tool's own."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from inspector.check.rules import Verdict
+from inspector.check.watched import Watched
+from inspector.errors import SchemaError
+
+if TYPE_CHECKING:
+    from inspector.protocol.validation import Validator
+
+SHOWN = 5
+"""Differences that are named for one message; more are counted."""
+
+
+class ToolSchemas:
+    """Validators of tools' schemas, made once each and kept in a bounded number."""
+
+    KEPT = 256
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, str], tuple[Any, Validator | SchemaError]] = OrderedDict()
+
+    def of(self, tool: dict[str, Any], key: str, dialect: str) -> Validator | SchemaError:
+        """The validator of a tool's `inputSchema` or `outputSchema`, or why there can be none."""
+        schema = tool.get(key)
+        name = (str(tool.get("name")), key)
+        kept = self._kept.get(name)
+        if kept is not None and kept[0] is schema:
+            return kept[1]
+        from inspector.protocol.validation import Validator
+
+        made: Validator | SchemaError
+        try:
+            made = Validator(schema, default_dialect=dialect)
+        except SchemaError as error:
+            made = error
+        self._kept[name] = (schema, made)
+        if len(self._kept) > self.KEPT:
+            self._kept.popitem(last=False)
+        return made
+
+
+def message_rules(message: Any, watched: Watched, direction: str, answered: str) -> Iterator[Verdict]:
+    """The message against the official schema (BASE-14)."""
+    from inspector.protocol.catalogue import validate_message
+
+    found = validate_message(
+        message, revision=watched.schema_revision, direction=direction, answered_method=answered or None
+    )
+    whose = "" if direction == "server" else "Our own message: "
+    for violation in found[:SHOWN]:
+        where = violation.path or "the message"
+        yield "BASE-14", "must", f"{whose}{where}: {violation.message} ({violation.definition})."
+    if len(found) > SHOWN:
+        yield "BASE-14", "must", f"{len(found) - SHOWN} more differences from the schema."
+
+
+def argument_rules(params: dict[str, Any], watched: Watched, schemas: ToolSchemas) -> Iterator[Verdict]:
+    """What we send against the tool's `inputSchema`: not the server's fault, but worth a word."""
+    tool = watched.tools.get(params["name"]) if type(params.get("name")) is str else None
+    if tool is None:
+        return
+    validator = schemas.of(tool, "inputSchema", watched.features.default_dialect)
+    if isinstance(validator, SchemaError):
+        yield "BASE-27", "must", f"The inputSchema of this tool cannot be used: {validator.message}"
+        return
+    for violation in validator.errors(params.get("arguments", {}), SHOWN):
+        yield "arguments", "note", f"Our arguments, {violation.path or 'as a whole'}: {violation.message}."
+
+
+def structured_rules(name: Any, result: dict[str, Any], watched: Watched, schemas: ToolSchemas) -> Iterator[Verdict]:
+    """`structuredContent` against the tool's `outputSchema` (TOOL-09, C-TOOL-02)."""
+    tool = watched.tools.get(name) if type(name) is str else None
+    if tool is None or not watched.features.structured_content or result.get("isError") is True:
+        return
+    if tool.get("outputSchema") is None:
+        return
+    validator = schemas.of(tool, "outputSchema", watched.features.default_dialect)
+    if isinstance(validator, SchemaError):
+        yield "TOOL-08", "must", f"The outputSchema of this tool cannot be used: {validator.message}"
+        return
+    if "structuredContent" not in result:
+        yield "TOOL-09", "must", "The tool has an outputSchema, but the result has no structuredContent."
+        return
+    found = validator.errors(result["structuredContent"], SHOWN)
+    for violation in found:
+        yield "TOOL-09", "must", f"structuredContent, {violation.path or 'as a whole'}: {violation.message}."
