@@ -124,10 +124,18 @@ class RequestCancelled(InspectorError):
 
 
 class AuthorizationNeeded(InspectorError):
-    """The server wants authorization, or refused the one it was given."""
+    """The server wants authorization, or refused the one it was given.
+
+    `status` is 401 or 403; `challenge` holds the values of its `WWW-Authenticate` fields (RFC 9110 section 11.6.1).
+    """
 
     code = "authorization"
     exit_code = 3
+
+    def __init__(self, message: str, *, hint: str = "", status: int | None = None, challenge: tuple[str, ...] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.challenge = challenge
 
 
 class ServerError(InspectorError):
