@@ -27,11 +27,9 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=6,
 )
-KEYS = st.sampled_from(
-    ["name", "title", "description", "uri", "uriTemplate", "mimeType", "size", "annotations", "inputSchema", "icons"]
-    + ["outputSchema", "execution", "arguments", "type", "text", "data", "resource", "_meta", "version", "tools"]
-    + ["extensions", "required", "properties", "readOnlyHint"]
-)
+WORDS = """name title description uri uriTemplate mimeType size annotations inputSchema outputSchema execution arguments
+icons type text data resource _meta version websiteUrl tools extensions required properties readOnlyHint"""
+KEYS = st.sampled_from(WORDS.split())
 ALL_VIEWS = (Tool, Resource, ResourceTemplate, Prompt, PromptArgument, ContentBlock, ServerInfo, Capabilities)
 
 

@@ -1,0 +1,129 @@
+"""Reading JSON text token by token, without a value being made of it (RFC 8259)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from enum import IntEnum
+
+
+class Token(IntEnum):
+    """What `tokens` finds."""
+
+    OBJECT = 0
+    ARRAY = 1
+    CLOSE = 2
+    KEY = 3
+    SCALAR = 4
+
+
+class Broken(ValueError):
+    """The text is no JSON: `why`, and the offset `at` which that shows."""
+
+    def __init__(self, why: str, at: int, kind: str = "syntax") -> None:
+        super().__init__(f"{why} at character {at + 1}")
+        self.why = why
+        self.at = at
+        self.kind = kind
+
+
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![0-9.eE])"
+_SPACE = r"[ \t\n\r]*+"
+_TOKEN = re.compile(
+    rf"{_SPACE}(?:(?P<string>{_STRING})(?P<colon>{_SPACE}:)?|(?P<comma>,)|(?P<open>[\[{{])|(?P<close>[\]}}])"
+    rf"|(?P<scalar>{_NUMBER}|(?:true|false|null|NaN|-?Infinity)(?![\w])))",
+    re.DOTALL,
+)
+STRING_AT = re.compile(_STRING, re.DOTALL)
+SCALAR_AT = re.compile(rf"{_STRING}|{_NUMBER}|-?[A-Za-z]+", re.DOTALL)
+_BLANK = re.compile(_SPACE)
+
+_WANT_VALUE, _WANT_ITEM, _WANT_FIRST_KEY, _WANT_KEY, _WANT_COMMA, _WANT_NOTHING = range(6)
+_WANTED = (
+    "a value was expected",
+    'a value or "]" was expected',
+    'a key or "}" was expected',
+    "a key was expected",
+    "a comma or the closing bracket was expected",
+    "text after the end of the document",
+)
+
+
+def tokens(raw: str, start: int = 0) -> Iterator[tuple[Token, int, int]]:
+    """Yield (token, start, end) of the JSON value that begins at `start`; commas and colons are left out.
+
+    `NaN`, `Infinity`, `-Infinity`, bad escapes and control characters in strings are let through, and a byte order mark
+    at the start. Raises `Broken` where the text stops being JSON, after everything before that was yielded; text after
+    the value is broken too, so whoever wants a value in the middle of a document stops at its closing bracket.
+    """
+    match = _TOKEN.match
+    at = 1 if start == 0 and raw.startswith("\ufeff") else start
+    want = _WANT_VALUE
+    in_object = bytearray()
+    while True:
+        found = match(raw, at)
+        if found is None:
+            break
+        kind = found.lastgroup
+        if kind == "comma":
+            if want != _WANT_COMMA:
+                break
+            want = _WANT_KEY if in_object[-1] else _WANT_VALUE
+        elif kind == "colon":
+            if want not in (_WANT_KEY, _WANT_FIRST_KEY):
+                break
+            yield Token.KEY, *found.span("string")
+            want = _WANT_VALUE
+        elif kind == "close":
+            closes_object = raw[found.end() - 1] == "}"
+            if not in_object or in_object[-1] != closes_object:
+                break
+            if want not in (_WANT_COMMA, _WANT_FIRST_KEY if closes_object else _WANT_ITEM):
+                break
+            yield Token.CLOSE, *found.span("close")
+            in_object.pop()
+            want = _WANT_COMMA if in_object else _WANT_NOTHING
+        elif want > _WANT_ITEM:
+            break
+        elif kind == "open":
+            opens_object = raw[found.end() - 1] == "{"
+            yield (Token.OBJECT if opens_object else Token.ARRAY), *found.span("open")
+            in_object.append(opens_object)
+            want = _WANT_FIRST_KEY if opens_object else _WANT_ITEM
+        else:
+            yield Token.SCALAR, *found.span(kind or 0)
+            want = _WANT_COMMA if in_object else _WANT_NOTHING
+        at = found.end()
+    blank = _BLANK.match(raw, at)
+    at = blank.end() if blank else at
+    if want == _WANT_NOTHING:
+        if at < len(raw):
+            raise Broken(_WANTED[want], at, "trailing")
+        return
+    if at >= len(raw):
+        raise Broken("the text ends too early", at)
+    if raw[at] == '"' and STRING_AT.match(raw, at) is None:
+        raise Broken("a string that never ends", at)
+    if raw[at] == '"' and want in (_WANT_KEY, _WANT_FIRST_KEY):
+        raise Broken("a key without its colon", at)
+    if raw[at] == '"' and want in (_WANT_VALUE, _WANT_ITEM):
+        raise Broken("a key where a value was expected", at)
+    raise Broken(_WANTED[want], at)
+
+
+def escape_step(key: str) -> str:
+    """Return one key as a step of a JSON pointer (RFC 6901 section 3)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def unquote(literal: str) -> str:
+    """Return the value of a string literal, with its quotes; where an escape is wrong, the text between the quotes."""
+    if "\\" not in literal:
+        return literal[1:-1]
+    try:
+        value = json.loads(literal, strict=False)
+    except ValueError:
+        return literal[1:-1]
+    return value if isinstance(value, str) else literal[1:-1]
