@@ -1,0 +1,90 @@
+"""Texts on their way to a process, an HTTP request or a line of text: checked, or written so that they are safe."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+
+from inspector.config import secrecy
+from inspector.errors import TargetError
+
+_FIELD_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_FIELD_BREAKER = re.compile(r"[\r\n\0]")
+
+
+def parse_header(text: str) -> tuple[str, str]:
+    """The field of `--header 'Name: value'` (RFC 9110 section 5); TargetError where it is none."""
+    name, colon, value = text.partition(":")
+    if not colon:
+        raise TargetError(f"The header {one_line(name[:60])} has no value", hint="Write it as 'Name: value'.")
+    return checked_header(name.strip(), value.strip())
+
+
+def parse_variable(text: str) -> tuple[str, str]:
+    """The variable of `--env NAME=value`; TargetError where it is none."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise TargetError(f"--env {one_line(name[:60])} sets no variable", hint="Write it as NAME=value.")
+    return checked_text(name.strip(), "a variable's name"), checked_text(value, f"the value of {name.strip()}")
+
+
+def checked_header(name: str, value: str) -> tuple[str, str]:
+    """The field, if its name is a token and its value cannot break out of its line (RFC 9110 sections 5.1 and 5.5)."""
+    if not _FIELD_NAME.fullmatch(name):
+        raise TargetError(f"{one_line(name[:60])!r} is no name for a header")
+    if _FIELD_BREAKER.search(value):
+        raise TargetError(f"The value of the header {name} has a line break or NUL in it")
+    return name, value
+
+
+def checked_text(text: str, what: str) -> str:
+    """`text`, if it can be handed to a process; TargetError otherwise."""
+    try:
+        if b"\0" not in text.encode("utf-8", "surrogateescape"):
+            return text
+    except UnicodeEncodeError:
+        pass
+    raise TargetError(f"{what[:1].upper()}{what[1:]} has a NUL or a lone surrogate in it: no process can be given that")
+
+
+def checked_url(url: str) -> str:
+    """`url`, if it is an http or https URL with a host; TargetError otherwise."""
+    shown = one_line(secrecy.mask_url(url)[:200])
+    if not re.match(r"https?://", url, re.IGNORECASE):
+        raise TargetError(f"{shown} is not an http or https URL")
+    if any(char <= " " or char == "\x7f" for char in url):
+        raise TargetError(f"{shown} has a space or a control character in it", hint="Write it percent-encoded.")
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise TargetError(f"{shown} is not a URL: {error}") from None
+    if not host or port == 0:
+        raise TargetError(f"{shown} names no {'port that can be connected to' if host else 'host'}")
+    return url
+
+
+def format_command(argv: Iterable[str]) -> str:
+    """`argv` in one line as a shell would take it back: quoted where needed, unprintable characters as `$'…'`."""
+    return " ".join(_quote(word) for word in argv)
+
+
+def one_line(text: str) -> str:
+    """`text` with unprintable characters written as escapes."""
+    return "".join(char if char.isprintable() else _escape(char) for char in text)
+
+
+def _quote(word: str) -> str:
+    if word.isprintable():
+        return shlex.quote(word)
+    escaped = "".join(char if char.isprintable() and char not in "\\'" else _escape(char) for char in word)
+    return f"$'{escaped}'"
+
+
+def _escape(char: str) -> str:
+    if char in "\\'":
+        return f"\\{char}"
+    return char.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,354 @@
+"""Reads the servers out of each client's config file: one function per family, all ending in the same Definition.
+
+Every function takes the parsed file and yields one Found per server. A server that is wrong yields its reason in place
+of a definition and hides no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from inspector.config import definition, expand, files, registry
+from inspector.config.definition import Definition
+from inspector.config.places import Family, Place
+from inspector.config.targets import NO_OPTIONS, ServerOptions
+from inspector.errors import ConfigError
+
+_OWN_TOP = ["$schema", "servers", "mcpServers", "inputs"]
+_OWN_KEYS = [
+    "type",
+    "transport",
+    "command",
+    "args",
+    "env",
+    "envFile",
+    "cwd",
+    "url",
+    "headers",
+    "proxy",
+    "verify",
+    "era",
+    "protocol",
+    "timeout",
+    "roots",
+    "disabled",
+    "description",
+]
+_ONLY_OWN = frozenset({"transport", "proxy", "verify", "era", "protocol", "roots"})
+_ONLY_VSCODE = frozenset({"dev", "gallery", "version", "sandbox", "sandboxEnabled"})
+_ERAS = Literal["auto", "legacy", "modern"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One server of a file: its definition, or why it has none. `workspace` where it differs from the file's."""
+
+    name: str
+    raw: Mapping[str, Any] = field(repr=False)
+    definition: Definition | ConfigError
+    dialect: expand.Dialect
+    disabled: bool = False
+    inputs: tuple[expand.Question, ...] = ()
+    workspace: Path | None = None
+
+
+Reader = Callable[[Mapping[str, Any], Place, list[Path]], Iterator[Found]]
+
+
+def read(place: Place, workspaces: list[Path]) -> list[Found]:
+    """The servers of the file at `place` that count in `workspaces` (nearest first); ConfigError if it is broken."""
+    data = files.load_object(place.path)
+    if place.family == "registry" and not registry.is_server_json(data):
+        # The name is a common one: a file that is nobody's server.json is nobody's mistake.
+        return []
+    return list(_READERS[place.family](data, place, workspaces))
+
+
+def recognise(path: Path) -> Place:
+    """The place of a file that the user named and whose name tells nothing: its content does; ConfigError if not."""
+    data = files.load_object(path)
+    family: Family
+    if "context_servers" in data:
+        family, label = "zed", "Zed"
+    elif "mcpServers" in data:
+        family, label = "generic", "this file"
+    elif "servers" in data:
+        family, label = ("vscode", "VS Code") if _is_vscode(data) else ("own", "this file")
+    elif registry.is_server_json(data):
+        family, label = "registry", "server.json"
+    elif "mcp" in data or "mcp.servers" in data:
+        family, label = "vscode-settings", "VS Code"
+    else:
+        raise ConfigError(
+            f"{path} names no servers",
+            hint="It needs a “servers”, “mcpServers” or “context_servers” object, or the content of a server.json.",
+        )
+    return Place(path, family, label, path.parent)
+
+
+def _is_vscode(data: Mapping[str, Any]) -> bool:
+    """Whether a file with `servers` is VS Code's: the one other family with this key."""
+    servers = data["servers"].values() if isinstance(data["servers"], dict) else ()
+    keys = {key for server in servers if isinstance(server, dict) for key in server}
+    return bool(keys & _ONLY_VSCODE) or ("inputs" in data and not keys & _ONLY_OWN)
+
+
+def _own(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+    """`inspector.json`: `servers`, each with `command` or `url`, and what only Inspector knows (era, timeout, roots …).
+
+    `env` and `headers` values may be references as a whole: `env:NAME`, `file:PATH`, `keyring:NAME`; `{"value": "…"}`
+    is a text that is none. An unknown key is an error, because it is ours to know.
+    """
+    for key in data:
+        if key not in _OWN_TOP:
+            raise _unknown(key, _OWN_TOP, str(place.path))
+    servers = _servers(data, "servers", place) | _servers(data, "mcpServers", place)
+    if not ("servers" in data or "mcpServers" in data):
+        raise ConfigError(f"{place.path} names no servers", hint="It needs a “servers” object.")
+    inputs = expand.questions(data.get("inputs"))
+    for name, raw in servers.items():
+        yield _found(name, raw, _own_server, "own", inputs=inputs, workspace=place.workspace or place.path.parent)
+
+
+def _own_server(raw: Mapping[str, Any], workspace: Path) -> Definition:
+    for key in raw:
+        if key not in _OWN_KEYS:
+            raise _unknown(key, _OWN_KEYS, "")
+    era = definition.text(raw, "era") or None
+    if era is not None and era not in get_args(_ERAS):
+        raise ConfigError(f"“era” is {files.shown(era)}", hint="Known are auto, legacy and modern.")
+    options = ServerOptions(
+        era=era,  # type: ignore[arg-type]
+        protocol=definition.text(raw, "protocol") or None,
+        timeout=definition.seconds(raw, "timeout"),
+        roots=tuple(_root(root, workspace) for root in definition.texts(raw, "roots")),
+    )
+    plain = dict(raw)
+    for key in ("env", "headers"):
+        if isinstance(raw.get(key), dict):
+            plain[key] = {name: _own_value(value) for name, value in raw[key].items()}
+    command = raw.get("command")
+    if isinstance(command, str) and "args" not in raw and " " in command.strip():
+        import shlex
+
+        try:
+            command = shlex.split(command)
+        except ValueError as error:
+            raise ConfigError(f"“command” cannot be split into words: {error}") from None
+    if isinstance(command, list):
+        words = definition.texts({"command": command}, "command")
+        plain |= {"command": words[0] if words else "", "args": [*words[1:], *definition.texts(raw, "args")]}
+    verify, proxy = definition.flag(raw, "verify", True), definition.text(raw, "proxy")
+    return _either(plain, options=options, verify=verify, proxy=proxy)
+
+
+def _own_value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return definition.text(value, "value").replace("${", "$${")
+    if isinstance(value, str) and value.partition(":")[0] in ("env", "file", "keyring") and ":" in value:
+        return f"${{{value}}}"
+    return value
+
+
+def _root(root: str, workspace: Path) -> str:
+    return root if "://" in root else (workspace / Path(root).expanduser()).absolute().as_uri()
+
+
+def _generic(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+    """A file with `mcpServers` of no client that is known by the name: the keys all clients share, our references."""
+    for name, raw in _servers(data, "mcpServers", place).items():
+        yield _found(name, raw, lambda raw, _: _either(raw), "own", workspace=place.path.parent)
+
+
+def _claude_code(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+    """`.mcp.json` of Claude Code: `mcpServers` with `type` stdio, http or sse; `timeout` in milliseconds."""
+    for name, raw in _servers(data, "mcpServers", place).items():
+        yield _found(name, raw, _claude_code_server, "claude-code")
+
+
+def _claude_code_server(raw: Mapping[str, Any], _: Path) -> Definition:
+    return _either(raw, options=ServerOptions(timeout=definition.seconds(raw, "timeout", unit=0.001)))
+
+
+def _claude_code_user(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+    """`~/.claude.json`: `projects.<path>.mcpServers` of the folders we are in, then `mcpServers` for everywhere."""
+    projects = data.get("projects")
+    for folder in workspaces:
+        project = projects.get(folder.as_posix(), projects.get(str(folder))) if isinstance(projects, dict) else None
+        if not isinstance(project, dict):
+            continue
+        off = project.get("disabledMcpServers")
+        try:
+            servers = _servers(project, "mcpServers", place)
+        except ConfigError as error:
+            yield Found("", {}, error, "claude-code")
+            continue
+        for name, raw in servers.items():
+            found = _found(name, raw, _claude_code_server, "claude-code", workspace=folder)
+            yield replace(found, disabled=True) if isinstance(off, list) and name in off else found
+    for name, raw in _servers(data, "mcpServers", place).items():
+        yield _found(name, raw, _claude_code_server, "claude-code")
+
+
+def _claude_desktop(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+    """`claude_desktop_config.json`: `mcpServers` with commands; it expands nothing."""
+    for name, raw in _servers(data, "mcpServers", place).items():
+        yield _found(name, raw, lambda raw, _: _either(raw), "literal")
+
+
+def _cursor(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+    """Cursor's `mcp.json`: `mcpServers`, `envFile` for commands; a URL may be of either HTTP transport."""
+    for name, raw in _servers(data, "mcpServers", place).items():
+        yield _found(name, raw, lambda raw, _: _either(raw), "cursor")
+
+
+def _vscode(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+    """VS Code's `mcp.json`: `servers` and `inputs`. Its `http` means Streamable HTTP first, then HTTP+SSE."""
+    inputs = expand.questions(data.get("inputs"))
+    for name, raw in _servers(data, "servers", place).items():
+        yield _found(name, raw, _vscode_server, "vscode", inputs=inputs)
+
+
+def _vscode_server(raw: Mapping[str, Any], _: Path) -> Definition:
+    made = _either(raw)
+    return replace(made, transport="auto") if made.transport == "http" else made
+
+
+def _vscode_settings(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+    """`mcp` in VS Code's settings.json, where servers stood before mcp.json: `{"mcp": {"servers": …, "inputs": …}}`."""
+    inner = data.get("mcp")
+    merged = dict(inner) if isinstance(inner, dict) else {}
+    for key in ("servers", "inputs"):
+        if f"mcp.{key}" in data:
+            merged[key] = data[f"mcp.{key}"]
+    return _vscode(merged, place, workspaces)
+
+
+def _windsurf(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+    """Windsurf's `mcp_config.json`: `mcpServers`, `serverUrl` or `url` for HTTP of either transport, `disabled`."""
+    for name, raw in _servers(data, "mcpServers", place).items():
+        yield _found(name, raw, lambda raw, _: _either(raw, url_keys=("serverUrl", "url")), "windsurf")
+
+
+def _gemini(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+    """Gemini CLI's `settings.json`: `mcpServers`; `httpUrl` is Streamable HTTP, a bare `url` HTTP+SSE; milliseconds."""
+    excluded = data["mcp"].get("excluded") if isinstance(data.get("mcp"), dict) else None
+    for name, raw in _servers(data, "mcpServers", place).items():
+        found = _found(name, raw, _gemini_server, "gemini")
+        yield replace(found, disabled=True) if isinstance(excluded, list) and name in excluded else found
+
+
+def _gemini_server(raw: Mapping[str, Any], _: Path) -> Definition:
+    options = ServerOptions(timeout=definition.seconds(raw, "timeout", unit=0.001))
+    if raw.get("httpUrl") is not None:
+        return definition.http(raw, "httpUrl", transport="http", options=options)
+    if raw.get("url") is not None and not definition.declared_transport(raw):
+        return definition.http(raw, transport="sse", options=options)
+    return _either(raw, options=options)
+
+
+def _zed(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+    """Zed's `settings.json`: `context_servers` with `command` as text or `{path, args, env}`, or `url`; `enabled`."""
+    for name, raw in _servers(data, "context_servers", place).items():
+        yield _found(name, raw, _zed_server, "literal")
+
+
+def _zed_server(raw: Mapping[str, Any], _: Path) -> Definition:
+    command = raw.get("command")
+    if isinstance(command, dict):
+        return definition.stdio({**command, "command": command.get("path")})
+    if command is None and raw.get("url") is None:
+        raise ConfigError("it is started by a Zed extension", hint="Only Zed knows its command: give the command here.")
+    return _either(raw)
+
+
+def _registry(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+    """`server.json` of the MCP registry: one server per package and per remote; see `registry`."""
+    for name, raw in registry.servers(data):
+        try:
+            made: Definition | ConfigError = registry.preview(raw)
+        except ConfigError as error:
+            made = error
+        yield Found(name, raw, made, "literal")
+
+
+_READERS: dict[Family, Reader] = {
+    "own": _own,
+    "generic": _generic,
+    "claude-code": _claude_code,
+    "claude-code-user": _claude_code_user,
+    "claude-desktop": _claude_desktop,
+    "cursor": _cursor,
+    "vscode": _vscode,
+    "vscode-settings": _vscode_settings,
+    "windsurf": _windsurf,
+    "gemini": _gemini,
+    "zed": _zed,
+    "registry": _registry,
+}
+
+
+def _servers(data: Mapping[str, Any], key: str, place: Place) -> dict[str, Any]:
+    value = data.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ConfigError(f"{place.path}: “{key}” must be an object of servers, not {files.kind_of(value)}")
+    return value
+
+
+def _found(
+    name: str,
+    raw: Any,
+    make: Callable[[Mapping[str, Any], Path], Definition],
+    dialect: expand.Dialect,
+    *,
+    inputs: tuple[expand.Question, ...] = (),
+    workspace: Path | None = None,
+) -> Found:
+    if not isinstance(raw, dict):
+        return Found(name, {}, ConfigError(f"it must be an object, not {files.kind_of(raw)}"), dialect)
+    try:
+        made: Definition | ConfigError = make(raw, workspace or Path())
+        disabled = definition.flag(raw, "disabled", False) or not definition.flag(raw, "enabled", True)
+    except ConfigError as error:
+        made, disabled = error, False
+    inputs = tuple(replace(question, server=name) for question in inputs)
+    return Found(name, raw, made, dialect, disabled, inputs, workspace)
+
+
+def _either(
+    raw: Mapping[str, Any],
+    *,
+    url_keys: tuple[str, ...] = ("url",),
+    options: ServerOptions = NO_OPTIONS,
+    verify: bool = True,
+    proxy: str = "",
+) -> Definition:
+    """A command or a URL, whichever is there; `type` decides where both are."""
+    said = definition.declared_transport(raw)
+    url_key = next((key for key in url_keys if raw.get(key) is not None), "")
+    if raw.get("command") is not None and (said == "stdio" or not url_key):
+        if said in ("http", "sse"):
+            raise ConfigError(f"its type is {said}, but it has a “command” and no “url”")
+        return definition.stdio(raw, options=options)
+    if not url_key:
+        wanted = " or ".join(f"“{key}”" for key in ("command", *url_keys))
+        raise ConfigError(f"it has neither {wanted}" if len(url_keys) == 1 else f"it has none of {wanted}")
+    if said == "stdio":
+        raise ConfigError("its type is stdio, but it has no “command”")
+    transport: Literal["auto", "http", "sse"] = said or "auto"
+    made = definition.http(raw, url_key, transport=transport, options=options)
+    return replace(made, verify=verify, proxy=proxy or None)
+
+
+def _unknown(key: str, known: list[str], where: str) -> ConfigError:
+    near = files.nearest(key, known)
+    start = f"{where}: " if where else ""
+    return ConfigError(
+        f"{start}“{files.shown(key)}” is not a key that Inspector knows",
+        hint=f"Did you mean “{near}”?" if near else f"Known are {', '.join(known)}.",
+    )

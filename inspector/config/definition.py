@@ -1,0 +1,172 @@
+"""One server as a config file describes it: checked for its types, nothing expanded yet, the same for every client."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from inspector.config import files, secrecy
+from inspector.config.checks import format_command
+from inspector.config.targets import NO_OPTIONS, ServerOptions
+from inspector.errors import ConfigError
+
+_TRANSPORTS: dict[str, Literal["auto", "stdio", "http", "sse"]] = {
+    "auto": "auto",
+    "stdio": "stdio",
+    "local": "stdio",
+    "http": "http",
+    "streamable-http": "http",
+    "streamablehttp": "http",
+    "streamable_http": "http",
+    "remote": "auto",
+    "sse": "sse",
+}
+_REFERENCE = re.compile(r"\$\{|\$[A-Za-z_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What to start, or where to connect. `env_file` and relative paths are as written; see `servers.resolve`."""
+
+    kind: Literal["stdio", "http"]
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    env_file: str = ""
+    cwd: str = ""
+    url: str = ""
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    transport: Literal["auto", "http", "sse"] = "auto"
+    proxy: str | None = None
+    verify: bool = True
+    options: ServerOptions = NO_OPTIONS
+
+    @property
+    def summary(self) -> str:
+        """The whole command, or the URL, in one line: references as written, literal secrets masked (C-STDIO-10)."""
+        if self.kind == "http":
+            return secrecy.mask_url(self.url)
+        secrets = [value for value in secrecy.in_arguments(self.command) if not _REFERENCE.search(value)]
+        return format_command([secrecy.mask(word, secrets) for word in self.command])
+
+    @property
+    def has_references(self) -> bool:
+        """Whether what it means depends on which client's file it stands in."""
+        texts = [*self.command, *self.env.values(), self.env_file, self.cwd, self.url, *(v for _, v in self.headers)]
+        return any("$" in text for text in texts)
+
+
+def stdio(raw: Mapping[str, Any], *, options: ServerOptions = NO_OPTIONS) -> Definition:
+    """The `command`, `args`, `env`, `envFile` and `cwd` keys which all clients share; ConfigError for a wrong type."""
+    program = text(raw, "command")
+    if not program.strip():
+        raise ConfigError("“command” is empty")
+    return Definition(
+        kind="stdio",
+        command=(program, *texts(raw, "args")),
+        env=text_map(raw, "env"),
+        env_file=text(raw, "envFile"),
+        cwd=text(raw, "cwd"),
+        options=options,
+    )
+
+
+def http(
+    raw: Mapping[str, Any],
+    key: str = "url",
+    *,
+    transport: Literal["auto", "http", "sse"] = "auto",
+    options: ServerOptions = NO_OPTIONS,
+) -> Definition:
+    """The URL under `key` and the `headers`; ConfigError for a wrong type or another scheme than http and https."""
+    url = text(raw, key).strip()
+    scheme = url.partition("://")[0].casefold() if "://" in url else ""
+    if not url:
+        raise ConfigError(f"“{key}” is empty")
+    # A reference may bring its own scheme; what comes out is checked again when the server is opened.
+    if scheme not in ("http", "https") and not url.startswith(("$", "{", "<")):
+        raise ConfigError(
+            f"“{key}” is {files.shown(secrecy.mask_url(url))}, which is not an http or https URL",
+            hint="Inspector speaks stdio, Streamable HTTP and HTTP+SSE.",
+        )
+    headers = tuple(text_map(raw, "headers").items())
+    return Definition(kind="http", url=url, headers=headers, transport=transport, options=options)
+
+
+def declared_transport(raw: Mapping[str, Any]) -> Literal["", "auto", "stdio", "http", "sse"]:
+    """What `type` (or `transport`) says, or an empty text; ConfigError for one that Inspector does not speak."""
+    for key in ("type", "transport"):
+        if raw.get(key) is None:
+            continue
+        said = text(raw, key)
+        known = _TRANSPORTS.get(said.strip().casefold())
+        if known is None:
+            raise ConfigError(
+                f"“{key}” is {files.shown(said)}, which Inspector does not speak",
+                hint="Known are stdio, http and sse.",
+            )
+        return known
+    return ""
+
+
+def text(raw: Mapping[str, Any], key: str) -> str:
+    """The text under `key`, empty where there is none; ConfigError for anything else."""
+    value = raw.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ConfigError(f"“{key}” must be text, not {files.kind_of(value)}")
+    return value
+
+
+def texts(raw: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """The list of texts under `key`; numbers and booleans count as their JSON text, as clients read them."""
+    value = raw.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise ConfigError(f"“{key}” must be a list of texts, not {files.kind_of(value)}")
+    return tuple(scalar(item, f"“{key}” item {number}") for number, item in enumerate(value, 1))
+
+
+def text_map(raw: Mapping[str, Any], key: str) -> dict[str, str]:
+    """The object of texts under `key`; null values are left out, numbers and booleans count as their JSON text."""
+    value = raw.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ConfigError(f"“{key}” must be an object of texts, not {files.kind_of(value)}")
+    return {name: scalar(item, f"“{key}.{files.shown(name)}”") for name, item in value.items() if item is not None}
+
+
+def flag(raw: Mapping[str, Any], key: str, default: bool) -> bool:
+    """The boolean under `key`; ConfigError for anything else."""
+    value = raw.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        raise ConfigError(f"“{key}” must be true or false, not {files.kind_of(value)}")
+    return value
+
+
+def seconds(raw: Mapping[str, Any], key: str, *, unit: float = 1.0) -> float | None:
+    """The positive, finite duration under `key` in seconds, where the file counts in units of `unit` seconds."""
+    value = raw.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ConfigError(f"“{key}” must be a number, not {files.kind_of(value)}")
+    if not 0 < value < 1e9:
+        raise ConfigError(f"“{key}” must be more than 0 and less than a thousand million")
+    return value * unit
+
+
+def scalar(value: Any, where: str) -> str:
+    """A text, or the JSON text of a number or boolean; ConfigError for anything else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bool, int, float)):
+        return json.dumps(value)
+    raise ConfigError(f"{where} must be text, not {files.kind_of(value)}")

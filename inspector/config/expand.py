@@ -1,0 +1,278 @@
+"""References in config values, expanded as the client that owns the file defines them, and only when a server is opened.
+
+| Dialect | Files | References |
+|---|---|---|
+| `own` | `inspector.json`, files given with `--config` | `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${file:PATH}`, `${keyring:NAME}`, `${input:ID}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${userHome}`; `$${` is a plain `${` |
+| `claude-code` | `.mcp.json`, `~/.claude.json` | `${NAME}`, `${NAME:-default}` |
+| `vscode` | `mcp.json`, `settings.json` | `${env:NAME}`, `${input:ID}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${userHome}`, `${cwd}`, `${pathSeparator}`, `${/}` |
+| `cursor` | `mcp.json` | the same without `${input:ID}` and `${cwd}` |
+| `windsurf` | `mcp_config.json` | `${env:NAME}`, `${file:PATH}` |
+| `gemini` | `settings.json` | `$NAME`, `${NAME}`, `${NAME:-default}` |
+| `literal` | Claude Desktop, Zed, filled-in `server.json` | none |
+
+What a dialect does not define stays as it is written, as it does in that client. A variable that is not set is an error
+here, also where the client would pass the reference or nothing on: a server that receives `${TOKEN}` for a token fails
+later and further away. An expanded value is never expanded again.
+"""  # noqa: E501 - a table row cannot be wrapped
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from inspector.config import files, secrecy
+from inspector.errors import ConfigError
+
+Dialect = Literal["own", "claude-code", "vscode", "cursor", "windsurf", "gemini", "literal"]
+
+KEYRING_SERVICE = "inspector"
+"""`keyring:NAME` is the password of user NAME of this keyring service; `keyring:SERVICE/NAME` is another service's."""
+
+_SECRET_FILE_BYTES = 64 * 1024
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_NOT_IN_A_VARIABLE = re.compile(r"\W", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A value that a config file asks of its user: an `inputs` entry of VS Code, an input of a `server.json`."""
+
+    id: str
+    server: str
+    description: str = ""
+    default: str | None = None
+    secret: bool = False
+    choices: tuple[str, ...] = ()
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that answers the question beforehand: `INPUT_` and the id in capitals."""
+        return "INPUT_" + _NOT_IN_A_VARIABLE.sub("_", self.id).upper()
+
+
+Prompt = Callable[[Question], str | None]
+"""Asks the user; None where there is no answer."""
+
+
+@dataclass(slots=True)
+class Expander:
+    """Expands the values of one server of one file, and collects the secrets that it meets on the way."""
+
+    dialect: Dialect
+    server: str
+    path: Path
+    environ: Mapping[str, str] = field(repr=False)
+    home: Path
+    workspace: Path
+    inputs: Sequence[Question] = ()
+    prompt: Prompt | None = None
+    secrets: list[str] = field(default_factory=list, repr=False)
+    _answers: dict[str, str | None] = field(default_factory=dict, repr=False)
+
+    def __call__(self, text: str) -> str:
+        """`text` with its references replaced; ConfigError where a value is missing."""
+        if self.dialect == "literal" or "$" not in text:
+            return text
+        pieces: list[str] = []
+        position = 0
+        while (start := text.find("$", position)) >= 0:
+            pieces.append(text[position:start])
+            taken, value = self._reference(text, start)
+            pieces.append(text[start : start + taken] if value is None else value)
+            position = start + taken
+        pieces.append(text[position:])
+        return "".join(pieces)
+
+    def _reference(self, text: str, start: int) -> tuple[int, str | None]:
+        """How many characters from `start` belong together, and what they stand for: None for themselves."""
+        if text.startswith("$${", start) and self.dialect == "own":
+            return 3, "${"
+        if text.startswith("${", start):
+            end = text.find("}", start + 2)
+            # An unclosed brace closes nowhere further on either, so the rest is taken as it is, in one step.
+            return (len(text) - start, None) if end < 0 else (end + 1 - start, self._braced(text[start + 2 : end]))
+        if self.dialect == "gemini" and (name := _NAME.match(text, start + 1)):
+            return 1 + len(name[0]), self._variable(name[0])
+        return 1, None
+
+    def _braced(self, expression: str) -> str | None:
+        match self.dialect:
+            case "claude-code" | "gemini":
+                return self._plain(expression)
+            case "windsurf":
+                return self._prefixed(expression, ("env", "file"))
+            case "cursor":
+                return self._place(expression) or self._prefixed(expression, ("env",))
+            case "vscode":
+                if expression in ("cwd", "workspaceRoot"):
+                    return str(self.workspace)
+                return self._place(expression) or self._prefixed(expression, ("env", "input", "config", "command"))
+            case _:
+                found = self._place(expression) or self._prefixed(expression, ("env", "file", "keyring", "input"))
+                return self._plain(expression) if found is None else found
+
+    def _plain(self, expression: str) -> str | None:
+        name, separator, default = expression.partition(":-")
+        if not _NAME.fullmatch(name):
+            return None
+        return self._variable(name, default if separator else None)
+
+    def _place(self, expression: str) -> str | None:
+        places = {
+            "workspaceFolder": str(self.workspace),
+            "workspaceFolderBasename": self.workspace.name,
+            "userHome": str(self.home),
+            "pathSeparator": os.sep,
+            "/": os.sep,
+        }
+        return places.get(expression)
+
+    def _prefixed(self, expression: str, known: tuple[str, ...]) -> str | None:
+        kind, colon, name = expression.partition(":")
+        if not colon or kind not in known:
+            return None
+        match kind:
+            case "env":
+                return self._variable(name)
+            case "file":
+                return self._file(name)
+            case "keyring":
+                return self._keyring(name)
+            case "input":
+                return self._input(name)
+            case _:
+                raise ConfigError(
+                    f"{self._where()} refers to ${{{files.shown(expression)}}}, which only VS Code can look up",
+                    hint="Write the value, or ${env:NAME}, in its place.",
+                )
+
+    def _variable(self, name: str, default: str | None = None) -> str:
+        value = self.environ.get(name)
+        if value is None:
+            if default is not None:
+                return default
+            shown = files.shown(name)
+            raise ConfigError(
+                f"{self._where()} needs the environment variable {shown}, which is not set",
+                hint=f"Set it before starting inspector: export {shown}=…",
+            )
+        self.secrets += secrecy.in_variable(name, value)
+        return value
+
+    def _file(self, name: str) -> str:
+        path = Path(self.home / name[2:] if name.startswith("~/") else self.path.parent / name)
+        try:
+            value = files.read_text(path, limit=_SECRET_FILE_BYTES).rstrip("\r\n")
+        except ConfigError as error:
+            message = f"{self._where()} needs a value from a file, but {error.message}"
+            raise ConfigError(message, hint=error.hint) from None
+        self.secrets.append(value)
+        return value
+
+    def _keyring(self, name: str) -> str:
+        import keyring
+        import keyring.errors
+
+        service, slash, user = name.rpartition("/")
+        service = service if slash else KEYRING_SERVICE
+        try:
+            value = keyring.get_password(service, user)
+        except keyring.errors.KeyringError as error:
+            raise ConfigError(
+                f"{self._where()} needs {files.shown(name)} from the keyring, which cannot be read: {error}",
+                hint="Unlock the keyring, or use ${env:NAME} or ${file:PATH} instead.",
+            ) from None
+        if value is None:
+            raise ConfigError(
+                f"{self._where()} needs {files.shown(name)} from the keyring, where there is no such entry",
+                hint=f"Store it: keyring set {files.shown(service)} {files.shown(user)}",
+            )
+        self.secrets.append(value)
+        return value
+
+    def _input(self, name: str) -> str:
+        question = next((known for known in self.inputs if known.id == name), None)
+        if question is None:
+            raise ConfigError(
+                f"{self._where()} refers to the input {files.shown(name)}, "
+                "which the file does not define as a text or a choice",
+                hint="Add it to “inputs”, or write ${env:NAME} in its place.",
+            )
+        answer = self.ask(question)
+        if answer is None:
+            raise self.unanswered(question)
+        return answer
+
+    def ask(self, question: Question) -> str | None:
+        """The answer from the environment, else from the prompt, else the default; each question is put once."""
+        if question.id not in self._answers:
+            answer = self.environ.get(question.variable)
+            if answer is None and self.prompt is not None:
+                answer = self.prompt(question)
+            if answer is None:
+                answer = question.default
+            self._answers[question.id] = answer
+            if answer and (question.secret or secrecy.looks_secret_setting(question.id)):
+                self.secrets.append(answer)
+        return self._answers[question.id]
+
+    def unanswered(self, question: Question) -> ConfigError:
+        """The error for a question that nobody answered."""
+        what = f"the input {files.shown(question.id)}"
+        if question.description:
+            what += f" ({files.shown(question.description)})"
+        return ConfigError(
+            f"{self._where()} needs {what}, which has no value",
+            hint=f"Set it before starting inspector: export {question.variable}=…",
+        )
+
+    def _where(self) -> str:
+        return f"@{files.shown(self.server)} in {self.path}"
+
+
+def questions(raw: Any, server: str = "") -> tuple[Question, ...]:
+    """The `inputs` of VS Code's mcp.json; entries that are none of its kinds are left out and so count as undefined."""
+    found = []
+    for item in raw if isinstance(raw, list) else ():
+        if not isinstance(item, dict) or not isinstance(item.get("id"), str):
+            continue
+        if item.get("type", "promptString") not in ("promptString", "pickString"):
+            continue
+        description, default = item.get("description"), item.get("default")
+        found.append(
+            Question(
+                id=item["id"],
+                server=server,
+                description=description if isinstance(description, str) else "",
+                default=default if isinstance(default, str) else None,
+                secret=item.get("password") is True,
+                choices=tuple(_choices(item.get("options"))),
+            )
+        )
+    return tuple(found)
+
+
+def _choices(options: Any) -> list[str]:
+    listed = options if isinstance(options, list) else []
+    values = [item.get("value") if isinstance(item, dict) else item for item in listed]
+    return [value for value in values if isinstance(value, str)]
+
+
+def env_file(text: str) -> dict[str, str]:
+    """The variables of a `.env` file: `NAME=value` lines, `export` allowed, quotes taken off, `#` lines left out."""
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        name, value = name.strip(), value.strip()
+        if not equals or not _NAME.fullmatch(name):
+            continue
+        if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
+            value = value[1:-1]
+        else:
+            value = value.split(" #", 1)[0].rstrip()
+        found[name] = value
+    return found

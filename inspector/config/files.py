@@ -1,0 +1,116 @@
+"""Reads files that somebody else wrote: bounded, never waiting on a pipe, and every failure says which file and why."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from inspector.config import jsonc
+from inspector.errors import ConfigError
+
+MAX_BYTES = 16 * 1024 * 1024
+"""A config file of more bytes is refused. Client files which also hold histories do reach several megabytes."""
+
+
+def present(path: Path) -> bool:
+    """Whether something is at `path`, readable or not: a dangling link and a forbidden folder count."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except ValueError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
+    """The UTF-8 text of a regular file of at most `limit` bytes, without a byte order mark; ConfigError otherwise."""
+    content = read_bytes(path, limit=limit)
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise ConfigError(f"{path} cannot be read: it is UTF-16", hint="Save it as UTF-8.")
+    if b"\0" in content:
+        raise ConfigError(f"{path} cannot be read: it holds binary data, not text")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{path} cannot be read: it is not UTF-8 text (byte {error.start})", hint="Save it as UTF-8."
+        ) from None
+
+
+def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytes:
+    """The content of a regular file of at most `limit` bytes; ConfigError otherwise."""
+    try:
+        # Without O_NONBLOCK, opening a named pipe waits for a writer for ever.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    except FileNotFoundError:
+        what = "it is a link to nothing" if path.is_symlink() else "there is no such file"
+        raise ConfigError(f"{path} cannot be read: {what}") from None
+    except IsADirectoryError:
+        raise ConfigError(f"{path} cannot be read: it is a folder") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} cannot be read: {_reason(error)}") from None
+    with open(descriptor, "rb") as file:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise ConfigError(f"{path} cannot be read: it is a folder")
+        if not stat.S_ISREG(mode):
+            raise ConfigError(f"{path} cannot be read: it is not a regular file")
+        try:
+            content = file.read(limit + 1)
+        except OSError as error:
+            raise ConfigError(f"{path} cannot be read: {_reason(error)}") from None
+        size = max(os.fstat(descriptor).st_size, len(content))
+    if size > limit:
+        raise ConfigError(f"{path} cannot be read: it has {size:,} bytes, and {limit:,} are allowed")
+    return content
+
+
+def load_object(path: Path) -> dict[str, Any]:
+    """The JSON object (comments and trailing commas tolerated) in the file at `path`; ConfigError otherwise."""
+    text = read_text(path)
+    if not text.strip():
+        raise ConfigError(f"{path} is empty", hint="Write {} into it, or delete it.")
+    try:
+        value = jsonc.parse(text)
+    except jsonc.JsoncError as error:
+        raise ConfigError(f"{path}, line {error.line}, column {error.column}: {error.message}") from None
+    if not isinstance(value, dict):
+        raise ConfigError(f"{path} must hold an object, not {kind_of(value)}")
+    return value
+
+
+def kind_of(value: Any) -> str:
+    """What a JSON value is, in words for a message."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, (int, float)):
+        return "a number"
+    return "a list" if isinstance(value, list) else "an object"
+
+
+def shown(text: str, limit: int = 80) -> str:
+    """`text` from a file as a message can quote it: one line, bounded, nothing unprintable."""
+    cut = text if len(text) <= limit else text[: limit - 1] + "…"
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in cut)
+
+
+def nearest(word: str, known: list[str]) -> str:
+    """The known word that `word` was probably meant to be, or an empty text."""
+    import difflib
+
+    folded = {name.casefold(): name for name in known}
+    found = difflib.get_close_matches(word[:200].casefold(), folded, n=1, cutoff=0.6)
+    return folded[found[0]] if found else ""
+
+
+def _reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error) or type(error).__name__).lower()

@@ -1,0 +1,71 @@
+"""JSON as people write it in config files: comments and trailing commas are tolerated, everything else is RFC 8259."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NoReturn
+
+# Each alternative consumes to the end of the text when it is not closed, so that hostile input costs one pass.
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
+_STRING_OR_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*+|/\*(?:.*?\*/|.*\Z)", re.DOTALL)
+_STRING_OR_TRAILING_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
+_NOT_NEWLINE = re.compile(r"[^\r\n]")
+
+
+class JsoncError(ValueError):
+    """The text is not JSON, even with comments and trailing commas allowed. `line` and `column` count from 1."""
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+def parse(text: str) -> Any:
+    """The value of JSON or JSONC `text`; JsoncError with the place where it is broken otherwise."""
+    try:
+        return _loads(text)
+    except JsoncError:
+        # Plain JSON is the common case and the fast one; only what is not gets its comments taken out.
+        return _loads(plain(text))
+
+
+def plain(text: str) -> str:
+    """`text` with comments and trailing commas turned into spaces: every other character keeps its line and column."""
+    return _STRING_OR_TRAILING_COMMA.sub(_blank_comma, _STRING_OR_COMMENT.sub(_blank_comment, text))
+
+
+def _blank_comment(found: re.Match[str]) -> str:
+    piece = found[0]
+    if piece[0] == '"':
+        return piece
+    if piece.startswith("/*") and (len(piece) < 4 or not piece.endswith("*/")):
+        line, column = _place(found.string, found.start())
+        raise JsoncError("a comment that begins here never ends", line, column)
+    return _NOT_NEWLINE.sub(" ", piece)
+
+
+def _blank_comma(found: re.Match[str]) -> str:
+    return " " if found[0] == "," else found[0]
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise JsoncError(error.msg, error.lineno, error.colno) from None
+    except ValueError as error:
+        # Python refuses to convert a number of more than 4,300 digits, and parse_constant refuses NaN.
+        raise JsoncError(str(error), 1, 1) from None
+    except RecursionError:
+        raise JsoncError("it is nested too deeply", 1, 1) from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _place(text: str, offset: int) -> tuple[int, int]:
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)

@@ -1,0 +1,98 @@
+"""The short name of a command: that of the package, image, module or script that a runner is told to start."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath, PureWindowsPath
+
+# Per runner: the words that may stand before the name, and the options that take the next word with them.
+_RUNNERS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    "npx": (frozenset(), frozenset({"-p", "--package", "-c", "--call", "-w", "--workspace"})),
+    "bunx": (frozenset(), frozenset({"-p", "--package"})),
+    "npm": (frozenset({"exec", "x", "run"}), frozenset({"--prefix", "-w", "--workspace"})),
+    "pnpm": (frozenset({"dlx", "exec", "run"}), frozenset({"-C", "--dir", "--package", "--filter"})),
+    "yarn": (frozenset({"dlx", "exec", "run"}), frozenset({"-p", "--package", "--cwd"})),
+    "bun": (frozenset({"x", "run"}), frozenset({"--cwd"})),
+    "deno": (frozenset({"run"}), frozenset({"-c", "--config", "--import-map"})),
+    "node": (frozenset(), frozenset({"-r", "--require", "--import", "--loader", "--env-file"})),
+    "tsx": (frozenset({"watch"}), frozenset({"--tsconfig", "--env-file"})),
+    "uvx": (frozenset(), frozenset({"--from", "--with", "-p", "--python", "--index-url", "--directory"})),
+    "uv": (
+        frozenset({"run", "tool"}),
+        frozenset({"--from", "--with", "-p", "--python", "--directory", "--project", "--extra", "--group"}),
+    ),
+    "pipx": (frozenset({"run"}), frozenset({"--spec", "--python", "--index-url"})),
+    "dnx": (frozenset(), frozenset({"--source", "--version"})),
+    "docker": (
+        frozenset({"run"}),
+        frozenset(
+            {"-e", "--env", "--env-file", "-v", "--volume", "--mount", "-p", "--publish", "--name", "--network"}
+            | {"-u", "--user", "-w", "--workdir", "--entrypoint", "-l", "--label", "--platform", "-m", "--memory"}
+        ),
+    ),
+}
+_RUNNERS["podman"] = _RUNNERS["nerdctl"] = _RUNNERS["docker"]
+_MOST_WORDS = 64
+_LONGEST_WORD = 300
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*w?")
+_VERSION = re.compile(r"(?<=.)(?:@[^/]*|\[[^/]*|[=<>~!;][^/]*|:[\w.-]+)$")
+_WINDOWS_SUFFIX = re.compile(r"\.(?:exe|cmd|bat|ps1)$", re.IGNORECASE)
+
+
+def program_label(argv: Sequence[str]) -> str:
+    """`server-memory` for `npx -y @modelcontextprotocol/server-memory@2.0`, `server.py` for `python server.py`."""
+    # An environment in front (`env NAME=value program`) says nothing about the server.
+    words = list(argv[:_MOST_WORDS])
+    if words and _basename(words[0]) == "env":
+        words = [word for index, word in enumerate(words) if index and not re.match(r"\w+=", word)] or words
+    program = _basename(words[0]) if words else ""
+    started = _started(program, words[1:])
+    return _package(started) if started else program
+
+
+def _started(program: str, words: Sequence[str]) -> str:
+    """The word that names what `program` runs, or an empty text where it is no runner or names nothing."""
+    if _PYTHON.fullmatch(program):
+        return _python_starts(words)
+    if program not in _RUNNERS:
+        return ""
+    verbs, valued = _RUNNERS[program]
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word.startswith("-"):
+            skip = word in valued
+        elif word not in verbs:
+            # What `uv run` starts may be a runner again.
+            rest = words[words.index(word) + 1 :]
+            return _started(_basename(word), rest) or word if program in ("uv", "npm", "pnpm", "yarn") else word
+    return ""
+
+
+def _python_starts(words: Sequence[str]) -> str:
+    skip = False
+    for index, word in enumerate(words):
+        if skip:
+            skip = False
+        elif word == "-m":
+            return words[index + 1] if index + 1 < len(words) else ""
+        elif word == "-c" or word == "-":
+            return ""
+        elif word.startswith("-"):
+            skip = word in ("-W", "-X")
+        else:
+            return word
+    return ""
+
+
+def _package(word: str) -> str:
+    word = word[:_LONGEST_WORD]
+    without_version = _VERSION.sub("", word) if not word.startswith((".", "/", "~")) else word
+    return _basename(without_version) or word
+
+
+def _basename(word: str) -> str:
+    plain = PureWindowsPath(word).name if "\\" in word else PurePosixPath(word).name
+    return _WINDOWS_SUFFIX.sub("", plain) or word

@@ -1,0 +1,136 @@
+"""Where MCP clients keep their config files, per platform, seen from one folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from inspector.config import files, paths
+
+Family = Literal[
+    "own",
+    "generic",
+    "claude-code",
+    "claude-code-user",
+    "claude-desktop",
+    "cursor",
+    "vscode",
+    "vscode-settings",
+    "windsurf",
+    "gemini",
+    "zed",
+    "registry",
+]
+
+OWN_NAMES = ("inspector.json", ".inspector.json")
+_MOST_PARENTS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file that may name servers. `workspace` is the folder it belongs to, None for a file of the user."""
+
+    path: Path
+    family: Family
+    label: str
+    workspace: Path | None = None
+
+
+def places(folder: Path, home: Path, environ: Mapping[str, str], platform: str) -> list[Place]:
+    """Every place to look at, in the order of listing: this folder, its parents, then the user's files."""
+    found = [place for workspace in workspaces(folder, home) for place in _of_workspace(workspace)]
+    return found + _of_user(home, environ, platform)
+
+
+def workspaces(folder: Path, home: Path) -> list[Path]:
+    """`folder` and its parents up to the root of the repository, else up to `home`, else none: nearest first.
+
+    Outside of both a parent may be a folder in which anybody can write, such as /tmp.
+    """
+    folder, home = _absolute(folder), _absolute(home)
+    chain = [folder, *folder.parents][:_MOST_PARENTS]
+    for index, parent in enumerate(chain):
+        if parent == home or files.present(parent / ".git"):
+            return chain[: index + 1]
+    return [folder]
+
+
+def user_base(home: Path, environ: Mapping[str, str], platform: str) -> Path:
+    """The folder in which programs keep their settings: the same as platformdirs' roaming one, for any home."""
+    if platform == "darwin":
+        return home / "Library" / "Application Support"
+    if platform == "win32":
+        return Path(environ.get("APPDATA") or home / "AppData" / "Roaming")
+    return _xdg_config(home, environ)
+
+
+def explicit(path: Path) -> Place | None:
+    """The place that `path` is by its name, for a file given with `--config`; None where only the content can tell."""
+    name, folder = path.name.casefold(), path.parent.name.casefold()
+    above = path.parent.parent
+    if name in OWN_NAMES:
+        return Place(path, "own", "this file", path.parent)
+    if name == ".mcp.json":
+        return Place(path, "claude-code", "Claude Code", path.parent)
+    if name == ".claude.json":
+        return Place(path, "claude-code-user", "Claude Code")
+    if name == "claude_desktop_config.json":
+        return Place(path, "claude-desktop", "Claude Desktop")
+    if name == "mcp_config.json":
+        return Place(path, "windsurf", "Windsurf")
+    if folder == ".cursor" and name == "mcp.json":
+        return Place(path, "cursor", "Cursor", above)
+    if folder == ".vscode" and name in ("mcp.json", "settings.json"):
+        return Place(path, "vscode" if name == "mcp.json" else "vscode-settings", "VS Code", above)
+    if folder == ".gemini" and name == "settings.json":
+        return Place(path, "gemini", "Gemini CLI", above)
+    if folder in (".zed", "zed") and name == "settings.json":
+        return Place(path, "zed", "Zed", above if folder == ".zed" else None)
+    return None
+
+
+def _of_workspace(workspace: Path) -> list[Place]:
+    return [
+        *(Place(workspace / name, "own", "this folder", workspace) for name in OWN_NAMES),
+        Place(workspace / ".mcp.json", "claude-code", "Claude Code", workspace),
+        Place(workspace / ".cursor" / "mcp.json", "cursor", "Cursor", workspace),
+        Place(workspace / ".vscode" / "mcp.json", "vscode", "VS Code", workspace),
+        Place(workspace / ".vscode" / "settings.json", "vscode-settings", "VS Code", workspace),
+        Place(workspace / ".gemini" / "settings.json", "gemini", "Gemini CLI", workspace),
+        Place(workspace / ".zed" / "settings.json", "zed", "Zed", workspace),
+        Place(workspace / "server.json", "registry", "server.json", workspace),
+    ]
+
+
+def _of_user(home: Path, environ: Mapping[str, str], platform: str) -> list[Place]:
+    base = user_base(home, environ, platform)
+    own = paths.override("INSPECTOR_CONFIG_HOME", environ) or base / paths.APP
+    claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home)
+    zed = base / "Zed" if platform == "win32" else _xdg_config(home, environ) / "zed"
+    found = [
+        Place(own / OWN_NAMES[0], "own", "Inspector"),
+        Place(claude / ".claude.json", "claude-code-user", "Claude Code"),
+        Place(base / "Claude" / "claude_desktop_config.json", "claude-desktop", "Claude Desktop"),
+        Place(home / ".cursor" / "mcp.json", "cursor", "Cursor"),
+    ]
+    for program, label in (("Code", "VS Code"), ("Code - Insiders", "VS Code Insiders"), ("VSCodium", "VSCodium")):
+        found.append(Place(base / program / "User" / "mcp.json", "vscode", label))
+        found.append(Place(base / program / "User" / "settings.json", "vscode-settings", label))
+    return [
+        *found,
+        Place(home / ".codeium" / "windsurf" / "mcp_config.json", "windsurf", "Windsurf"),
+        Place(home / ".codeium" / "mcp_config.json", "windsurf", "Windsurf plugin"),
+        Place(home / ".gemini" / "settings.json", "gemini", "Gemini CLI"),
+        Place(zed / "settings.json", "zed", "Zed"),
+    ]
+
+
+def _xdg_config(home: Path, environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.realpath(path))

@@ -1,0 +1,313 @@
+"""What is remembered of a server between sessions: the last calls of each tool, and how it went when last opened.
+
+One small JSON file per server in the state folder, named by the hash of what the target is. Secrets are never written:
+neither values that the target holds, nor what a tool's schema marks as a password, nor what is named like a secret.
+A file that is damaged counts as empty; memory is a convenience and never a reason to fail.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from inspector.config import files, jsonc, paths, secrecy
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
+from inspector.errors import ConfigError
+
+if TYPE_CHECKING:
+    from inspector.config.servers import ServerEntry
+
+CALLS_PER_TOOL = 20
+TOOLS_PER_SERVER = 300
+CALL_CHARACTERS = 64 * 1024
+"""A call whose arguments are longer, as JSON, is not remembered."""
+
+_FILE_BYTES = 8 * 1024 * 1024
+_DEPTH = 40
+_SCHEMAS_LOOKED_AT = 200_000
+_MOST_PATTERNS = 20
+_WORDS_LOOKED_AT = 64
+_SECRET: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class PastCall:
+    """A call of a tool as it is remembered: `when` in seconds since the epoch, `arguments` without secrets."""
+
+    when: float
+    arguments: Mapping[str, Any]
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LastOpen:
+    """How it went when a server was last opened; `note` is one line, such as why it failed."""
+
+    when: float
+    ok: bool
+    note: str = ""
+
+
+class ServerMemory:
+    """The memory of one server. Reading never raises; what is remembered tells by a bool whether it could be kept."""
+
+    def __init__(self, subject: Target | ServerEntry, folder: Path | None = None) -> None:
+        """`folder` holds the memory files of all servers; by default it is in the state folder.
+
+        A ServerEntry, whose secrets are not known yet, is enough to read; calls are remembered with its Target.
+        """
+        self._folder = paths.state_folder() / "memory" if folder is None else folder
+        self._path = self._folder / f"{identity(subject)}.json"
+        self._secrets = subject.secrets if isinstance(subject, (StdioTarget, HttpTarget)) else ()
+
+    def last_open(self) -> LastOpen | None:
+        """How it went when this server was last opened; None if it never was."""
+        found = _object(self._read().get("opened"))
+        when, ok, note = found.get("when"), found.get("ok"), found.get("note")
+        if not _is_time(when) or not isinstance(ok, bool):
+            return None
+        return LastOpen(float(when), ok, note if isinstance(note, str) else "")
+
+    def past_calls(self, tool: str) -> list[PastCall]:
+        """The remembered calls of `tool`, newest first."""
+        calls = _object(self._read().get("tools")).get(tool)
+        return [call for item in reversed(calls) if (call := _call(item))] if isinstance(calls, list) else []
+
+    def last_arguments(self, tool: str) -> Mapping[str, Any] | None:
+        """The arguments that `tool` was last called with; None if none are remembered."""
+        calls = self.past_calls(tool)
+        return calls[0].arguments if calls else None
+
+    def remember_open(self, ok: bool, note: str = "", *, when: float | None = None) -> bool:
+        """Keeps how opening went."""
+        shown = files.shown(secrecy.mask(note[:2000], self._secrets), 300)
+        return self._change(lambda data: data.update(opened={"when": _now(when), "ok": ok, "note": shown}))
+
+    def remember_call(
+        self, tool: str, arguments: Mapping[str, Any], *, ok: bool, schema: Any = None, when: float | None = None
+    ) -> bool:
+        """Keeps a call with its `arguments`, less what is secret by `schema` (the tool's inputSchema), name or value.
+
+        The same arguments are kept once, as the newest; of each tool the last 20 calls stay.
+        """
+        try:
+            if len(json.dumps(arguments)) > CALL_CHARACTERS:
+                return False
+        except (TypeError, ValueError, RecursionError):
+            return False
+        kept = without_secrets(arguments, schema, self._secrets)
+        same = json.dumps(kept, sort_keys=True)
+
+        def add(data: dict[str, Any]) -> None:
+            tools = _object(data.get("tools"))
+            before = tools.pop(tool, None)
+            calls = [call for call in before if _canonical(call) != same] if isinstance(before, list) else []
+            calls.append({"when": _now(when), "arguments": kept, "ok": ok})
+            tools[tool] = calls[-CALLS_PER_TOOL:]
+            # Insertion order is age: the tools that were not called for longest make room.
+            data["tools"] = dict(list(tools.items())[-TOOLS_PER_SERVER:])
+
+        return self._change(add)
+
+    def forget(self) -> bool:
+        """Deletes everything that is remembered of this server."""
+        try:
+            self._path.unlink(missing_ok=True)
+        except OSError:
+            return False
+        return True
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = jsonc.parse(files.read_text(self._path, limit=_FILE_BYTES))
+        except (ConfigError, jsonc.JsoncError):
+            return {}
+        return _object(found)
+
+    def _change(self, change: Callable[[dict[str, Any]], None]) -> bool:
+        # Read again each time: another window may have written since.
+        data = self._read()
+        change(data)
+        try:
+            content = json.dumps(data, allow_nan=False).encode("ascii")
+            while len(content) > _FILE_BYTES and data.get("tools"):
+                # The oldest half goes: one such step after another ends below the bound.
+                data["tools"] = dict(list(data["tools"].items())[len(data["tools"]) // 2 + 1 :])
+                content = json.dumps(data, allow_nan=False).encode("ascii")
+            paths.private_folder(self._folder)
+            paths.write_private(self._path, content)
+        except (OSError, ConfigError, ValueError, TypeError, RecursionError):
+            return False
+        return True
+
+
+def identity(subject: Target | ServerEntry) -> str:
+    """A name for what `subject` is, fit for a file: the same for the same server, whatever its secrets are today.
+
+    A server of a config file is its name in that file, so that its memory outlives a changed argument. A command counts
+    together with its folder only if it names something in it.
+    """
+    if isinstance(subject, RecordingTarget):
+        parts = ["recording", os.path.abspath(subject.path)]
+    elif not isinstance(subject, (StdioTarget, HttpTarget)):
+        parts = ["name", str(subject.path), subject.name]
+    elif subject.name:
+        parts = ["name", subject.source, subject.name]
+    elif isinstance(subject, StdioTarget):
+        argv = [secrecy.mask(word, subject.secrets) for word in subject.command]
+        parts = ["stdio", subject.cwd or _folder_named_in(subject.command), *argv]
+    else:
+        parts = ["http", subject.describe()]
+    text = json.dumps(parts)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:32]
+
+
+def _folder_named_in(command: tuple[str, ...]) -> str:
+    """The current folder, if `command` names something in it."""
+    words = [word for word in command[:_WORDS_LOOKED_AT] if not os.path.isabs(word)]
+    return os.path.abspath(".") if any(os.path.exists(word) for word in words) else ""
+
+
+def without_secrets(arguments: Mapping[str, Any], schema: Any, secrets: tuple[str, ...] = ()) -> dict[str, Any]:
+    """`arguments` without the values that must not be kept, down to every depth.
+
+    Left out are values that contain one of `secrets`, values under a name that looks secret, and values for which
+    `schema` says `writeOnly` or `format: password`. A list that has one is left out as a whole, so that none shifts.
+    """
+    strip = _Strip(schema, tuple(secret for secret in secrets if secret))
+    found = strip.value(dict(arguments), [schema], 0)
+    return found if isinstance(found, dict) else {}
+
+
+class _Strip:
+    """Walks a value and the schemas that apply to it side by side; bounded, whatever the schema refers to."""
+
+    def __init__(self, root: Any, secrets: tuple[str, ...]) -> None:
+        self._root = root
+        self._secrets = secrets
+        self._left = _SCHEMAS_LOOKED_AT
+
+    def value(self, value: Any, schemas: list[Any], depth: int) -> Any:
+        """`value` without secrets, or `_SECRET`."""
+        applying = self._applying(schemas)
+        if depth > _DEPTH or self._left <= 0 or any(_marks_secret(schema) for schema in applying):
+            return _SECRET
+        if isinstance(value, str):
+            return _SECRET if self._holds_secret(value) else value
+        if isinstance(value, Mapping):
+            kept: dict[str, Any] = {}
+            for key, item in value.items():
+                if not isinstance(key, str) or secrecy.looks_secret(key) or self._holds_secret(key):
+                    continue
+                stripped = self._child(item, applying, partial(_of_property, key=key), depth)
+                if stripped is not _SECRET:
+                    kept[key] = stripped
+            return kept
+        if isinstance(value, (list, tuple)):
+            items = [
+                self._child(item, applying, partial(_of_item, index=index), depth) for index, item in enumerate(value)
+            ]
+            return _SECRET if any(item is _SECRET for item in items) else items
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return _SECRET if str(value) in self._secrets else value
+        return value
+
+    def _child(
+        self, item: Any, applying: list[Mapping[str, Any]], parts: Callable[[Mapping[str, Any]], list[Any]], depth: int
+    ) -> Any:
+        self._left -= len(applying)
+        schemas = [part for schema in applying for part in parts(schema)] if self._left > 0 else []
+        return self.value(item, schemas, depth + 1)
+
+    def _holds_secret(self, text: str) -> bool:
+        return bool(self._secrets) and secrecy.mask(text, self._secrets) != text
+
+    def _applying(self, schemas: list[Any]) -> list[Mapping[str, Any]]:
+        """`schemas` and all that they combine or refer to. Any of them may apply, so each may call a value secret."""
+        found: list[Mapping[str, Any]] = []
+        waiting = list(schemas)
+        seen: set[int] = set()
+        while waiting and self._left > 0:
+            schema = waiting.pop()
+            self._left -= 1
+            if not isinstance(schema, dict) or id(schema) in seen:
+                continue
+            seen.add(id(schema))
+            found.append(schema)
+            reference = schema.get("$ref")
+            if isinstance(reference, str):
+                waiting.append(self._referred(reference))
+            for key in ("allOf", "anyOf", "oneOf"):
+                branches = schema.get(key)
+                waiting += branches if isinstance(branches, list) else []
+            waiting += [schema[key] for key in ("if", "then", "else") if key in schema]
+            waiting += _object(schema.get("dependentSchemas")).values()
+        return found
+
+    def _referred(self, reference: str) -> Any:
+        """What a JSON Pointer within the schema leads to (RFC 6901); None for anything else."""
+        if not reference.startswith("#"):
+            return None
+        current = self._root
+        for part in reference[1:].split("/")[1:_DEPTH]:
+            key = part.replace("~1", "/").replace("~0", "~")
+            if isinstance(current, dict):
+                current = current.get(key)
+            elif isinstance(current, list) and key.isascii() and key.isdigit() and int(key[:9]) < len(current):
+                current = current[int(key[:9])]
+            else:
+                return None
+        return current
+
+
+def _marks_secret(schema: Mapping[str, Any]) -> bool:
+    return schema.get("writeOnly") is True or schema.get("format") == "password"
+
+
+def _of_property(schema: Mapping[str, Any], key: str) -> list[Any]:
+    # patternProperties are taken all: trying a server's pattern could take for ever.
+    patterns = list(_object(schema.get("patternProperties")).values())[:_MOST_PATTERNS]
+    found = [_object(schema.get("properties")).get(key), schema.get("additionalProperties"), *patterns]
+    return [part for part in found if part is not None]
+
+
+def _of_item(schema: Mapping[str, Any], index: int) -> list[Any]:
+    found = [schema.get("contains"), schema.get("additionalItems")]
+    for key in ("prefixItems", "items"):
+        part = schema.get(key)
+        if isinstance(part, list):
+            found += part[index : index + 1]
+        else:
+            found.append(part)
+    return [part for part in found if part is not None]
+
+
+def _canonical(call: Any) -> str:
+    return json.dumps(_object(call).get("arguments"), sort_keys=True)
+
+
+def _call(item: Any) -> PastCall | None:
+    raw = _object(item)
+    when, arguments, ok = raw.get("when"), raw.get("arguments"), raw.get("ok")
+    if not _is_time(when) or not isinstance(arguments, dict) or not isinstance(ok, bool):
+        return None
+    return PastCall(float(when), arguments, ok)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _is_time(value: Any) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e12
+
+
+def _now(when: float | None) -> float:
+    return round(time.time() if when is None else when, 3)

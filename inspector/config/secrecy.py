@@ -1,0 +1,176 @@
+"""Which values are secrets, judged by the names they stand under, and how a text is shown without them.
+
+Wrong guesses are cheap on one side only: a masked log level is a nuisance, a recorded token is a leak. Even so nothing
+is guessed from a value alone, except the few token formats that announce themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from urllib.parse import unquote
+
+MASK = "***"
+
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_SECRET_WORD = re.compile(
+    r"(?:access|auth|refresh|id|bearer)?token|(?:client)?secret|secrets|pass|passw(?:or)?d|passphrase|passcode|pwd|pw|pat"
+    r"|(?:api|access|secret|private|auth)key|credentials?|jwt|bearer|cookie|authorization|dsn"
+)
+_BEFORE_KEY = re.compile(
+    r"api|access|secret|private|auth|signing|encryption|master|service|license|client|account|storage|subscription"
+    r"|app|application|ssh|session"
+)
+_NO_SECRET_AT_END = re.compile(
+    r"file|path|dir|directory|folder|url|uri|endpoint|type|mode|name|ids?|ttl|timeout|expiry|expires|length|count|limit"
+    r"|max|min|enabled|disabled|env|header|prefix|algorithm|store|provider|host|port|policy"
+)
+_HARMLESS_BEFORE_TOKEN = re.compile(r"page|next|previous|continuation|continue|progress|sync|max|min|cancellation|per")
+_QUERY_SECRET = re.compile(r"key|sig|signature|code|auth", re.IGNORECASE)
+
+_HARMLESS_VARIABLE = re.compile(
+    r"HOME|PWD|OLDPWD|USER|LOGNAME|USERNAME|USERPROFILE|HOSTNAME|COMPUTERNAME|PATH|TMPDIR|TMP|TEMP|LANG|SHELL|TERM"
+    r"|APPDATA|LOCALAPPDATA|PROGRAMFILES|SYSTEMROOT|VIRTUAL_ENV|CONDA_PREFIX|CI|NODE_ENV|XDG_\w+",
+    re.IGNORECASE,
+)
+_PATH = re.compile(r"[/~.]|[A-Za-z]:\\")
+_HARMLESS_VALUE = re.compile(r"true|false|yes|no|on|off|null|none|auto|\d{0,5}", re.IGNORECASE)
+
+# The look-behind keeps the search linear: it may not begin again inside a run that it has just refused.
+_TOKEN = re.compile(
+    r"(?<![\w-])(?:sk-[\w-]{16,}|gh[oprsu]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|AKIA[0-9A-Z]{12,}"
+    r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"
+)
+_ASSIGNMENT = re.compile(r"-{0,2}([A-Za-z][\w.-]*)=(.*)", re.DOTALL)
+_HEADER = re.compile(r"([A-Za-z][\w-]*):\s*(\S.*)", re.DOTALL)
+_SCHEME_AND_CREDENTIAL = re.compile(r"[A-Za-z][\w-]*\s+(\S.*)", re.DOTALL)
+_USERINFO = re.compile(r"://([^/?#\s]*)@")
+_PARAMETER = re.compile(r"([?&;#])([^=?&;#]*)=([^&;#\s]*)")
+
+_SHORTEST_INSIDE = 4
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a value called `name` (an argument, property or flag: `apiKey`, `db_password`, `--token`) is a secret."""
+    words = _words(name)
+    if "webhook" in words:
+        return True
+    if not words or _NO_SECRET_AT_END.fullmatch(words[-1]) or name in ("PWD", "OLDPWD"):
+        return False
+    for before, word in zip(["", *words], words, strict=False):
+        if word == "token" and _HARMLESS_BEFORE_TOKEN.fullmatch(before):
+            continue
+        if _SECRET_WORD.fullmatch(word) or (word in ("key", "keys") and _BEFORE_KEY.fullmatch(before)):
+            return True
+        if word == "string" and before == "connection":
+            return True
+    return False
+
+
+def looks_secret_setting(name: str) -> bool:
+    """The same for environment variables and headers, where a name that merely ends in `KEY` or `AUTH` is enough."""
+    words = _words(name)
+    return looks_secret(name) or (bool(words) and words[-1] in ("key", "keys", "auth") and "public" not in words)
+
+
+def in_variable(name: str, value: str) -> list[str]:
+    """The secrets in what a config file takes from environment variable `name`: all of it, unless it is plainly none.
+
+    Plain are switches, small numbers, paths, and URLs except for the secrets inside them: to cut those out of every
+    message would make a recording useless and protect nothing.
+    """
+    if looks_secret_setting(name):
+        return [value]
+    if "://" in value:
+        return in_url(value)
+    harmless = _HARMLESS_VARIABLE.fullmatch(name) or _HARMLESS_VALUE.fullmatch(value) or _PATH.match(value)
+    return [] if harmless else [value]
+
+
+def in_headers(headers: Iterable[tuple[str, str]]) -> list[str]:
+    """The secrets in header values: the whole value, and the credential alone where a scheme stands before it."""
+    found: list[str] = []
+    for name, value in headers:
+        if looks_secret_setting(name):
+            found.append(value)
+            credential = _SCHEME_AND_CREDENTIAL.fullmatch(value)
+            if credential:
+                found.append(credential[1])
+        found += _TOKEN.findall(value)
+    return found
+
+
+def in_environment(env: Iterable[tuple[str, str]]) -> list[str]:
+    """The secrets among environment variables, passwords inside their URLs included."""
+    found: list[str] = []
+    for name, value in env:
+        if looks_secret_setting(name):
+            found.append(value)
+        elif "://" in value:
+            found += in_url(value)
+    return found
+
+
+def in_url(url: str) -> list[str]:
+    """The secrets in a URL: its userinfo, and query or fragment values under secret-looking names, raw and decoded."""
+    found: list[str] = []
+    for userinfo in _USERINFO.findall(url):
+        user, colon, password = userinfo.partition(":")
+        found.append(password if colon else user)
+    found += [value for _, name, value in _PARAMETER.findall(url) if _secret_parameter(name)]
+    return found + [decoded for value in found if (decoded := unquote(value)) != value]
+
+
+def in_arguments(argv: Sequence[str]) -> list[str]:
+    """The secrets in a command: `--token X`, `-e API_KEY=X`, `Authorization: Bearer X`, in URLs, of known formats."""
+    found: list[str] = []
+    after_secret_flag = False
+    for word in argv:
+        if after_secret_flag and not word.startswith("-"):
+            found.append(word)
+        after_secret_flag = word.startswith("-") and "=" not in word and looks_secret(word)
+        assignment = _ASSIGNMENT.fullmatch(word)
+        if assignment and looks_secret_setting(assignment[1]):
+            found.append(assignment[2])
+        header = _HEADER.fullmatch(word)
+        if header and not header[2].startswith("//"):
+            found += in_headers([(header[1], header[2])])
+        if "://" in word:
+            found += in_url(word)
+        found += _TOKEN.findall(word)
+    return found
+
+
+def unique(values: Iterable[str]) -> tuple[str, ...]:
+    """`values` without empty ones, repetitions, and the words that only introduce a credential."""
+    return tuple(dict.fromkeys(value for value in values if value.strip() and value not in (MASK, "Bearer", "Basic")))
+
+
+def mask(text: str, secrets: Iterable[str]) -> str:
+    """`text` with every secret in it replaced. Secrets of under four characters only where they are the whole value."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _SHORTEST_INSIDE:
+            text = text.replace(secret, MASK)
+        elif text == secret:
+            text = MASK
+        elif text.endswith(f"={secret}"):
+            text = text[: -len(secret)] + MASK
+    return text
+
+
+def mask_url(url: str) -> str:
+    """`url` with userinfo and secret-looking parameters masked, everything else as it was written."""
+    return _PARAMETER.sub(_mask_parameter, _USERINFO.sub(f"://{MASK}@", url))
+
+
+def _mask_parameter(found: re.Match[str]) -> str:
+    return f"{found[1]}{found[2]}={MASK}" if found[3] and _secret_parameter(found[2]) else found[0]
+
+
+def _secret_parameter(name: str) -> bool:
+    plain = unquote(name)
+    return looks_secret_setting(plain) or bool(_QUERY_SECRET.fullmatch(plain))
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name[:200])]

@@ -1,0 +1,321 @@
+"""The servers that config files name, seen from one folder: listed without opening any, found by name, resolved."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from inspector.config import checks, clients, expand, files, places, registry, secrecy
+from inspector.config.definition import Definition
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import ConfigError, TargetError
+
+_NOT_IN_A_SLUG = re.compile(r"[^\w.]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEntry:
+    """A server in a config file, nothing of it expanded. `raw` is the file's own object for it.
+
+    `summary` is the whole command or URL in one line with references as they are written (C-STDIO-10). `reference` is
+    the word that opens this entry and no other; `workspace` the project it belongs to, None for the user's files.
+    """
+
+    name: str
+    source_label: str
+    path: Path
+    kind: Literal["stdio", "http"]
+    summary: str
+    disabled: bool
+    raw: Mapping[str, Any] = field(repr=False)
+    definition: Definition = field(repr=False)
+    family: places.Family
+    dialect: expand.Dialect
+    workspace: Path | None = None
+    inputs: tuple[expand.Question, ...] = ()
+    reference: str = ""
+
+    def same_as(self, other: ServerEntry) -> bool:
+        """Whether both open the same server: equal definitions that mean the same in either file."""
+        if self.definition != other.definition or self.name != other.name or self.family == "registry":
+            return False
+        # The folder it would start in matters to a command that names something in it.
+        if self.workspace != other.workspace and any(_is_relative(word) for word in self.definition.command):
+            return False
+        if not self.definition.has_references:
+            return True
+        return (self.dialect, self.workspace, self.inputs) == (other.dialect, other.workspace, other.inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigProblem:
+    """A config file, or one `server` of it, that cannot be used: what is wrong, and what to do."""
+
+    path: Path
+    message: str
+    hint: str = ""
+    server: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerList:
+    """What the config files name. Entries of this folder come first; a problem in one file hides nothing of another."""
+
+    entries: tuple[ServerEntry, ...] = ()
+    problems: tuple[ConfigProblem, ...] = ()
+    config: Path | None = None
+
+    def find(self, word: str) -> ServerEntry:
+        """The entry that `@NAME` or `@NAME:FILEPART` means; TargetError if there is none, or more than one."""
+        word = word.removeprefix("@")
+        if self.config is not None:
+            self._refuse_broken_config(self.config)
+        for name, part in _readings(word):
+            named = [entry for entry in self.entries if entry.name == name]
+            chosen = _matching(named, part) if part else named
+            if chosen:
+                return _one(f"@{word}", chosen)
+        raise self._unknown(word)
+
+    def _refuse_broken_config(self, config: Path) -> None:
+        for problem in self.problems:
+            if not self.entries and not problem.server:
+                raise ConfigError(problem.message, hint=problem.hint or f"Correct {config}, or leave --config out.")
+
+    def _unknown(self, word: str) -> TargetError:
+        shown = files.shown(word)
+        for name, _ in _readings(word):
+            for problem in self.problems:
+                if problem.server and problem.server == name:
+                    return TargetError(f"@{shown} cannot be used: {problem.message}", hint=problem.hint)
+            named = [entry for entry in self.entries if entry.name == name]
+            if named:
+                return TargetError(f"@{shown} names no file that has @{name}", hint=f"Write {_listed(named)}.")
+        where = f"{self.config} names" if self.config is not None else "No config file names"
+        message = f"{where} no server @{shown}" if self.config is not None else f"{where} a server @{shown}"
+        return TargetError(message, hint=self._hint(word))
+
+    def _hint(self, word: str) -> str:
+        names = list(dict.fromkeys(entry.name for entry in self.entries))
+        near = files.nearest(word, names)
+        if near:
+            hint = f"Did you mean @{files.shown(near)}?"
+        elif names:
+            more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+            hint = f"There are {', '.join(f'@{files.shown(name, 40)}' for name in names[:8])}{more}."
+        else:
+            hint = "Give a command or a URL, or name a file with --config."
+        if "/" in word:
+            hint += f" To run the npm package: inspector npx -y @{files.shown(word)}"
+        broken = [str(problem.path) for problem in self.problems if not problem.server]
+        if broken:
+            hint += f" Could not be read: {', '.join(broken[:3])}."
+        return hint
+
+
+def find_servers(
+    folder: Path | None = None,
+    home: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    platform: str | None = None,
+    config: Path | None = None,
+) -> ServerList:
+    """The servers of every client's config file that counts in `folder`, or of the file `config` alone.
+
+    `platform` is a `sys.platform`. Reads files only: nothing is expanded, started or asked.
+    """
+    folder = Path.cwd() if folder is None else folder
+    home = Path.home() if home is None else home
+    environ = os.environ if environ is None else environ
+    entries: list[ServerEntry] = []
+    problems: list[ConfigProblem] = []
+    if config is not None:
+        config = Path(os.path.abspath(folder / config.expanduser()))
+        try:
+            looked_at = [places.explicit(config) or clients.recognise(config)]
+        except ConfigError as error:
+            return ServerList((), (ConfigProblem(config, error.message, error.hint),), config)
+    else:
+        looked_at = places.places(folder, home, environ, platform or sys.platform)
+    workspaces = places.workspaces(folder, home)
+    seen: set[str] = set()
+    for place in looked_at:
+        real = os.path.realpath(place.path)
+        if real in seen or (config is None and not files.present(place.path)):
+            continue
+        seen.add(real)
+        try:
+            found = clients.read(place, workspaces)
+        except ConfigError as error:
+            problems.append(ConfigProblem(place.path, error.message, error.hint))
+            continue
+        for server in found:
+            if isinstance(server.definition, ConfigError):
+                problems.append(_problem(place, server.name, server.definition))
+            else:
+                entries.append(_entry(place, server, server.definition))
+    # A project's servers in ~/.claude.json belong to this folder too; sorting is stable, so files keep their order.
+    nearness = {workspace: index for index, workspace in enumerate(workspaces)}
+    entries.sort(key=lambda entry: nearness.get(entry.workspace, len(nearness)) if entry.workspace else len(nearness))
+    return ServerList(tuple(_referenced(entries)), tuple(problems), config)
+
+
+def resolve(
+    entry: ServerEntry,
+    environ: Mapping[str, str] | None = None,
+    prompt: expand.Prompt | None = None,
+    *,
+    home: Path | None = None,
+) -> StdioTarget | HttpTarget:
+    """The target that `entry` describes, its references expanded now; ConfigError names a value that is missing."""
+    environ = os.environ if environ is None else environ
+    workspace = entry.workspace or Path.cwd()
+    expander = expand.Expander(
+        dialect=entry.dialect,
+        server=entry.name,
+        path=entry.path,
+        environ=environ,
+        home=Path.home() if home is None else home,
+        workspace=workspace,
+        inputs=entry.inputs,
+        prompt=prompt,
+    )
+    made = registry.fill(entry.raw, expander) if entry.family == "registry" else entry.definition
+    try:
+        return _http(entry, made, expander) if made.kind == "http" else _stdio(entry, made, expander)
+    except TargetError as error:
+        raise ConfigError(f"@{files.shown(entry.name)} in {entry.path}: {error.message}", hint=error.hint) from None
+
+
+def _stdio(entry: ServerEntry, made: Definition, expander: expand.Expander) -> StdioTarget:
+    command = tuple(checks.checked_text(expander(word), "the command") for word in made.command)
+    if not command[0].strip():
+        raise TargetError("the command is empty once its references are expanded")
+    env: dict[str, str] = {}
+    if made.env_file:
+        try:
+            env = expand.env_file(files.read_text(_path(expander(made.env_file), expander)))
+        except ConfigError as error:
+            message = f"@{files.shown(entry.name)} in {entry.path} needs its envFile, but {error.message}"
+            raise ConfigError(message, hint=error.hint) from None
+        for name, value in env.items():
+            expander.secrets += secrecy.in_variable(name, value)
+    for name, value in made.env.items():
+        checks.checked_text(name, "a variable's name")
+        if not name or "=" in name:
+            raise TargetError(f"{files.shown(name)!r} is no name for an environment variable")
+        env[name] = checks.checked_text(expander(value), f"the value of {name}")
+    cwd = str(entry.workspace) if entry.workspace is not None else None
+    if made.cwd:
+        cwd = str(_path(checks.checked_text(expander(made.cwd), "the folder"), expander))
+    return StdioTarget(command, env, cwd, entry.name, str(entry.path), tuple(expander.secrets), made.options)
+
+
+def _http(entry: ServerEntry, made: Definition, expander: expand.Expander) -> HttpTarget:
+    headers = tuple(checks.checked_header(name, expander(value)) for name, value in made.headers)
+    return HttpTarget(
+        url=checks.checked_url(expander(made.url)),
+        headers=headers,
+        transport=made.transport,
+        proxy=expander(made.proxy) if made.proxy else None,
+        verify=made.verify,
+        name=entry.name,
+        source=str(entry.path),
+        secrets=tuple(expander.secrets),
+        options=made.options,
+    )
+
+
+def _path(text: str, expander: expand.Expander) -> Path:
+    """A path in a config file: `~` is the home folder, and relative means relative to the project."""
+    if text == "~" or text.startswith(("~/", "~\\")):
+        return expander.home / text[2:]
+    return expander.workspace / text
+
+
+def _entry(place: places.Place, found: clients.Found, made: Definition) -> ServerEntry:
+    return ServerEntry(
+        name=found.name,
+        source_label=place.label,
+        path=place.path,
+        kind=made.kind,
+        summary=made.summary,
+        disabled=found.disabled,
+        raw=found.raw,
+        definition=made,
+        family=place.family,
+        dialect=found.dialect,
+        workspace=found.workspace or place.workspace,
+        inputs=found.inputs,
+    )
+
+
+def _problem(place: places.Place, server: str, error: ConfigError) -> ConfigProblem:
+    where = f"the server {files.shown(server)} in {place.path}" if server else str(place.path)
+    return ConfigProblem(place.path, f"{where}: {error.message}", error.hint, server)
+
+
+def _readings(word: str) -> list[tuple[str, str]]:
+    """What `NAME:FILEPART` can mean, the whole as a name first: names may have colons too."""
+    cuts = [index for index, char in enumerate(word[:500]) if char == ":"]
+    return [(word, ""), *((word[:index], word[index + 1 :]) for index in reversed(cuts))]
+
+
+def _matching(entries: list[ServerEntry], part: str) -> list[ServerEntry]:
+    wanted = part.casefold()
+    exact = [
+        entry
+        for entry in entries
+        if wanted == _slug(entry.source_label) or f"/{entry.path.as_posix()}".casefold().endswith(f"/{wanted}")
+    ]
+    return exact or [
+        entry for entry in entries if wanted in str(entry.path).casefold() or wanted in entry.source_label.casefold()
+    ]
+
+
+def _one(word: str, entries: list[ServerEntry]) -> ServerEntry:
+    enabled = [entry for entry in entries if not entry.disabled] or entries
+    first = enabled[0]
+    if all(entry.same_as(first) for entry in enabled[1:]):
+        return first
+    raise TargetError(
+        f"{files.shown(word)} is in {len(enabled)} files, and they differ",
+        hint=f"Write {_listed(enabled)}.",
+    )
+
+
+def _listed(entries: list[ServerEntry]) -> str:
+    return " or ".join(f"{entry.reference} ({entry.path})" for entry in entries[:8])
+
+
+def _referenced(entries: list[ServerEntry]) -> list[ServerEntry]:
+    """The entries, each with the shortest word that means it alone."""
+    by_name: dict[str, list[ServerEntry]] = {}
+    for entry in entries:
+        by_name.setdefault(entry.name, []).append(entry)
+    return [replace(entry, reference=_reference(entry, by_name[entry.name])) for entry in entries]
+
+
+def _reference(entry: ServerEntry, named: list[ServerEntry]) -> str:
+    others = [other for other in named if other is not entry]
+    if all(other.same_as(entry) for other in others):
+        return f"@{entry.name}"
+    parts = entry.path.parts
+    tails = ["/".join(parts[-count:]) for count in range(1, len(parts))]
+    for part in (_slug(entry.source_label), *tails):
+        if _matching(named, part) == [entry]:
+            return f"@{entry.name}:{part}"
+    return f"@{entry.name}:{entry.path}"
+
+
+def _slug(label: str) -> str:
+    return _NOT_IN_A_SLUG.sub("-", label.casefold())
+
+
+def _is_relative(word: str) -> bool:
+    return word.startswith(("./", "../")) or bool(re.search(r"\.(?:py|js|mjs|cjs|ts|sh|rb|jar)$", word[-8:]))

@@ -1,0 +1,239 @@
+"""What the user prefers: `settings.json`, then `INSPECTOR_…` variables, then flags, the later one winning."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from inspector.config import files, paths
+from inspector.errors import ConfigError
+
+McpLogLevel: TypeAlias = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+
+_PREFIX = "INSPECTOR_"
+_VARIABLES_OF_OTHERS = frozenset({"INSPECTOR_CONFIG_HOME", "INSPECTOR_STATE_HOME"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Every setting with its default. Each key of the file, and each variable in capitals, is the name of a field."""
+
+    timeout: float = 60.0
+    """Seconds without an answer or progress after which a request is given up."""
+
+    max_timeout: float = 600.0
+    """Seconds after which a request is given up in spite of progress; never less than `timeout`."""
+
+    era: Literal["auto", "legacy", "modern"] = "auto"
+    """Which protocol era to speak: `auto` finds out."""
+
+    protocol: str = ""
+    """The protocol revision to offer, such as 2025-11-25; empty: the newest of the era."""
+
+    log_level: McpLogLevel | None = None
+    """The least severe log message wanted from servers; null: as the server likes."""
+
+    roots: tuple[str, ...] = ()
+    """URIs given to a server that asks for roots."""
+
+    sampling: str = "ask"
+    """The answer to sampling requests: `ask` puts them into the inbox, `decline` declines, other text is the answer."""
+
+    elicitation: str | Mapping[str, Any] = "ask"
+    """The answer to elicitation requests: `ask`, `defaults`, `decline`, `cancel`, or an object with the values."""
+
+    max_body_bytes: int | None = None
+    """The longest HTTP answer that is read, in bytes; null: no limit."""
+
+    record: bool = True
+    """Whether sessions are kept as recordings; false uses a file without a name."""
+
+    keep_recordings: int = 1000
+    """How many recordings are kept; the oldest go first."""
+
+    keep_recordings_bytes: int = 2_000_000_000
+    """How many bytes the kept recordings may have together."""
+
+    theme: str = "dark"
+    """The theme's name: a bundled one, or a YAML file's in the `themes` folder beside the settings."""
+
+    keymap: Mapping[str, str] = field(default_factory=dict)
+    """Keys by action id, such as `{"call.send": "ctrl+r"}`; several keys are separated by commas."""
+
+    ascii: Literal["auto", "always", "never"] = "auto"
+    """Whether signs outside ASCII are replaced: `auto` does so where the locale is not UTF-8."""
+
+    follow: bool = True
+    """Whether the message log begins by following its end."""
+
+    mouse: bool = True
+    """Whether the interface takes the mouse; false leaves it to the terminal's own selection."""
+
+    diagnostics: Literal["debug", "info", "warning", "error"] = "warning"
+    """The least severe message that goes to Inspector's own log file."""
+
+    def __post_init__(self) -> None:
+        if self.max_timeout < self.timeout:
+            object.__setattr__(self, "max_timeout", self.timeout)
+
+
+def settings_file(environ: Mapping[str, str] | None = None) -> Path:
+    """Where the user's settings are, whether or not there are any."""
+    return paths.config_folder(environ) / "settings.json"
+
+
+def load_settings(
+    file: Path | None = None, environ: Mapping[str, str] | None = None, flags: Mapping[str, Any] | None = None
+) -> Settings:
+    """The settings of `file` (default: the user's, which may be missing), `environ` and `flags` over the defaults.
+
+    `flags` maps names of fields to values of their types; None values are flags that were not given. ConfigError names
+    a key that does not exist with the nearest that does, and a value of the wrong type, with the place where it stands.
+    """
+    environ = os.environ if environ is None else environ
+    merged = _from_file(file, environ) | _from_environment(environ)
+    for name, value in (flags or {}).items():
+        if value is not None:
+            merged[name] = _checked(name, value, "the command line")
+    return Settings(**merged)
+
+
+def _from_file(file: Path | None, environ: Mapping[str, str]) -> dict[str, Any]:
+    path = file or settings_file(environ)
+    if file is None and not files.present(path):
+        return {}
+    data = files.load_object(path)
+    return {name: _checked(name, value, str(path)) for name, value in data.items() if name != "$schema"}
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for variable, text in environ.items():
+        if not variable.startswith(_PREFIX) or variable in _VARIABLES_OF_OTHERS:
+            continue
+        name = variable.removeprefix(_PREFIX).lower()
+        if name in _KINDS:
+            found[name] = _checked(name, _from_text(name, text), f"the environment variable {variable}")
+        elif near := files.nearest(name, list(_KINDS)):
+            # Another program may have variables with this prefix too: only what looks like one of ours is an error.
+            raise ConfigError(
+                f"The environment variable {files.shown(variable)} is no setting",
+                hint=f"Did you mean {_PREFIX}{near.upper()}?",
+            )
+    return found
+
+
+def _from_text(name: str, text: str) -> Any:
+    """The value of a variable: JSON where the setting is not a text itself, else the text."""
+    if name in _TEXTS:
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _checked(name: str, value: Any, where: str) -> Any:
+    kind = _KINDS.get(name)
+    if kind is None:
+        near = files.nearest(name, list(_KINDS))
+        raise ConfigError(
+            f"“{files.shown(name)}” in {where} is no setting",
+            hint=f"Did you mean “{near}”?" if near else f"Settings are {', '.join(_KINDS)}.",
+        )
+    wanted, check = kind
+    checked = check(value)
+    if checked is MISSING:
+        raise ConfigError(f"“{name}” in {where} must be {wanted}, not {_shown_value(value)}")
+    return checked
+
+
+def _shown_value(value: Any) -> str:
+    if isinstance(value, (dict, list, tuple)):
+        return files.kind_of(value)
+    return files.shown(json.dumps(value, ensure_ascii=False, default=str), 60)
+
+
+def _text(value: Any) -> Any:
+    return value if isinstance(value, str) else MISSING
+
+
+def _one_of(*choices: str | None) -> tuple[str, Callable[[Any], Any]]:
+    shown = ", ".join("null" if choice is None else choice for choice in choices[:-1])
+    last = "null" if choices[-1] is None else choices[-1]
+
+    def check(value: Any) -> Any:
+        known = value is None or isinstance(value, str)
+        return value if known and value in choices else MISSING
+
+    return f"{shown} or {last}", check
+
+
+def _flag(value: Any) -> Any:
+    return value if isinstance(value, bool) else MISSING
+
+
+def _seconds(value: Any) -> Any:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if number and 0 < value < 1e9 else MISSING
+
+
+def _count(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else MISSING
+
+
+def _positive_count_or_none(value: Any) -> Any:
+    counted = None if value is None else _count(value)
+    return MISSING if counted == 0 else counted
+
+
+def _texts(value: Any) -> Any:
+    if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    return MISSING
+
+
+def _text_by_text(value: Any) -> Any:
+    if isinstance(value, Mapping) and all(isinstance(item, str) for pair in value.items() for item in pair):
+        return dict(value)
+    return MISSING
+
+
+def _elicitation(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value if isinstance(value, str) and value in ("ask", "defaults", "decline", "cancel") else MISSING
+
+
+_SECONDS = ("a number of seconds above 0", _seconds)
+_TEXT = ("text", _text)
+_FLAG = ("true or false", _flag)
+_COUNT = ("a whole number of 0 or more", _count)
+
+_KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "timeout": _SECONDS,
+    "max_timeout": _SECONDS,
+    "era": _one_of("auto", "legacy", "modern"),
+    "protocol": _TEXT,
+    "log_level": _one_of("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency", None),
+    "roots": ("a list of URIs", _texts),
+    "sampling": _TEXT,
+    "elicitation": ("ask, defaults, decline, cancel or an object", _elicitation),
+    "max_body_bytes": ("a whole number above 0, or null", _positive_count_or_none),
+    "record": _FLAG,
+    "keep_recordings": _COUNT,
+    "keep_recordings_bytes": _COUNT,
+    "theme": _TEXT,
+    "keymap": ("an object of keys by action id", _text_by_text),
+    "ascii": _one_of("auto", "always", "never"),
+    "follow": _FLAG,
+    "mouse": _FLAG,
+    "diagnostics": _one_of("debug", "info", "warning", "error"),
+}
+_TEXTS = frozenset(field.name for field in fields(Settings) if _KINDS[field.name][1] is _text)
