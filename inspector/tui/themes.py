@@ -87,21 +87,21 @@ class Palette:
         return found
 
     def on(self, style: Style, ground: str) -> Style:
-        """Return `style` as it stands on a ground role; ink too close to that ground is lifted until it can be read."""
+        """Return `style` as it stands on a ground role; on a selected row, weak ink is lifted until it can be read."""
         key = (style, ground)
         found = self._lifted.get(key)
         if found is None:
             if len(self._lifted) > 4096:
                 self._lifted.clear()
-            found = self._lifted[key] = self._lift(style, self.style(ground))
+            under = self.style(ground)
+            lifts = ground.startswith("selection") and style.bgcolor is None
+            found = self._lifted[key] = self._lift(style, under) if lifts else under + style
         return found
 
     def _lift(self, style: Style, ground: Style) -> Style:
         if ground.bgcolor is None or ground.bgcolor.triplet is None:
             # The terminal's own colours cannot be measured, and reversed they would become patches.
             return (Style(bold=style.bold) if ground.reverse else style) + ground
-        if style.bgcolor is not None:
-            return style
         if style.color is None or style.color.triplet is None:
             return style + ground
         under, ink = ground.bgcolor.triplet, style.color.triplet

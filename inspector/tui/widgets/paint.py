@@ -13,7 +13,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from inspector.text import safe
-from inspector.tui.themes import Palette, palette, signs_now
+from inspector.tui.themes import Palette, ascii_only, palette, signs_now
 
 Piece = str | tuple[str, str]
 """A text, or a text and the role it is drawn in (`("12 ms", "muted")`, `("echo", "bright bold")`)."""
@@ -30,10 +30,11 @@ def segments(pieces: Pieces, role: str = "normal", *, room: int = 1000, look: Pa
     look = look or palette()
     found = []
     limit = max(room, 1) * CHARACTERS_PER_CELL
+    plain = ascii_only()
     for piece in (pieces,) if isinstance(pieces, str) else pieces:
         text, own = (piece, role) if isinstance(piece, str) else piece
         if text:
-            found.append(Segment(safe(text, limit), look.style(own)))
+            found.append(Segment(safe(text, limit, ascii=plain), look.style(own)))
     return found
 
 

@@ -1,0 +1,213 @@
+"""A pane: rounded edge, title at its left, facts at its right, tabs and keys inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.geometry import Region
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from inspector.tui.keymap import Hint
+from inspector.tui.themes import Palette, ascii_only, palette
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.key_line import KeyLine
+from inspector.tui.widgets.tab_row import Tab, TabRow
+
+LEAST_TITLE = 16
+"""Cells of the title that are kept while facts are still dropped to make room."""
+
+LEAST_FACT = 8
+"""Cells below which a fact is not worth cutting."""
+
+_ROUND = "╭─╮│╰╯"
+_ASCII = "+-+|++"
+_TONES = {"ask": "ask", "error": "error"}
+
+
+class Edge(Container):
+    """A bordered pane around its children.
+
+    All attributes may be set at any time and redraw only what they change: `title` (the thing's name), `facts` (each a
+    piece or pieces; from the last on they are dropped where it is narrow), `keys` (hints at the bottom inside), `note`
+    (at the right of the keys), `tabs`, `tab_note`, and `tone`: `""`, `"ask"` or `"error"`, the colour of the edge. The
+    edge is in the accent colour only while the focus is inside. A click on a hint focuses the pane and presses its key.
+    """
+
+    DEFAULT_CSS = """
+    Edge { padding: 1; }
+    Edge > TabRow { dock: top; }
+    Edge > KeyLine { dock: bottom; }
+    """
+
+    title: reactive[paint.Pieces] = reactive("", repaint=False, init=False)
+    facts: reactive[Sequence[paint.Pieces]] = reactive((), repaint=False, init=False)
+    tone: reactive[str] = reactive("", repaint=False, init=False)
+    keys: reactive[Sequence[Hint]] = reactive((), repaint=False, init=False)
+    note: reactive[paint.Pieces] = reactive("", repaint=False, init=False)
+    tabs: reactive[Sequence[Tab]] = reactive((), repaint=False, init=False)
+    tab_note: reactive[paint.Pieces] = reactive("", repaint=False, init=False)
+
+    def __init__(
+        self,
+        *children: Widget,
+        title: paint.Pieces = "",
+        facts: Sequence[paint.Pieces] = (),
+        keys: Sequence[Hint] = (),
+        tabs: Sequence[Tab] = (),
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(*children, id=id, classes=classes)
+        self.tab_row = TabRow(tabs)
+        self.key_line = KeyLine(keys)
+        self.tab_row.display = bool(tabs)
+        self.key_line.display = bool(keys)
+        self.set_reactive(Edge.title, title)
+        self.set_reactive(Edge.facts, tuple(facts))
+        self.set_reactive(Edge.keys, tuple(keys))
+        self.set_reactive(Edge.tabs, tuple(tabs))
+        self._within = False
+
+    def compose(self) -> ComposeResult:
+        yield self.tab_row
+        yield self.key_line
+
+    def watch_title(self) -> None:
+        self._redraw_top()
+
+    def watch_facts(self) -> None:
+        self._redraw_top()
+
+    def watch_tone(self) -> None:
+        self._redraw_edge()
+
+    def watch_keys(self, keys: Sequence[Hint]) -> None:
+        self.key_line.hints = tuple(keys)
+        self.key_line.display = bool(keys or self.note)
+
+    def watch_note(self, note: paint.Pieces) -> None:
+        self.key_line.note = note
+        self.key_line.display = bool(self.keys or note)
+
+    def watch_tabs(self, tabs: Sequence[Tab]) -> None:
+        self.tab_row.tabs = tuple(tabs)
+        self.tab_row.display = bool(tabs)
+
+    def watch_tab_note(self, note: paint.Pieces) -> None:
+        self.tab_row.note = note
+
+    @property
+    def tab(self) -> str:
+        """The id of the active tab."""
+        return self.tab_row.active
+
+    # Focus
+
+    def on_descendant_focus(self) -> None:
+        self._look_for_focus()
+
+    def on_descendant_blur(self) -> None:
+        self._look_for_focus()
+
+    def _look_for_focus(self) -> None:
+        # Drawn here and not by `:focus-within`, which would restyle every descendant at each change of focus.
+        within = self.has_focus_within
+        if within != self._within:
+            self._within = within
+            self._redraw_edge()
+
+    def focus_inside(self) -> bool:
+        """Focus the first thing inside that can have the focus, unless something inside has it; False without any."""
+        if self.has_focus_within:
+            return True
+        for widget in self.query("*"):
+            if widget.focusable and widget.display:
+                self.screen.set_focus(widget)
+                return True
+        return False
+
+    def on_key_line_pressed(self, event: KeyLine.Pressed) -> None:
+        event.stop()
+        self.focus_inside()
+        self.app.simulate_key(event.hint.key)
+
+    # The edge
+
+    def _redraw_top(self) -> None:
+        self._redraw(Region(0, 0, self.outer_size.width, 1))
+
+    def _redraw_edge(self) -> None:
+        width, height = self.outer_size
+        self._redraw(
+            Region(0, 0, width, 1),
+            Region(0, height - 1, width, 1),
+            Region(0, 0, 1, height),
+            Region(width - 1, 0, 1, height),
+        )
+
+    def _redraw(self, *regions: Region) -> None:
+        # `refresh` counts from the content, the edge lies around it.
+        left, top = self.content_offset
+        self.refresh(*(region.translate((-left, -top)) for region in regions))
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        look = palette()
+        width, height = self.outer_size
+        role = _TONES.get(self.tone, "accent" if self._within else "edge")
+        box = _ASCII if ascii_only() else _ROUND
+        if width < 2:
+            return [paint.blank(crop.width, look=look)] * crop.height
+        side = Segment(box[3], look.style(role))
+        middle = paint.strip([side, Segment(" " * (width - 2)), side], width, look=look)
+        strips = []
+        for y in range(crop.y, crop.bottom):
+            if y == 0:
+                strips.append(self._top(look, width, role, box))
+            elif y == height - 1:
+                bottom = f"{box[4]}{box[1] * (width - 2)}{box[5]}"
+                strips.append(paint.strip([Segment(bottom, look.style(role))], width, look=look))
+            else:
+                strips.append(middle)
+        background = self.background_colors[1]
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, background) for strip in strips]
+        return [strip.crop(crop.x, crop.right) for strip in strips]
+
+    def _top(self, look: Palette, width: int, role: str, box: str) -> Strip:
+        line = look.style(role)
+        title_role = "bright bold" if self._within else "bright"
+        title = paint.segments(self.title, title_role, room=width, look=look)
+        # Corner, dash and space before a text, the same after it, and one dash at least between title and facts.
+        room = width - 6 if title else width - 3
+        facts = self._facts_that_fit(look, room, paint.width(title))
+        taken = paint.width(facts)
+        title = paint.cut(title, room - (taken + 3 if facts else 0))
+        used = paint.width(title)
+        dashes = width - 2 - (used + 3 if title else 0) - (taken + 3 if facts else 0)
+        parts = [Segment(box[0], line)]
+        if title:
+            parts += [Segment(f"{box[1]} ", line), *title, Segment(" ", line)]
+        parts.append(Segment(box[1] * max(dashes, 0), line))
+        if facts:
+            parts += [Segment(" ", line), *facts, Segment(f" {box[1]}", line)]
+        parts.append(Segment(box[2], line))
+        return paint.strip(parts, width, look=look)
+
+    def _facts_that_fit(self, look: Palette, room: int, title: int) -> list[Segment]:
+        """Return as many facts as there is room for beside the title; the first alone may be cut."""
+        left = room - min(title, LEAST_TITLE) - 3
+        parts: list[Segment] = []
+        for fact in self.facts:
+            gap = [Segment("  ", look.style("muted"))] if parts else []
+            more = [*parts, *gap, *paint.segments(fact, "muted", room=max(room, 1), look=look)]
+            if paint.width(more) > left:
+                break
+            parts = more
+        if not parts and self.facts and left >= LEAST_FACT:
+            parts = paint.cut(paint.segments(self.facts[0], "muted", room=room, look=look), left)
+        return parts

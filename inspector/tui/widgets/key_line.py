@@ -1,0 +1,95 @@
+"""One line of keys: what can be done here, each clickable, and a note at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from textual import events
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from inspector.tui.keymap import Hint
+from inspector.tui.themes import palette
+from inspector.tui.widgets import paint
+
+GAP = 3
+
+
+class KeyLine(Widget):
+    """Hints (`^r call   ^e json`) at the left, a note at the right. What does not fit is left out from the end.
+
+    `ground` is the role of its ground, `title_role` that of the words beside the keys. A click posts `Pressed`.
+    """
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    KeyLine { height: 1; width: 1fr; }
+    """
+
+    hints: reactive[Sequence[Hint]] = reactive((), init=False)
+    note: reactive[paint.Pieces] = reactive("", init=False)
+
+    class Pressed(Message):
+        """A hint was clicked: do what its key does."""
+
+        def __init__(self, key_line: KeyLine, hint: Hint) -> None:
+            super().__init__()
+            self.key_line = key_line
+            self.hint = hint
+
+        @property
+        def control(self) -> KeyLine:
+            return self.key_line
+
+    def __init__(
+        self,
+        hints: Sequence[Hint] = (),
+        note: paint.Pieces = "",
+        *,
+        ground: str = "ground",
+        title_role: str = "normal",
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.set_reactive(KeyLine.hints, tuple(hints))
+        self.set_reactive(KeyLine.note, note)
+        self.ground = ground
+        self.title_role = title_role
+        self._spans: list[tuple[int, int, Hint]] = []
+
+    def render_line(self, y: int) -> Strip:
+        look = palette()
+        cells = self.size.width
+        room = cells - 2
+        note = paint.cut(paint.segments(self.note, "muted", room=room, look=look), room)
+        free = room - (paint.width(note) + GAP if note else 0)
+        line: list[Segment] = []
+        self._spans = []
+        used = 0
+        for hint in self.hints:
+            parts = paint.segments([(hint.label, "key"), " ", (hint.title, self.title_role)], room=room, look=look)
+            width = paint.width(parts)
+            start = used + (GAP if used else 0)
+            if start + width > free:
+                break
+            if used:
+                line.append(Segment(" " * GAP))
+            line += parts
+            used = start + width
+            self._spans.append((start, used, hint))
+        side = Segment(" ")
+        return paint.strip([side, *paint.spread(line, note, room), side], cells, self.ground, look=look)
+
+    def hint_at(self, x: int) -> Hint | None:
+        """Return the hint drawn at a column of the widget, or None."""
+        return next((hint for start, end, hint in self._spans if start <= x - 1 < end), None)
+
+    def on_click(self, event: events.Click) -> None:
+        hint = self.hint_at(event.x)
+        if hint is not None:
+            event.stop()
+            self.post_message(self.Pressed(self, hint))
