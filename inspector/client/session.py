@@ -7,7 +7,7 @@ State is read from attributes; `changes` tells which of them are new. Everything
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -50,7 +50,15 @@ class Session:
 
     can_send = True
 
-    def __init__(self, target: Target, journal: Journal, options: Options | None = None) -> None:
+    def __init__(
+        self,
+        target: Target,
+        journal: Journal,
+        options: Options | None = None,
+        *,
+        connect: Callable[[Target, Sink, Options], Transport] = transport_for,
+    ) -> None:
+        self._connect = connect
         self.target = target
         self.journal = journal
         self.options = options or Options()
@@ -83,7 +91,7 @@ class Session:
         self._set_phase("connecting")
         self._wire = Wire(self.journal, self, lambda: self.changes.bump("log"))
         try:
-            self.transport = transport_for(self.target, self._wire, self.options)
+            self.transport = self._connect(self.target, self._wire, self.options)
             await self.transport.start()
             self.server = await self.driver.open()
         except InspectorError as error:

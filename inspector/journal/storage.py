@@ -84,13 +84,18 @@ class Storage:
         if self.problem and not self._retry():
             return self._keep(data)
         view = memoryview(data)
+        whole = len(data)
         while view:
             try:
                 written = os.write(self.fd, view)
             except OSError as error:
                 self.problem = f"{error.strerror or error} ({self.path or 'temporary recording'})"
                 self._retry_at = time.monotonic() + RETRY_AFTER
-                return self._keep(bytes(view))
+                if self._keep(bytes(view)):
+                    return True
+                if len(view) < whole:
+                    self.tail += b"\n"  # Half a line is on the disk: end it, or the next one would be lost with it.
+                return False
             self.disk_size += written
             view = view[written:]
         return True

@@ -44,7 +44,7 @@ INHERITED = (
 INHERITED_PREFIXES = ("LC_", "XDG_")
 
 # Waits for us to die (its stdin ends without a word), then ends the child's process group.
-_GUARD = 'read -r word && exit 0; kill -TERM -- "-$1" 2>/dev/null; sleep 1; kill -KILL -- "-$1" 2>/dev/null'
+_GUARD = 'read -r word && exit 0; kill -s TERM -- "-$1" 2>/dev/null; sleep 1; kill -s KILL -- "-$1" 2>/dev/null'
 
 
 def child_environment(extra: Mapping[str, str], environ: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -1,0 +1,196 @@
+"""Messages are paired into exchanges while they are indexed."""
+
+import json
+
+import pytest
+
+from inspector.journal.format import Dir
+from inspector.journal.index import Index, Names, State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+
+class Wire:
+    """A journal with two hands."""
+
+    def __init__(self):
+        self.journal = Journal.unnamed({})
+        self.index = self.journal.index
+
+    def send(self, message, channel="stdio"):
+        return self.journal.record_sent(channel, json.dumps(message).encode(), message)
+
+    def receive(self, message, channel="stdio"):
+        self.journal.record_received(channel, [json.dumps(message).encode()])
+        return len(self.journal)
+
+    def call(self, id, token=None, channel="stdio", method="tools/call"):
+        params = {"name": "x"} | ({"_meta": {"progressToken": token}} if token is not None else {})
+        return self.send({"id": id, "method": method, "params": params}, channel)
+
+
+@pytest.fixture
+def wire():
+    made = Wire()
+    yield made
+    made.journal.release()
+
+
+def test_a_response_finds_its_request(wire):
+    request = wire.call(1)
+    answer = wire.receive({"id": 1, "result": {}})
+    assert wire.index.pairs[request - 1] == answer
+    assert wire.index.pairs[answer - 1] == request
+    assert wire.index.state(request) is wire.index.state(answer) is State.DONE
+    assert wire.index.method(answer) == "tools/call"
+    assert wire.index.duration(answer) == wire.index.times[answer - 1] - wire.index.times[request - 1]
+
+
+def test_one_and_quoted_one_are_different_ids(wire):
+    wire.call(1)
+    answer = wire.receive({"id": "1", "result": {}})
+    assert wire.index.state(answer) is State.UNKNOWN
+    assert wire.index.id(answer) == "1"
+    assert wire.index.id(1) == 1
+
+
+def test_ids_of_the_two_directions_do_not_meet(wire):
+    ours = wire.call(1)
+    theirs = wire.receive({"id": 1, "method": "roots/list"})
+    reply = wire.send({"id": 1, "result": {"roots": []}})
+    assert wire.index.pairs[theirs - 1] == reply
+    assert wire.index.state(ours) is State.PENDING
+
+
+def test_errors_and_tool_errors(wire):
+    first, second = wire.call(1), wire.call(2)
+    wire.receive({"id": 1, "error": {"code": -1, "message": "no"}})
+    wire.receive({"id": 2, "result": {"isError": True}})
+    assert wire.index.state(first) is wire.index.state(second) is State.ERROR
+    assert wire.index.errors == 2
+
+
+def test_an_answer_to_nothing_and_a_second_answer(wire):
+    request = wire.call(1)
+    wire.receive({"id": 1, "result": {}})
+    again = wire.receive({"id": 1, "result": {}})
+    nothing = wire.receive({"id": 99, "result": {}})
+    assert wire.index.state(again) is State.DOUBLED
+    assert wire.index.pairs[again - 1] == request
+    assert wire.index.state(nothing) is State.UNKNOWN
+
+
+@pytest.mark.parametrize(("event", "state"), [("timeout", State.TIMED_OUT), ("cancel", State.CANCELLED)])
+def test_a_late_answer_is_shown_as_late(wire, event, state):
+    request = wire.call(1)
+    wire.journal.record_life("", event, **{"for": request})
+    assert wire.index.state(request) is state
+    answer = wire.receive({"id": 1, "result": {}})
+    assert wire.index.state(answer) is State.LATE
+    assert wire.index.state(request) is state
+    assert wire.index.pairs[answer - 1] == request
+
+
+def test_a_cancellation_on_the_wire_settles_the_request(wire):
+    request = wire.call(1)
+    notice = wire.send({"method": "notifications/cancelled", "params": {"requestId": 1}})
+    assert wire.index.state(request) is State.CANCELLED
+    assert wire.index.pairs[notice - 1] == request
+
+
+def test_progress_finds_its_request_by_token_also_after_cancellation(wire):
+    request = wire.call(1, token="abc")
+    first = wire.receive({"method": "notifications/progress", "params": {"progressToken": "abc", "progress": 1}})
+    wire.send({"method": "notifications/cancelled", "params": {"requestId": 1}})
+    second = wire.receive({"method": "notifications/progress", "params": {"progressToken": "abc", "progress": 2}})
+    other = wire.receive({"method": "notifications/progress", "params": {"progressToken": "zzz", "progress": 2}})
+    assert wire.index.pairs[first - 1] == wire.index.pairs[second - 1] == request
+    assert wire.index.pairs[other - 1] == 0
+
+
+def test_on_stdio_what_comes_belongs_to_the_only_call_in_flight(wire):
+    first = wire.call(1)
+    alone = wire.receive({"method": "notifications/message", "params": {}})
+    nested = wire.receive({"id": 7, "method": "sampling/createMessage"})
+    wire.call(2)
+    unclear = wire.receive({"method": "notifications/message", "params": {}})
+    assert wire.index.parents[alone - 1] == wire.index.parents[nested - 1] == first
+    assert wire.index.parents[unclear - 1] == 0
+
+
+def test_over_http_the_channel_tells_the_request(wire):
+    first = wire.call(1, channel="post-1")
+    second = wire.call(2, channel="post-2")
+    one = wire.receive({"method": "notifications/message", "params": {}}, "post-1")
+    two = wire.receive({"method": "notifications/message", "params": {}}, "post-2")
+    free = wire.receive({"method": "notifications/message", "params": {}}, "get-1")
+    assert [wire.index.parents[n - 1] for n in (one, two, free)] == [first, second, 0]
+
+
+def test_an_exchange_is_everything_that_belongs_together(wire):
+    wire.call(5, method="tools/list")
+    request = wire.call(1, token=1)
+    progress = wire.receive({"method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}})
+    asked = wire.receive({"id": 1, "method": "elicitation/create"})
+    replied = wire.send({"id": 1, "result": {"action": "accept"}})
+    wire.receive({"id": 5, "result": {}})
+    answer = wire.receive({"id": 1, "result": {}})
+    wire.receive({"method": "notifications/message"})
+    whole = [request, progress, asked, replied, answer]
+    for n in whole:
+        assert wire.index.exchange(n) == whole
+    assert wire.index.root_of(replied) == request
+
+
+def test_an_event_alone_is_its_own_exchange(wire):
+    n = wire.receive({"method": "notifications/message"})
+    assert wire.index.exchange(n) == [n]
+    assert wire.index.request_of(n) == 0
+
+
+def test_a_batch_answers_several_requests(wire):
+    first, second = wire.call(1), wire.call(2)
+    batch = wire.receive([{"id": 1, "result": {}}, {"id": 2, "error": {"code": 1}}, 7, {"id": 3, "method": "ping"}])
+    assert wire.index.shape(batch) is Shape.BATCH
+    assert wire.index.state(first) is State.DONE
+    assert wire.index.state(second) is State.ERROR
+    assert wire.index.pairs[first - 1] == wire.index.pairs[second - 1] == batch
+
+
+@pytest.mark.parametrize("id", [{"a": 1}, [1], True, 1.5, "x" * 1000, 10**30, -5])
+def test_odd_ids_are_kept_apart_and_break_nothing(wire, id):
+    n = wire.receive({"id": id, "method": "ping"})
+    answer = wire.receive({"id": id, "result": {}})
+    assert wire.index.shape(n) is Shape.REQUEST
+    assert wire.index.state(answer) is State.UNKNOWN
+
+
+def test_ids_can_be_looked_up(wire):
+    wire.call(3)
+    wire.call("abc")
+    assert wire.index.id_code(3) == 3
+    assert wire.index.id_code("abc") == wire.index.ids[1]
+    assert wire.index.id_code("never") is None
+
+
+def test_an_endless_stream_of_new_names_ends_in_one_number():
+    names = Names()
+    numbers = {names.number(f"method-{i}") for i in range(70_000)}
+    assert len(numbers) == 0xFFFF - 1
+    assert names.number("one more") == names.number("and more")
+    assert names.find("method-1") == 2
+
+
+def test_answered_ids_are_remembered_in_a_bounded_number():
+    index = Index()
+    for i in range(10_000):
+        index.add(0, Dir.SEND, _rpc(), "stdio", 0, 0, {"id": i, "method": "ping"})
+        index.add(0, Dir.RECV, _rpc(), "stdio", 0, 0, {"id": i, "result": {}})
+    assert len(index._answered) == 4096
+    assert not index._pending
+
+
+def _rpc():
+    from inspector.journal.format import Kind
+
+    return Kind.RPC

@@ -1,0 +1,356 @@
+"""A server as a child process: framing, environment, stderr, early death, shutdown, no orphan."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+from inspector.client.wire import Wire
+from inspector.errors import InspectorError, ServerExited, SpawnError
+from inspector.journal.format import Kind
+from inspector.journal.journal import Journal
+from inspector.transports.base import Outgoing
+from inspector.transports.stdio import StdioTransport, child_environment, describe_status
+
+ECHO = "import sys\nfor line in sys.stdin.buffer:\n  sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"
+
+
+class Listener:
+    def __init__(self):
+        self.frames = []
+        self.error: InspectorError | None = None
+        self.changed = asyncio.Event()
+
+    def on_frame(self, frame):
+        self.frames.append(frame)
+        self.changed.set()
+
+    def on_failed(self, outgoing, error):
+        raise AssertionError("stdio never fails one request alone")
+
+    def on_lost(self, error):
+        assert self.error is None, "said twice"
+        self.error = error
+        self.changed.set()
+
+    async def wait(self, condition, seconds=10):
+        async with asyncio.timeout(seconds):
+            while not condition():
+                self.changed.clear()
+                await self.changed.wait()
+
+
+class Child:
+    """A transport on a Python child, with its journal and listener."""
+
+    def __init__(self, code, *, command=None, **options):
+        self.journal = Journal.unnamed({})
+        self.listener = Listener()
+        wire = Wire(self.journal, self.listener, self.listener.changed.set)
+        command = command or [sys.executable, "-S", "-E", "-c", textwrap.dedent(code)]
+        self.transport = StdioTransport(command, wire, **options)
+
+    async def __aenter__(self):
+        await self.transport.start()
+        return self
+
+    async def __aexit__(self, *_):
+        await self.transport.close()
+
+    def send(self, message):
+        outgoing = Outgoing(json.dumps(message).encode(), message)
+        self.transport.send(outgoing)
+        return outgoing.n
+
+    def received(self, kind=Kind.RPC):
+        index = self.journal.index
+        return [self.journal.event(n).bytes for n in range(1, len(index) + 1) if index.kind(n) == kind and index.dir(n) == 2]
+
+    def life(self, name):
+        return [
+            event.fields for event in self.journal.events() if event.kind == Kind.LIFE and event.fields["event"] == name
+        ]
+
+
+async def test_a_message_goes_out_and_comes_back_and_both_are_recorded():
+    async with Child(ECHO) as child:
+        n = child.send({"method": "hello"})
+        await child.listener.wait(lambda: child.listener.frames)
+        assert child.listener.frames[0].message == {"method": "hello"}
+        assert child.journal.event(n).message == {"method": "hello"}
+        assert n < child.listener.frames[0].n
+
+
+async def test_lines_are_split_on_line_feeds_only():
+    code = r"""
+    import os
+    os.write(1, '{"a":"\u2028\u2029\u0085"}\r\n\n{"b":1}\n{"c"'.encode()); os.write(1, b':2}\n')
+    import sys; sys.stdin.read()
+    """
+    async with Child(code) as child:
+        await child.listener.wait(lambda: len(child.listener.frames) == 3)
+        assert child.received() == ['{"a":"\u2028\u2029\u0085"}\r'.encode(), b'{"b":1}', b'{"c":2}']
+        assert child.received(Kind.INVALID) == [b""]
+
+
+async def test_fifty_megabytes_in_one_line():
+    code = """
+    import os
+    data = memoryview(b'{"id":1,"result":"' + b'x' * 50_000_000 + b'"}' + bytes([10]))
+    while data:
+        data = data[os.write(1, data):]
+    import sys; sys.stdin.read()
+    """
+    async with Child(code) as child:
+        await child.listener.wait(lambda: child.listener.frames, 60)
+        assert len(child.listener.frames[0].message["result"]) == 50_000_000
+        assert len(child.journal.event(child.listener.frames[0].n).bytes) == 50_000_000 + 20
+
+
+async def test_a_large_message_to_a_child_that_reads_slowly():
+    code = """
+    import sys, time
+    time.sleep(0.3)
+    line = sys.stdin.buffer.readline()
+    sys.stdout.write('{"id":1,"result":%d}' % len(line) + chr(10)); sys.stdout.flush()
+    sys.stdin.read()
+    """
+    async with Child(code) as child:
+        message = {"x": "y" * 3_000_000}
+        child.send(message)
+        child.send({"method": "second"})
+        await child.listener.wait(lambda: child.listener.frames)
+        assert child.listener.frames[0].message["result"] == len(json.dumps(message)) + 1
+
+
+async def test_the_child_gets_the_wanted_environment_only(monkeypatch):
+    monkeypatch.setenv("MY_SECRET_TOKEN", "do not pass on")
+    code = """
+    import os, sys
+    sys.stdout.write('{"id":1,"result":"' + ' '.join(sorted(os.environ)) + '"}' + chr(10)); sys.stdout.flush()
+    sys.stdin.read()
+    """
+    async with Child(code, env={"WANTED": "1"}) as child:
+        await child.listener.wait(lambda: child.listener.frames)
+        names = child.listener.frames[0].message["result"].split()
+        assert {"PATH", "HOME", "WANTED"} <= set(names)
+        assert "MY_SECRET_TOKEN" not in names
+        spawn = child.life("spawn")[0]
+        assert "WANTED" in spawn["env"]
+        assert "do not pass on" not in json.dumps(spawn)
+
+
+def test_inherited_variables():
+    ours = {"PATH": "/bin", "LC_ALL": "C", "XDG_RUNTIME_DIR": "/run", "AWS_SECRET_ACCESS_KEY": "x"}
+    assert child_environment({"A": "b"}, ours) == {"PATH": "/bin", "LC_ALL": "C", "XDG_RUNTIME_DIR": "/run", "A": "b"}
+
+
+async def test_stderr_is_recorded_line_by_line_to_the_end():
+    code = r"""
+    import os
+    os.write(2, b"one\ntwo"); os.write(2, b" halves\n\xff\xfe\n" + b"z" * 200_000 + b"\nlast without end")
+    import sys; sys.stdin.read()
+    """
+    async with Child(code) as child:
+        await child.listener.wait(lambda: len(child.received(Kind.STDERR)) >= 4)
+    lines = child.transport.last_words
+    assert "two halves" in lines
+    assert lines[-1] == "last without end"
+
+
+async def test_a_flood_on_stderr_does_not_stop_the_child():
+    code = """
+    import os
+    for _ in range(200): os.write(2, b"x" * 99 + b"!" + bytes([10]) * 1)
+    for _ in range(30): os.write(2, (b"y" * 99 + bytes([10])) * 1000)
+    os.write(1, b'{"id":1,"result":"done"}' + bytes([10]))
+    import sys; sys.stdin.read()
+    """
+    async with Child(code) as child:
+        await child.listener.wait(lambda: child.listener.frames, 30)
+        await child.listener.wait(lambda: len(child.received(Kind.STDERR)) == 30_200, 30)
+
+
+async def test_a_child_that_dies_early_is_reported_with_code_and_last_words():
+    code = "import sys; sys.stderr.write('no such module: httpx' + chr(10)); sys.exit(3)"
+    async with Child(code) as child:
+        await child.listener.wait(lambda: child.listener.error)
+        error = child.listener.error
+        assert isinstance(error, ServerExited)
+        assert error.status == 3
+        assert "ended with exit code 3" in error.message
+        assert error.stderr == ("no such module: httpx",)
+        assert child.life("exit")[0]["status"] == 3
+
+
+async def test_death_in_the_middle_of_a_reply_keeps_the_half():
+    code = "import os; os.write(1, b'{\"id\":1,\"result\":{\"te'); os.abort()"
+    async with Child(code) as child:
+        await child.listener.wait(lambda: child.listener.error)
+        assert "SIGABRT" in child.listener.error.message
+        assert child.received(Kind.INVALID) == [b'{"id":1,"result":{"te']
+
+
+async def test_sending_to_a_dead_child_is_an_error_and_recorded_nowhere():
+    async with Child("pass") as child:
+        await child.listener.wait(lambda: child.listener.error)
+        before = len(child.journal)
+        with pytest.raises(InspectorError):
+            child.send({"method": "x"})
+        assert len(child.journal) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["/no/such/program"], "was not found"),
+        (["no-such-program-anywhere"], "was not found"),
+        ([__file__], "may not be executed"),
+        (["/tmp"], "may not be executed"),
+        (["bad\0name"], "could not be started"),
+    ],
+)
+async def test_commands_that_cannot_be_started(command, words):
+    child = Child("", command=command)
+    with pytest.raises(SpawnError, match=words) as caught:
+        await child.transport.start()
+    assert caught.value.hint
+
+
+async def test_a_script_whose_interpreter_is_missing(tmp_path):
+    script = tmp_path / "server"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+    with pytest.raises(SpawnError, match="interpreter"):
+        await Child("", command=[str(script)]).transport.start()
+
+
+async def test_a_file_that_is_no_program(tmp_path):
+    script = tmp_path / "server"
+    script.write_bytes(b"\x00\x01\x02")
+    script.chmod(0o755)
+    with pytest.raises(SpawnError, match="could not be started"):
+        await Child("", command=[str(script)]).transport.start()
+
+
+async def test_a_missing_folder_is_named():
+    with pytest.raises(SpawnError, match="/no/such/folder"):
+        await Child("pass", cwd="/no/such/folder").transport.start()
+
+
+def alive(pid):
+    try:
+        return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+async def gone(*pids, seconds=5):
+    async with asyncio.timeout(seconds):
+        while any(alive(pid) for pid in pids):
+            await asyncio.sleep(0.02)
+
+
+STUBBORN = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+grandchild = subprocess.Popen([sys.executable, "-S", "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)"])
+sys.stdout.write('{"id":1,"result":[%d,%d]}' % (os.getpid(), grandchild.pid) + chr(10)); sys.stdout.flush()
+time.sleep(60)
+"""
+
+
+async def test_a_child_that_ignores_everything_is_killed_with_its_children():
+    async with Child(STUBBORN) as child:
+        await child.listener.wait(lambda: child.listener.frames)
+        pids = child.listener.frames[0].message["result"]
+        await child.transport.close()
+        await gone(*pids)
+    assert child.life("exit")[0]["signal"] == signal.SIGKILL
+
+
+async def test_a_child_that_heeds_its_closed_input_is_not_signalled():
+    async with Child("import sys; sys.stdin.read(); sys.exit(7)") as child:
+        pass
+    assert child.life("exit")[0]["status"] == 7
+
+
+async def test_answers_given_while_ending_are_still_recorded():
+    code = "import sys; sys.stdin.read(); sys.stdout.write('{\"method\":\"bye\"}' + chr(10)); sys.stderr.write('bye')"
+    async with Child(code) as child:
+        pass
+    methods = [child.journal.index.method(n) for n in range(1, len(child.journal) + 1)]
+    assert "bye" in methods
+
+
+async def test_closing_twice_and_before_the_start_is_harmless():
+    child = Child(ECHO)
+    await child.transport.close()
+    async with Child(ECHO) as child:
+        await child.transport.close()
+        await child.transport.close()
+    assert len(child.life("exit")) == 1
+
+
+async def test_a_close_that_is_interrupted_leaves_nobody_behind():
+    async with Child(STUBBORN) as child:
+        await child.listener.wait(lambda: child.listener.frames)
+        pids = child.listener.frames[0].message["result"]
+        closing = asyncio.create_task(child.transport.close())
+        await asyncio.sleep(0.05)
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+        await gone(*pids)
+
+
+async def test_unread_input_is_known():
+    async with Child("import time; time.sleep(30)") as child:
+        child.send({"method": "nobody reads this"})
+        assert child.transport.unread() > 10
+    async with Child(ECHO) as child:
+        child.send({"method": "x"})
+        await child.listener.wait(lambda: child.listener.frames)
+        assert child.transport.unread() == 0
+
+
+def test_no_orphan_survives_a_kill_of_the_inspector():
+    """The guard ends the child's group when we are killed and cannot do it ourselves."""
+    program = f"""
+import asyncio
+from inspector.client.wire import Wire
+from inspector.journal.journal import Journal
+from inspector.transports.stdio import StdioTransport
+class L:
+    def on_frame(self, frame): print(*frame.message["result"], flush=True)
+    def on_lost(self, error): pass
+async def main():
+    t = StdioTransport([{sys.executable!r}, "-S", "-c", {STUBBORN!r}], Wire(Journal.unnamed({{}}), L(), lambda: None))
+    await t.start()
+    await asyncio.sleep(0.8)
+    print("guarded", flush=True)
+    await asyncio.sleep(60)
+asyncio.run(main())
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    pids = [int(pid) for pid in process.stdout.readline().split()]
+    assert process.stdout.readline() == "guarded\n"
+    assert all(alive(pid) for pid in pids)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    end = time.monotonic() + 10
+    while any(alive(pid) for pid in pids) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(alive(pid) for pid in pids)
+
+
+def test_exit_statuses_in_words():
+    assert describe_status(0) == "ended with exit code 0"
+    assert describe_status(-11) == "was ended by SIGSEGV"
+    assert describe_status(-200) == "was ended by signal 200"
