@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 import pytest
 from textual.geometry import Region
 from textual.widgets import Static
@@ -25,7 +27,8 @@ async def test_title_at_the_left_facts_at_the_right_keys_at_the_bottom():
     pane.note = "✓ valid"
     async with Stage(pane).run_test(size=(60, 8)) as pilot:
         lines = screen_lines(pilot.app)
-        assert lines[0].startswith("╭─ Result ──") and lines[0].endswith("── 12 ms  29 B ─╮")
+        assert lines[0].startswith("╭─ Result ──")
+        assert lines[0].endswith("── 12 ms  29 B ─╮")
         assert len(lines[0]) == 60
         assert lines[1] == "│ one" + " " * 54 + "│"
         assert lines[6].startswith("│ ^r call   ^e json   ^o $EDITOR ")
@@ -41,11 +44,12 @@ async def test_a_long_title_is_cut_before_facts_are_dropped_and_then_the_last_fa
             await pilot.pause()
             top = screen_lines(pilot.app)[0]
             assert len(top) == width, top
-            assert top[0] == "╭" and top[-1] == "╮"
+            assert top[0] + top[-1] == "╭╮"
             if "form" in top:
                 assert "waiting 4.1 s" in top
             if width >= 36:
-                assert "waiting" in top and "trigger-el" in top
+                assert "waiting" in top
+                assert "trigger-el" in top
             if width >= 12:
                 assert "tr" in top
         assert "waiting" not in top
@@ -116,7 +120,8 @@ async def test_what_is_set_later_is_drawn_later():
         pane.tab_note = [("→ 7", "sent")]
         await pilot.pause()
         lines = screen_lines(pilot.app)
-        assert lines[0].startswith("╭─ T ─") and lines[0].endswith("─ 1 ─╮")
+        assert lines[0].startswith("╭─ T ─")
+        assert lines[0].endswith("─ 1 ─╮")
         assert lines[1] == "│ parsed  raw  findings 2          → 7 │"
         assert lines[2].strip("│ ") == ""
         assert lines[3].startswith("│ one")
@@ -130,7 +135,7 @@ async def test_what_is_set_later_is_drawn_later():
 
 async def test_a_click_on_a_key_focuses_its_pane_and_presses_the_key():
     class Pane(Edge):
-        BINDINGS = [("ctrl+e", "json", "json")]
+        BINDINGS: ClassVar = [("ctrl+e", "json", "json")]
         done = 0
 
         def action_json(self) -> None:

@@ -134,7 +134,8 @@ class Edge(Container):
     def on_key_line_pressed(self, event: KeyLine.Pressed) -> None:
         event.stop()
         self.focus_inside()
-        self.app.simulate_key(event.hint.key)
+        # Sent by the app: a key event that we sent would not bubble beyond us.
+        self.app.call_later(self.app.simulate_key, event.hint.key)
 
     # The edge
 
