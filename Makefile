@@ -1,0 +1,45 @@
+# `make demo` and `make test` set up everything they need in .venv on a machine with Python 3.11 or newer.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint types coverage interop bench wheel golden pictures clean
+
+$(READY): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $(READY)
+
+demo: $(READY) ## the interface on the built-in demo server
+	$(BIN)/inspector demo
+
+test: $(READY) ## the unit, property and interface tests
+	$(BIN)/python -m pytest
+
+lint: $(READY) ## style, floors
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(READY)
+	$(BIN)/mypy
+
+coverage: $(READY) ## tests, with the coverage of floors 0 to 4 (95 % at least)
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+
+interop: $(READY) ## real servers from PyPI and npm
+	tests/interop/run
+
+bench: $(READY) ## the table of ratios against a raw loop and against peers
+	benchmarks/run
+
+wheel: $(READY) ## build, install into an empty environment, run from another folder
+	tests/wheel/run
+
+golden: $(READY) ## make the recordings in recordings/ anew
+	$(BIN)/python tests/golden/make_recordings.py
+
+clean:
+	rm -rf $(VENV) build dist .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
