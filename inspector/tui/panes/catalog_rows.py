@@ -1,0 +1,280 @@
+"""The rows of one catalogue: a server's list as far as it has come, narrowed by a filter, in slices of bounded work."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Hashable
+from typing import Any
+
+from rich.segment import Segment
+
+from inspector.client.catalog import ServerList
+from inspector.protocol.views import Named, Prompt, Resource, ResourceTemplate, Tool
+from inspector.text import cell_len, safe
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+
+SLICE = 20_000
+"""Items taken in, and items held against the filter, in one turn."""
+
+WIDE = 60
+"""Cells from which on there is a column for descriptions."""
+
+MEASURED = 1000
+"""Items whose names decide where the second column begins."""
+
+SEARCHED = 600
+"""Characters of an item that the filter looks at."""
+
+Key = tuple[str | None, int]
+"""An item's name or URI (None where it has none), and how many before it have the same."""
+
+_VIEWS: dict[str, type[Named]] = {
+    "tools": Tool,
+    "resources": Resource,
+    "templates": ResourceTemplate,
+    "prompts": Prompt,
+}
+
+
+def view_of(list_name: str, item: Any) -> Named:
+    """Return the lenient view of an item of a list."""
+    return _VIEWS[list_name](item)
+
+
+def address(view: Named) -> str:
+    """Return by what an item is meant: the URI or template of a resource, the name of anything else."""
+    if isinstance(view, Resource):
+        return view.uri
+    return view.uri_template if isinstance(view, ResourceTemplate) else view.name
+
+
+def arguments_of(view: Named) -> tuple[str, ...]:
+    """Return the names of the arguments of a tool or prompt."""
+    if isinstance(view, Tool):
+        return view.arguments
+    return tuple(argument.name for argument in view.arguments) if isinstance(view, Prompt) else ()
+
+
+class CatalogRows:
+    """A `RowSource` over a `ServerList` that grows while it is read.
+
+    `advance` takes in what has come, `narrow` sets the filter; both do a bounded slice of work, and `behind` tells
+    whether there is more to do. A list that is read again takes the place of the old one only once it is as long or
+    complete, so that nothing disappears from under the cursor and comes back.
+    """
+
+    def __init__(self, found: ServerList) -> None:
+        self.list = found
+        self.filter = ""
+        self._begin(found.items)
+
+    def _begin(self, items: list[dict[str, Any]]) -> None:
+        self._items = items
+        self._keys: list[Key] = []
+        self._at: dict[Key, int] = {}
+        self._same: dict[str | None, int] = {}
+        self._texts: list[str] = []
+        self._label = 0
+        self._begin_filter(fuzzy=False)
+
+    # What has come
+
+    def advance(self, budget: int = SLICE) -> int | None:
+        """Take in what is new. Returns the first row that is new or different, or None where nothing is."""
+        first: int | None = None
+        fresh = self.list.items
+        if fresh is not self._items and (not self.list.loading or len(fresh) >= len(self._items)):
+            self._begin(fresh)
+            first = 0
+        start, column = len(self._keys), self._label
+        for at in range(start, min(len(self._items), start + budget)):
+            self._take(at, self._items[at])
+        if self._label != column:
+            first = 0
+        if not self._words:
+            grown = len(self._keys) > start
+            return first if first is not None else start if grown else None
+        changed = self._scan(budget)
+        return changed if first is None else first
+
+    def _take(self, at: int, item: dict[str, Any]) -> None:
+        id = item.get(self.list.kind.id_field)
+        name = id if isinstance(id, str) else None
+        nth = self._same.get(name, 0)
+        self._same[name] = nth + 1
+        key = (name, nth)
+        self._keys.append(key)
+        self._at[key] = at
+        if at < MEASURED:
+            self._label = max(self._label, sum(cell_len(text) for text, _ in self._name(item)))
+
+    @property
+    def behind(self) -> bool:
+        """There is more to take in, or to hold against the filter, than one slice."""
+        taken = len(self._keys)
+        if taken < len(self._items):
+            return True
+        return bool(self._words) and (self._scanned < taken or self._wants_fuzzy)
+
+    @property
+    def total(self) -> int:
+        """How many items there are without the filter."""
+        return len(self._keys)
+
+    def item(self, index: int) -> dict[str, Any] | None:
+        """Return the item of a row."""
+        return self._items[self._position(index)] if 0 <= index < len(self) else None
+
+    def is_double(self, index: int) -> bool:
+        """Tell whether an earlier item has the same name."""
+        name, nth = self._keys[self._position(index)]
+        return nth > 0 and name is not None
+
+    # The filter
+
+    def narrow(self, text: str, budget: int = SLICE) -> bool:
+        """Show only items that have every word of `text` in their name, title, description or URI.
+
+        Where no item has, those whose name has its characters in this order are shown. Returns False where the filter
+        means the same as before.
+        """
+        words = text.casefold().split()
+        before, self.filter = self._words, text
+        if words == before:
+            return False
+        # Whoever types on can only lose rows: the hits so far are looked at again, and nothing else.
+        narrower = bool(before) and not self._fuzzy and " ".join(words).startswith(" ".join(before))
+        if narrower and len(self._hits) <= budget:
+            self._words = words
+            self._hits = array("L", [at for at in self._hits if self._matches(at)])
+        else:
+            self._begin_filter(fuzzy=False)
+        self._scan(budget)
+        return True
+
+    def _begin_filter(self, *, fuzzy: bool) -> None:
+        self._words = self.filter.casefold().split()
+        self._hits = array("L")
+        self._scanned = 0
+        self._fuzzy = fuzzy
+        letters = "".join(self._words)[:100]
+        self._pattern = re.compile(r"[^\n]*?".join(re.escape(letter) for letter in letters))
+
+    def _matches(self, at: int) -> bool:
+        text = self._text(at)
+        return all(word in text for word in self._words)
+
+    def _text(self, at: int) -> str:
+        while len(self._texts) <= at:
+            item = self._items[len(self._texts)]
+            parts = (item.get(key) for key in ("name", "title", "uri", "uriTemplate", "description"))
+            self._texts.append(
+                "\n".join(part[:SEARCHED] if isinstance(part, str) else "" for part in parts)[:SEARCHED].casefold()
+            )
+        return self._texts[at]
+
+    def _is_like(self, at: int) -> bool:
+        text = self._text(at)
+        return self._pattern.search(text, 0, text.find("\n")) is not None
+
+    @property
+    def _wants_fuzzy(self) -> bool:
+        return not self._hits and not self._fuzzy and bool(self._keys)
+
+    def _scan(self, budget: int) -> int | None:
+        """Hold items against the filter, from where it was left. Returns the first row that is new or different."""
+        first: int | None = None
+        for _ in range(budget):
+            if self._scanned == len(self._keys):
+                if not self._words or not self._wants_fuzzy:
+                    break
+                self._begin_filter(fuzzy=True)
+                first = 0
+            at = self._scanned
+            self._scanned += 1
+            exact = self._matches(at)
+            if exact and self._fuzzy:
+                self._begin_filter(fuzzy=False)
+                first = 0
+            elif exact or (self._fuzzy and self._is_like(at)):
+                self._hits.append(at)
+                first = len(self._hits) - 1 if first is None else first
+        return first
+
+    # The rows
+
+    def __len__(self) -> int:
+        return len(self._hits) if self._words else len(self._keys)
+
+    def _position(self, index: int) -> int:
+        return self._hits[index] if self._words else index
+
+    def key_at(self, index: int) -> Hashable:
+        """Return the key of a row."""
+        return self._keys[self._position(index)]
+
+    def index_of(self, key: Any) -> int | None:
+        """Return the row of a key, or None where it is not shown."""
+        at = self._at.get(key)
+        if at is None or not self._words:
+            return at
+        index = bisect_left(self._hits, at)
+        return index if index < len(self._hits) and self._hits[index] == at else None
+
+    def find(self, address: str) -> Key | None:
+        """Return the key of the first item with this name or URI."""
+        key = (address, 0)
+        return key if key in self._at else None
+
+    # Drawing
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        """Draw one row: the name, then its arguments; where there is room, a column for what it does."""
+        item = self._items[self._position(index)]
+        view = view_of(self.list.kind.name, item)
+        flag = paint.segments([(signs_now().finding, "finding")] if view.problems or self.is_double(index) else "")
+        room = width - (2 if flag else 0)
+        names: list[paint.Piece] = list(self._name(item))
+        if width < WIDE:
+            left = paint.segments(names, room=room)
+            left += self._details(view, room - paint.width(left))
+        else:
+            column = min(self._label, width * 2 // 5) + 2
+            about = " ".join(view.description[:SEARCHED].split()) or _listed(arguments_of(view), room - column)
+            if isinstance(view, (Resource, ResourceTemplate)):
+                about = address(view)
+            left = [*paint.cell(names, column - 2), Segment("  "), *paint.segments(about, "muted", room=room - column)]
+        return paint.spread(paint.cut(left, room), flag, width, 1)
+
+    def _name(self, item: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+        """The title that people are shown (C-BASE-17), and after it the name by which the thing is called."""
+        view = view_of(self.list.kind.name, item)
+        title = safe(view.display_name, 80)
+        name = safe(view.name, 80)
+        if not name or name == title or isinstance(view, (Resource, ResourceTemplate)):
+            return ((title, "bright"),)
+        return ((title, "bright"), (f" {name}", "muted"))
+
+    def _details(self, view: Named, room: int) -> list[Segment]:
+        """What stands after a name in a narrow list: a URI as far as it goes, arguments where one fits at least."""
+        if isinstance(view, (Resource, ResourceTemplate)):
+            uri = address(view)
+            shown = room > 4 and uri != view.display_name
+            return paint.segments([(f" {uri}", "muted")], room=room) if shown else []
+        return paint.segments([(f" {names}", "muted")] if (names := _listed(arguments_of(view), room - 1)) else "")
+
+
+def _listed(names: tuple[str, ...], room: int) -> str:
+    """Return argument names one after another, as many as fit and `…` for the rest; nothing where none fits."""
+    cut = signs_now().cut
+    text = ""
+    for at, name in enumerate(names):
+        longer = f"{text}, {safe(name, 60)}" if at else safe(name, 60)
+        rest = f", {cut}" if at < len(names) - 1 else ""
+        if cell_len(longer + rest) > room:
+            return f"{text}, {cut}" if text else ""
+        text = longer
+    return text

@@ -1,0 +1,139 @@
+"""URLs that a server wants opened: whole, with the host told apart, what is odd about them, and whether we may.
+
+Nothing here looks a name up or fetches anything. Sources: specification, "Elicitation", "URL mode" (C-ELIC-04);
+RFC 3986; RFC 3490 for `xn--`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import shutil
+import subprocess
+import sys
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from inspector.text import safe
+from inspector.tui.widgets import paint
+
+LONGEST = 8000
+"""Characters of a URL that is opened."""
+
+_HOST = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])")
+_FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\\"<>`{|}^]")
+
+
+class Link(NamedTuple):
+    """A URL as it is shown before it is opened. `refusal` says why it is not opened at all; empty where it may be."""
+
+    url: str
+    before: str
+    user: str
+    host: str
+    after: str
+    refusal: str
+    warnings: tuple[str, ...]
+
+    @property
+    def pieces(self) -> list[paint.Piece]:
+        """The whole URL, the host bright, a user name before it in the colour of errors."""
+        return [(self.before, "muted"), (self.user, "error"), (self.host, "bright bold"), (self.after, "normal")]
+
+
+def look_at(value: object) -> Link:
+    """Take a URL apart and say what is odd about it, whatever it is."""
+    url = value if isinstance(value, str) else safe(value, 200)
+    if _FORBIDDEN.search(url):
+        return Link(url, "", "", "", url, "It has characters that no URL has.", ())
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        parts.port  # noqa: B018 raises where the port is none
+    except ValueError:
+        return Link(url, "", "", "", url, "It cannot be read as a URL.", ())
+    netloc_at = url.find("//") + 2 if parts.netloc else len(url)
+    user, at, _ = parts.netloc.rpartition("@")
+    host_at = netloc_at + len(user) + len(at)
+    end = host_at + len(parts.netloc) - len(user) - len(at)
+    shown = url[host_at:end]
+    return Link(
+        url,
+        url[:netloc_at],
+        user + at,
+        shown,
+        url[end:],
+        _refusal(url, parts.scheme, parts.netloc, host),
+        tuple(_warnings(host, user)),
+    )
+
+
+def _refusal(url: str, scheme: str, netloc: str, host: str) -> str:
+    if len(url) > LONGEST:
+        return f"It is longer than {LONGEST:,} characters."
+    if not netloc or not host or not _HOST.fullmatch(netloc.rpartition("@")[2].removesuffix(_port(netloc))):
+        return "It names no host."
+    if scheme == "https" or (scheme == "http" and is_loopback(host)):
+        return ""
+    return f"Only https: is opened (http: for this machine alone), and this is {safe(scheme, 40) or 'nothing'}:."
+
+
+def _port(netloc: str) -> str:
+    match = re.search(r":\d*$", netloc)
+    return match[0] if match else ""
+
+
+def _warnings(host: str, user: str) -> list[str]:
+    found = []
+    if user:
+        found.append("What stands before @ is a user name; the host comes after it.")
+    labels = [label for label in host.split(".") if label.startswith("xn--")]
+    if labels:
+        found.append(f"The host is written in punycode: {safe(host, 100)} shows as {safe(_spelled(host), 100)}.")
+    if not host.isascii():
+        found.append("The host has letters beyond ASCII, which may look like others.")
+    return found
+
+
+def _spelled(host: str) -> str:
+    try:
+        return host.encode("ascii").decode("idna")
+    except (UnicodeError, ValueError):
+        return "something that cannot be written"
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host name means this machine, without looking it up."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def open_in_browser(link: Link) -> str:
+    """Give a URL to the desktop's browser. Returns why it could not be, or an empty text. Blocks for seconds at most.
+
+    Never through a shell, and never a browser inside the terminal, which would draw over us.
+    """
+    if link.refusal:
+        return link.refusal
+    if sys.platform == "win32":
+        os.startfile(link.url)
+        return ""
+    name = "open" if sys.platform == "darwin" else "xdg-open"
+    desktop = name == "open" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME")))
+    command = shutil.which(name)
+    if command is None or not desktop:
+        return "There is no desktop here with a browser: copy the URL and open it elsewhere."
+    null = subprocess.DEVNULL
+    try:
+        opener = subprocess.Popen([command, link.url], stdin=null, stdout=null, stderr=null, start_new_session=True)
+        status = opener.wait(5)
+    except subprocess.TimeoutExpired:
+        return ""  # A browser that stays with its opener is an open browser.
+    except OSError as error:
+        return f"{name} could not be started: {error.strerror or error}"
+    return "" if status == 0 else f"{name} ended with status {status}."

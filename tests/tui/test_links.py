@@ -1,0 +1,91 @@
+"""URLs that a server wants opened (C-ELIC-04)."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.tui.panes import links
+from inspector.tui.panes.links import look_at, open_in_browser
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://example.com/a?b#c", "example.com"),
+        ("https://example.com:8443/", "example.com:8443"),
+        ("http://localhost:3000/x", "localhost:3000"),
+        ("http://127.0.0.1/", "127.0.0.1"),
+        ("http://[::1]:8/", "[::1]:8"),
+    ],
+)
+def test_https_and_this_machine_may_be_opened_and_the_host_is_told_apart(url: str, host: str) -> None:
+    link = look_at(url)
+    assert link.refusal == ""
+    assert link.host == host
+    assert "".join(text for text, _ in link.pieces) == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.com/",
+        "http://127.0.0.1.example.com/",
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "https:///nowhere",
+        "https://a%2fb/",
+        "https://good.example\\@evil.example/",
+        "https://example.com/\n--flag",
+        " https://example.com/",
+        "https://[::1",
+        "https://example.com:99999/",
+        "--version",
+        "",
+        None,
+        ["https://example.com/"],
+        "https://example.com/" + "a" * links.LONGEST,
+    ],
+)
+def test_nothing_else_is_ever_opened(url: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    def started(*_: object, **__: object) -> None:
+        raise AssertionError("a program was started")
+
+    monkeypatch.setattr(links.subprocess, "Popen", started)
+    link = look_at(url)
+    assert link.refusal
+    assert open_in_browser(link) == link.refusal
+
+
+def test_a_user_name_is_no_host_and_is_warned_of() -> None:
+    link = look_at("https://good.example@evil.example/x")
+    assert (link.user, link.host) == ("good.example@", "evil.example")
+    assert any("@" in warning for warning in link.warnings)
+
+
+def test_punycode_is_spelled_out_and_foreign_letters_are_warned_of() -> None:
+    assert any("аррӏе.com" in warning for warning in look_at("https://xn--80ak6aa92e.com/").warnings)
+    assert look_at("https://аpple.com/").warnings
+    assert not look_at("https://apple.com/").warnings
+
+
+def test_a_browser_gets_the_url_as_one_word_and_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, object] = {}
+
+    class Opener:
+        def __init__(self, command: list[str], **how: object) -> None:
+            seen.update(how, command=command)
+
+        def wait(self, _timeout: float) -> int:
+            return 0
+
+    monkeypatch.setattr(links.sys, "platform", "linux")
+    monkeypatch.setattr(links.subprocess, "Popen", Opener)
+    monkeypatch.setattr(links.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert open_in_browser(look_at("https://example.com/?a=1&b=$(id)")) == ""
+    assert seen["command"] == ["/usr/bin/xdg-open", "https://example.com/?a=1&b=$(id)"]
+    assert seen["stdin"] == seen["stdout"] == seen["stderr"] == links.subprocess.DEVNULL
+    assert seen["start_new_session"] is True
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    assert "copy the URL" in open_in_browser(look_at("https://example.com/"))
