@@ -172,7 +172,8 @@ class Handler(BaseHTTPRequestHandler):
             kinds = [kind_of(each) for each in messages]
         except RpcError as problem:
             raise HttpError(400, problem.message, code=problem.code) from None
-        if "Mcp-Session-Id" not in self.headers and [each.get("method") for each in messages] == ["initialize"]:
+        begins = isinstance(message, dict) and kinds == ["request"] and message["method"] == "initialize"
+        if begins and "Mcp-Session-Id" not in self.headers:
             self._initialize(message)
             return
         session = self._session()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     Body = Callable[[], str | bytes]
 
 CLOCK = "demo://clock"
+LONGEST_URI = 2000  # matching a template takes time that grows with the square of the length
 ITEM = "demo://items/"
 
 _README = """# The demo server
@@ -134,7 +135,7 @@ class Resources:
             if uri == _extra_uri(number):
                 return [contents(uri, "text/plain", f"Extra resource {number}.\n")]
         for name, template in self._matchers:
-            values = template.match(uri)
+            values = template.match(uri) if len(uri) < LONGEST_URI else None
             if values:
                 found = self._read_template(name, uri, values)
                 if found is not None:

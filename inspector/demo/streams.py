@@ -32,15 +32,15 @@ class Stream(Channel):
         self._events = deque([b""] if primed else [])
         self._first = 0  # number of the first event that is kept
         self._sent = 0
-        self._retry: int | None = None
-        self._followers = 0
+        self._break: tuple[int, int] | None = None  # after which event the stream hangs up, and when to come back
         self._reader = 0
+        self._attended = not endless  # a POST is read from the start, even before its reader begins to follow
         self._news = threading.Condition()
 
     def send(self, raw: bytes) -> None:
         with self._news:
             if not self.endless:
-                self._news.wait_for(lambda: not self._followers or self.ended or self._unsent() < MOST_KEPT)
+                self._news.wait_for(lambda: not self._attended or self.ended or self._unsent() < MOST_KEPT)
             self._append(raw)
 
     def answer(self, raw: bytes | None) -> None:
@@ -52,7 +52,7 @@ class Stream(Channel):
 
     def hang_up(self, retry: int) -> None:
         with self._news:
-            self._retry = retry
+            self._break = (self._first + len(self._events), retry)
             self._news.notify_all()
 
     def end(self) -> None:
@@ -74,7 +74,7 @@ class Stream(Channel):
         with self._news:
             self._reader += 1
             me = self._reader
-            self._followers += 1
+            self._attended = True
             self._sent = after
             self._news.notify_all()
         try:
@@ -83,37 +83,38 @@ class Stream(Channel):
                     fresh = self._news.wait_for(lambda: self._reader != me or self._has_news(), keep_alive)
                     if self._reader != me:
                         return
-                    last = self.ended or self._retry is not None
+                    last = self.ended or self._break is not None
                     events = self._take()
                 yield events if fresh else b": still here\n\n"
                 if last:
                     return
         finally:
             with self._news:
-                self._followers -= 1
+                self._attended = self._reader != me
                 self._news.notify_all()
 
     def _unsent(self) -> int:
         return self._first + len(self._events) - self._sent
 
     def _has_news(self) -> bool:
-        return self._unsent() > 0 or self.ended or self._retry is not None
+        return self._unsent() > 0 or self.ended or self._break is not None
 
     def _append(self, raw: bytes) -> None:
         self._events.append(raw)
-        if self.endless or not self._followers:
+        if self.endless or not self._attended:
             self._trim(len(self._events) - MOST_KEPT)
         self._news.notify_all()
 
     def _take(self) -> bytes:
-        number = max(self._sent, self._first)
-        fresh = list(self._events)[number - self._first :]
-        events = [b"id: %d.%d\ndata: %b\n\n" % (self.name, number + n, raw) for n, raw in enumerate(fresh, 1)]
-        self._sent = number + len(fresh)
+        end, retry = self._break or (self._first + len(self._events), None)
+        start = max(self._sent, self._first)
+        fresh = list(self._events)[start - self._first : max(end - self._first, 0)]
+        events = [b"id: %d.%d\ndata: %b\n\n" % (self.name, start + n, raw) for n, raw in enumerate(fresh, 1)]
+        if retry is not None:
+            events.append(b"retry: %d\n\n" % retry)
+        self._break = None
+        self._sent = start + len(fresh)
         self._trim(len(self._events) - MOST_KEPT)
-        if self._retry is not None:
-            events.append(b"retry: %d\n\n" % self._retry)
-            self._retry = None
         self._news.notify_all()
         return b"".join(events)
 

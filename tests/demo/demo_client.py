@@ -1,0 +1,335 @@
+"""A tiny MCP client for the tests of the demo server: standard library only, over stdio and over HTTP."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from inspector.demo.call import Channel
+from inspector.demo.legacy import Session
+from inspector.demo.rpc import decode
+from inspector.demo.world import World
+
+PATIENCE = 10.0  # seconds until a test gives up waiting; nothing is measured with it
+EVERYTHING = {
+    "roots": {"listChanged": True},
+    "sampling": {"tools": {}},
+    "elicitation": {"form": {}, "url": {}},
+}
+Answer = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def text_of(result: dict[str, Any]) -> str:
+    """All text blocks of a tool's result."""
+    return "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
+
+
+class Peer:
+    """What both transports share: ids, a log of all that came, answers to the server's questions."""
+
+    def __init__(self) -> None:
+        self.received: list[dict[str, Any]] = []
+        self.answers: dict[str, Answer] = {"ping": lambda params: {"result": {}}}
+        self._news = threading.Condition()
+        self._last_id = 0
+
+    def send(self, message: Any) -> None:
+        raise NotImplementedError
+
+    def take(self, message: Any) -> None:
+        """Called by a transport for each message from the server."""
+        with self._news:
+            self.received.append(message)
+            self._news.notify_all()
+        if isinstance(message, dict) and "method" in message and "id" in message:
+            answer = self.answers.get(message["method"])
+            if answer is not None:
+                reply = answer(message.get("params", {}))
+                self.send({"jsonrpc": "2.0", "id": message["id"], **reply})
+
+    def start(self, method: str, params: dict[str, Any] | None = None) -> int:
+        """Sends a request and gives its id."""
+        self._last_id += 1
+        message: dict[str, Any] = {"jsonrpc": "2.0", "id": self._last_id, "method": method}
+        if params is not None:
+            message["params"] = params
+        self.send(message)
+        return int(message["id"])
+
+    def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
+        self.send({"jsonrpc": "2.0", "method": method, **({} if params is None else {"params": params})})
+
+    def wait(self, wanted: Callable[[Any], bool]) -> Any:
+        """The first message that fits; fails loudly if it does not come."""
+
+        def first() -> Any:
+            return next((each for each in self.received if wanted(each)), None)
+
+        with self._news:
+            found = self._news.wait_for(first, PATIENCE)
+        assert found is not None, f"nothing of the kind among {self.received}"
+        return found
+
+    def response(self, request_id: Any) -> dict[str, Any]:
+        found: dict[str, Any] = self.wait(
+            lambda m: isinstance(m, dict) and "method" not in m and m.get("id") == request_id
+        )
+        return found
+
+    def ask(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Sends a request and gives its result."""
+        response = self.response(self.start(method, params))
+        assert "result" in response, response
+        result: dict[str, Any] = response["result"]
+        return result
+
+    def error(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Sends a request and gives the error it is answered with."""
+        response = self.response(self.start(method, params))
+        assert "error" in response, response
+        problem: dict[str, Any] = response["error"]
+        return problem
+
+    def call(self, name: str, **arguments: Any) -> dict[str, Any]:
+        """Calls a tool."""
+        return self.ask("tools/call", {"name": name, "arguments": arguments})
+
+    def notification(self, method: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.wait(lambda m: isinstance(m, dict) and m.get("method") == method)
+        return found
+
+    def all_of(self, method: str) -> list[dict[str, Any]]:
+        return [each["params"] for each in self.received if each.get("method") == method]
+
+    def open(self, revision: str = "2025-11-25", capabilities: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The handshake; gives the result of initialize."""
+        client = {"name": "tests", "version": "1"}
+        declared = EVERYTHING if capabilities is None else capabilities
+        params = {"protocolVersion": revision, "capabilities": declared, "clientInfo": client}
+        opened = self.ask("initialize", params)
+        self.opened(opened)
+        self.notify("notifications/initialized")
+        return opened
+
+    def opened(self, result: dict[str, Any]) -> None:
+        """A transport may want to know what was negotiated."""
+
+
+class StdioPeer(Peer):
+    """A server process of its own."""
+
+    def __init__(self, *words: str) -> None:
+        super().__init__()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "inspector.demo", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self.lines: list[bytes] = []
+        self.errors = b""
+        self._threads = [threading.Thread(target=self._read), threading.Thread(target=self._read_errors)]
+        for thread in self._threads:
+            thread.start()
+
+    def send(self, message: Any) -> None:
+        self.send_raw(json.dumps(message).encode() + b"\n")
+
+    def send_raw(self, raw: bytes) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(raw)
+        self.process.stdin.flush()
+
+    def close(self) -> int:
+        """Ends stdin and waits for the process; gives its exit code."""
+        assert self.process.stdin
+        assert self.process.stdout
+        assert self.process.stderr
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass  # it has ended already
+        code = self.process.wait(PATIENCE)
+        for thread in self._threads:
+            thread.join()
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return code
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.lines.append(line)
+            self.take(json.loads(line))
+
+    def _read_errors(self) -> None:
+        assert self.process.stderr
+        self.errors = self.process.stderr.read()
+
+
+class MemoryPeer(Peer):
+    """A session in this process: for what has nothing to do with transports."""
+
+    def __init__(self, **world: Any) -> None:
+        super().__init__()
+        peer = self
+
+        class Here(Channel):
+            def send(self, raw: bytes) -> None:
+                peer.take(json.loads(raw))
+
+            def answer(self, raw: bytes | None) -> None:
+                if raw is not None:
+                    self.send(raw)
+
+        self._channel = Here()
+        self._session = Session(World(**world), self._channel, "memory")
+
+    def send(self, message: Any) -> None:
+        self._session.receive(decode(json.dumps(message).encode()), self._channel)
+
+    def close(self) -> None:
+        self._session.close()
+
+
+class HttpServer:
+    """A server process on a port of its own."""
+
+    def __init__(self, *words: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "inspector.demo", "--http", "0", *words], stderr=subprocess.PIPE
+        )
+        assert self.process.stderr
+        self.url = self.process.stderr.readline().decode().split()[-1]
+
+    def close(self) -> None:
+        assert self.process.stderr
+        self.process.terminate()
+        self.process.wait(PATIENCE)
+        self.process.stderr.close()
+
+
+class Reply:
+    """An HTTP answer; `events` are the server-sent events as (id, data, retry) once the stream has ended."""
+
+    def __init__(self, response: http.client.HTTPResponse) -> None:
+        self.status = response.status
+        self.headers = response.headers
+        self.body = response.read()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def events(self) -> list[dict[str, str]]:
+        blocks = self.body.decode().split("\n\n")
+        lines = [[line.partition(": ")[::2] for line in block.splitlines()] for block in blocks]
+        return [dict(each) for each in lines if each]
+
+
+class HttpPeer(Peer):
+    """One session with a server; each POST has its own connection, and each request its own thread."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.address = urlsplit(url)
+        self.headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+        self.streams: list[Stream] = []
+        self._threads: list[threading.Thread] = []
+        self._ended = False
+
+    def request(self, verb: str, body: Any = None, path: str | None = None, **headers: str | None) -> Reply:
+        """One HTTP exchange; a header given as None is left out, `_` in names stands for `-`."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        wanted = {key: value for key, value in (self.headers | named).items() if value is not None}
+        raw = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        connection = http.client.HTTPConnection(str(self.address.hostname), self.address.port, timeout=PATIENCE)
+        try:
+            connection.request(verb, path or self.address.path, raw, wanted)
+            return Reply(connection.getresponse())
+        finally:
+            connection.close()
+
+    def send(self, message: Any) -> None:
+        if "method" in message and "id" in message and message["method"] != "initialize":
+            thread = threading.Thread(target=self._post, args=(message,))
+            self._threads.append(thread)
+            thread.start()
+        else:
+            self._post(message)
+
+    def listen(self, **headers: str) -> Stream:
+        """Opens a GET stream whose messages are taken as they come."""
+        return Stream(self, "GET", None, self.headers | {"Accept": "text/event-stream"} | headers)
+
+    def opened(self, result: dict[str, Any]) -> None:
+        self.headers["MCP-Protocol-Version"] = result["protocolVersion"]
+
+    def end_session(self) -> None:
+        """The DELETE that a client sends when it leaves."""
+        self._ended = True
+        assert self.request("DELETE").status == 204
+
+    def finish_posts(self) -> None:
+        """Waits until every POST has been answered."""
+        for thread in self._threads:
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
+
+    def finish(self) -> None:
+        """Ends the session, if it has not been, and waits for everything that runs."""
+        if not self._ended:
+            self.end_session()
+        self.finish_posts()
+
+    def _post(self, message: Any) -> None:
+        stream = Stream(self, "POST", json.dumps(message).encode(), self.headers)
+        session = stream.headers.get("Mcp-Session-Id")
+        if session is not None:
+            self.headers["Mcp-Session-Id"] = session
+        stream.thread.join()
+
+
+class Stream:
+    """One HTTP answer that is read as it comes, its messages being handed to a peer."""
+
+    def __init__(self, peer: Peer, verb: str, body: bytes | None, headers: dict[str, str]) -> None:
+        assert isinstance(peer, HttpPeer)
+        self._peer = peer
+        self._connection = http.client.HTTPConnection(str(peer.address.hostname), peer.address.port, timeout=PATIENCE)
+        self._connection.request(verb, peer.address.path, body, headers)
+        self._response = self._connection.getresponse()
+        self.status = self._response.status
+        self.headers = self._response.headers
+        self.ids: list[str] = []
+        self.retry: int | None = None
+        self.primed = False
+        self.thread = threading.Thread(target=self._read)
+        peer.streams.append(self)
+        self.thread.start()
+
+    def _read(self) -> None:
+        if self.headers.get_content_type() != "text/event-stream":
+            body = self._response.read()
+            self._connection.close()
+            if body:
+                self._peer.take(json.loads(body))
+            return
+        for line in self._response:
+            name, _, value = line.decode().rstrip("\n").partition(": ")
+            if name == "id":
+                self.ids.append(value)
+            elif name == "retry":
+                self.retry = int(value)
+            elif name == "data" and not value:
+                self.primed = True
+            elif name == "data":
+                self._peer.take(json.loads(value))
+        self._connection.close()

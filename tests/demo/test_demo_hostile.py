@@ -1,0 +1,101 @@
+"""Whatever a client sends, the demo server answers with an orderly error, and goes on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from demo_client import MemoryPeer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.demo.core import HANDLERS
+from inspector.demo.tools import all_tools
+from inspector.demo.uritemplate import UriTemplate
+
+SESSION = ["ping", "initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]
+NAMES = [tool.name for tool in all_tools() if tool.name not in ("crash", "noisy") and not tool.patient]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+WORDS = [
+    "name",
+    "arguments",
+    "uri",
+    "cursor",
+    "level",
+    "ref",
+    "argument",
+    "context",
+    "_meta",
+    "type",
+    "value",
+    "method",
+]
+OBJECT = st.dictionaries(st.sampled_from(WORDS), JSON | st.sampled_from(["ref/prompt", "demo://readme", *NAMES]))
+
+
+def outcome(peer: MemoryPeer, method: Any, params: Any) -> dict[str, Any]:
+    peer.received.clear()
+    peer.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    (answer,) = [each for each in peer.received if "method" not in each]
+    return answer
+
+
+@settings(max_examples=150, deadline=None)
+@given(method=st.sampled_from([*HANDLERS, *SESSION]), params=JSON | OBJECT)
+def test_no_params_make_it_fail_inside(method: str, params: Any) -> None:
+    peer = MemoryPeer(items=5)
+    peer.open()
+    problem = outcome(peer, method, params).get("error", {})
+    assert problem.get("code") in (None, -32600, -32602, -32002)
+
+
+@settings(max_examples=150, deadline=None)
+@given(name=st.sampled_from(NAMES), arguments=st.data())
+def test_no_arguments_make_a_tool_fail_inside(name: str, arguments: st.DataObject) -> None:
+    peer = MemoryPeer(items=5)
+    peer.open()
+    (tool,) = [each for each in all_tools() if each.name == name]
+    known = list(tool.definition["inputSchema"].get("properties", {})) or ["x"]
+    drawn = arguments.draw(st.dictionaries(st.sampled_from(known), JSON))
+    problem = outcome(peer, "tools/call", {"name": name, "arguments": drawn}).get("error", {})
+    assert "Internal" not in problem.get("message", "")
+
+
+@settings(max_examples=100, deadline=None)
+@given(JSON)
+def test_no_message_ends_the_session(message: Any) -> None:
+    peer = MemoryPeer(items=5)
+    peer.send(message)
+    peer.open(revision="2025-03-26")
+    peer.send(message)
+    peer.send([message, message])
+    assert peer.ask("ping") == {}
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    template=st.sampled_from(["x:{a}", "x:{+a}", "x:{#a}", "x:{.a,b}", "x:{/a*}", "x:{;a,b}", "x:{?a*}", "x:{&a,b}"]),
+    rest=st.text(alphabet="ab01%=&;/?#.,", max_size=30),
+)
+def test_any_uri_can_be_matched_against_any_template(template: str, rest: str) -> None:
+    values = UriTemplate(template).match("x:" + rest)
+    assert values is None or set(values) <= {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--http", "nowhere"], ["--http", "99999"], ["--items", "-1"], ["--slow", "nan"], ["--protocol", "1"], ["extra"]],
+)
+def test_bad_words_of_the_command_line_are_explained(words: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "inspector.demo", *words], capture_output=True, check=False, timeout=10
+    )
+    assert done.returncode == 2
+    assert b"error:" in done.stderr
+    assert b"Traceback" not in done.stderr
