@@ -66,7 +66,7 @@ class Call:
         self._loop = loop
         self._quiet_since = self.started
         self._paused_at: float | None = None
-        self._future: asyncio.Future[None] | None = None
+        self._waiters: list[asyncio.Future[None]] = []
         self._pending: Pending | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -95,12 +95,13 @@ class Call:
     async def result(self) -> Any:
         """Wait for the result. Raises `ServerError`, `RequestTimeout`, `RequestCancelled` or a `ConnectionProblem`."""
         if self.fate == "pending":
-            if self._future is None:
-                self._future = self._loop.create_future()
+            waiter = self._loop.create_future()
+            self._waiters.append(waiter)
             try:
-                await asyncio.shield(self._future)
+                await waiter
             except asyncio.CancelledError:
-                if self.fate == "pending":
+                self._waiters.remove(waiter)
+                if not self._waiters:
                     self.cancel("the caller went away")
                 raise
         if self.error is not None:
@@ -163,8 +164,9 @@ class Call:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._future is not None and not self._future.done():
-            self._future.set_result(None)
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
 
 
 class Pending:

@@ -39,10 +39,13 @@ class Wire:
             on_frame(frame)
         self._changed()
 
-    def sent(self, channel: str, outgoing: Outgoing, extra: str = "") -> int:
-        outgoing.n = self.journal.record_sent(channel, outgoing.data, outgoing.message, extra)
+    def sent(self, channel: str, outgoing: Outgoing, extra: str = "", *, hold: bool = False) -> int:
+        outgoing.n = self.journal.record_sent(channel, outgoing.data, outgoing.message, extra, hold=hold)
         self._changed()
         return outgoing.n
+
+    def flush(self) -> None:
+        self.journal.flush()
 
     def stderr(self, lines: Sequence[bytes]) -> None:
         self.journal.record_stderr("stderr", lines)

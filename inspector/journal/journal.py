@@ -189,8 +189,13 @@ class Journal:
         storage.append(lines[0] if len(lines) == 1 else b"".join(lines))
         return frames
 
-    def record_sent(self, channel: str, data: bytes, message: Any = None, extra: str = "") -> int:
-        """Record a message before it is sent. `message` is its parsed form; None: bytes that are no JSON. Returns `n`."""
+    def record_sent(
+        self, channel: str, data: bytes, message: Any = None, extra: str = "", *, hold: bool = False
+    ) -> int:
+        """Record a message before it is sent. `message` is its parsed form; None: bytes that are no JSON. Returns `n`.
+
+        With `hold` it is written with the next event or at `flush`, which must come before the bytes go out.
+        """
         binary = False
         try:
             text = data.decode("utf-8")
@@ -202,8 +207,13 @@ class Journal:
         t = self.now()
         offset = self.storage.size
         n = self.index.add(t, Dir.SEND, kind, channel, offset, len(data), message)
-        self.storage.append(event_line(n, t, "send", name, channel, text, binary, extra).encode("utf-8"))
+        self.storage.append(event_line(n, t, "send", name, channel, text, binary, extra).encode("utf-8"), hold=hold)
         return n
+
+    def flush(self) -> None:
+        """Write what was recorded with `hold`."""
+        if self.storage.tail and not self.storage.problem:
+            self.storage.flush()
 
     def _redact(self, raw: bytes, text: str, binary: bool, more: str) -> tuple[str, bool, str]:
         if binary:

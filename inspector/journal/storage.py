@@ -79,26 +79,37 @@ class Storage:
         """Logical size in bytes."""
         return self.disk_size + len(self.tail)
 
-    def append(self, data: bytes) -> bool:
-        """Append to the disk, or to the tail while the disk refuses. False: both are full, the data is not kept."""
+    def append(self, data: bytes, *, hold: bool = False) -> bool:
+        """Append to the disk, or to the tail while the disk refuses. False: both are full, the data is not kept.
+
+        `hold` leaves it in the tail until the next append or `flush`, so that several small ones become one write.
+        """
         if self.problem and not self._retry():
             return self._keep(data)
+        if hold:
+            self.tail += data
+            return True
+        if self.tail:
+            data = bytes(self.tail) + data
+            self.tail.clear()
         view = memoryview(data)
-        whole = len(data)
         while view:
             try:
                 written = os.write(self.fd, view)
             except OSError as error:
-                self.problem = f"{error.strerror or error} ({self.path or 'temporary recording'})"
-                self._retry_at = time.monotonic() + RETRY_AFTER
+                self._refused(error)
                 if self._keep(bytes(view)):
                     return True
-                if len(view) < whole:
+                if len(view) < len(data):
                     self.tail += b"\n"  # Half a line is on the disk: end it, or the next one would be lost with it.
                 return False
             self.disk_size += written
             view = view[written:]
         return True
+
+    def _refused(self, error: OSError) -> None:
+        self.problem = f"{error.strerror or error} ({self.path or 'temporary recording'})"
+        self._retry_at = time.monotonic() + RETRY_AFTER
 
     def _keep(self, data: bytes) -> bool:
         if len(self.tail) + len(data) > TAIL_LIMIT:
@@ -119,7 +130,8 @@ class Storage:
         while self.tail:
             try:
                 written = os.write(self.fd, self.tail)
-            except OSError:
+            except OSError as error:
+                self._refused(error)
                 return False
             del self.tail[:written]
             self.disk_size += written

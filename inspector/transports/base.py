@@ -16,8 +16,14 @@ class Sink(Protocol):
     def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> None:
         """Messages that one read brought, without delimiters. `cut`: the last one broke off before its end."""
 
-    def sent(self, channel: str, outgoing: Outgoing, extra: str = "") -> int:
-        """Record a message that is about to go out on `channel`; returns its number in the journal."""
+    def sent(self, channel: str, outgoing: Outgoing, extra: str = "", *, hold: bool = False) -> int:
+        """Record a message that is about to go out on `channel`; returns its number in the journal.
+
+        With `hold` the record may wait for `flush`, which must be called before the bytes go out.
+        """
+
+    def flush(self) -> None:
+        """Bring records that were held to the file."""
 
     def stderr(self, lines: Sequence[bytes]) -> None:
         """Lines of the server's stderr."""

@@ -30,6 +30,9 @@ GRACE = 0.4
 GUARD_AFTER = 0.5
 """Seconds after which a guard process is started; a child that a one-shot command ends sooner needs none."""
 
+GATHER_AFTER = 2
+"""Messages that are written one by one before the next ones, sent without waiting, are gathered."""
+
 _PIPE_SIZE = 1 << 20
 _F_SETPIPE_SZ = 1031
 
@@ -76,7 +79,8 @@ class StdioTransport:
         self._parts: list[bytes] = []
         self._stderr = b""
         self._queue: deque[memoryview] = deque()
-        self._writing = False
+        self._held: list[bytes] = []
+        self._unanswered = 0
         self._stdin = self._stdout = self._stderr_fd = -1
         self._closing = False
         self._said_lost = False
@@ -146,6 +150,8 @@ class StdioTransport:
         if not block:
             self._stdout_ended()
             return
+        if not self._held:
+            self._unanswered = 0
         if b"\n" not in block:
             self._parts.append(block)
             return
@@ -231,22 +237,41 @@ class StdioTransport:
             raise SessionLost("The server's input is closed.", hint="Restart it.") if self.status is None else ServerExited(
                 f"The server {describe_status(self.status)}.", hint="Restart it.", status=self.status, stderr=tuple(self.last_words)
             )
-        self.sink.sent(self.channel, outgoing)
-        data = outgoing.data + b"\n"
-        if not self._queue:
-            try:
-                written = os.write(self._stdin, data)
-            except (BlockingIOError, InterruptedError):
-                written = 0
-            except OSError:
-                self._input_broke()
-                return
-            if written == len(data):
-                return
+        # One message at a time goes out at once. Where several follow each other without anything coming back, they are
+        # gathered to the end of this turn of the event loop and cost one write together.
+        self._unanswered += 1
+        gather = self._unanswered > GATHER_AFTER
+        self.sink.sent(self.channel, outgoing, hold=gather)
+        if not gather:
+            self._write(outgoing.data + b"\n")
+            return
+        if not self._held:
+            self._loop.call_soon(self._send_held)
+        self._held.append(outgoing.data)
+
+    def _send_held(self) -> None:
+        if self._held:
+            self.sink.flush()
+            self._held.append(b"")
+            data = b"\n".join(self._held)
+            self._held.clear()
+            if self._stdin >= 0:
+                self._write(data)
+
+    def _write(self, data: bytes) -> None:
+        if self._queue:
+            self._queue.append(memoryview(data))
+            return
+        try:
+            written = os.write(self._stdin, data)
+        except (BlockingIOError, InterruptedError):
+            written = 0
+        except OSError:
+            self._input_broke()
+            return
+        if written < len(data):
             self._queue.append(memoryview(data)[written:])
             self._loop.add_writer(self._stdin, self._write_queue)
-        else:
-            self._queue.append(memoryview(data))
 
     def _write_queue(self) -> None:
         while self._queue:
@@ -289,7 +314,7 @@ class StdioTransport:
             waiting = fcntl.ioctl(self._stdin, termios.FIONREAD, b"\0\0\0\0")
         except OSError:
             return None
-        return int(struct.unpack("i", waiting)[0]) + sum(len(view) for view in self._queue)
+        return int(struct.unpack("i", waiting)[0]) + sum(map(len, self._queue)) + sum(map(len, self._held))
 
     def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
         """Nothing on stdio depends on the revision."""
@@ -327,6 +352,7 @@ class StdioTransport:
             return
         first = not self._closing
         self._closing = True
+        self._send_held()
         if not self._queue:
             self._close_stdin()
         try:

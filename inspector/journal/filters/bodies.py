@@ -1,0 +1,75 @@
+"""Conditions that look into the bodies of events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.journal.filters.conditions import REQUESTS, Codes, Scan, both, codes_of, picked
+from inspector.journal.filters.text import Needle, search
+from inspector.journal.filters.values import Pattern
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+_KEPT_REQUESTS = 100_000
+_RELATED = Codes(codes_of((Shape.REQUEST, Shape.RESULT, Shape.ERROR, Shape.NOTIFICATION)))
+
+
+class Text:
+    """A text stands in the event: in its message, as it is or escaped, or in its other facts."""
+
+    cost = 3
+
+    def __init__(self, text: str) -> None:
+        self.needle = Needle(text)
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        return search(scan.journal, self.needle, first, last, wanted)
+
+
+class About:
+    """What a request is about: the tool's or prompt's name, or the resource's URI. Its answer and progress fit too."""
+
+    cost = 2
+
+    def __init__(self, text: str) -> None:
+        self._pattern = Pattern(text, path=False)
+        literal = self._pattern.literal
+        self._needle = Needle(literal) if literal else None
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        pairs = scan.index.pairs
+        known = scan.memory(self, dict[int, bool])
+        if len(known) > _KEPT_REQUESTS:
+            known.clear()
+        asked = _RELATED.mask(scan, first, last, None)
+        if wanted is not None:
+            asked = both(asked, wanted)
+        requests = REQUESTS.mask(scan, first, last, None)
+        subjects = {n: n if requests[n - first] else pairs[n - 1] for n in picked(first, asked)}
+        unknown = {request for request in subjects.values() if request and request not in known}
+        here = bytes(map(unknown.__contains__, range(first, last + 1)))
+        likely = here
+        if self._needle is not None and 1 in here:
+            # Most requests do not even contain the name, which is found out without parsing them.
+            likely = both(here, search(scan.journal, self._needle, first, last, here))
+        known.update(dict.fromkeys(unknown, False))
+        for n in unknown:
+            if not first <= n <= last or likely[n - first]:
+                known[n] = self._fits(scan.journal, n)
+        return bytes(bool(known.get(subjects.get(n, 0))) for n in range(first, last + 1))
+
+    def _fits(self, journal: Journal, n: int) -> bool:
+        event = next(journal.events(n, n))
+        return event.shape == Shape.REQUEST and any(map(self._pattern.matches, subjects_of(event.message)))
+
+
+def subjects_of(message: Any) -> list[str]:
+    """What a request is about: `name` and `uri` of its parameters, or of the reference in them."""
+    params = message.get("params") if type(message) is dict else None
+    if type(params) is not dict:
+        return []
+    ref = params.get("ref")
+    places = (params, ref) if type(ref) is dict else (params,)
+    return [place[key] for place in places for key in ("name", "uri") if type(place.get(key)) is str]
+
+

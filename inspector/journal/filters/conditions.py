@@ -1,0 +1,363 @@
+"""The conditions of a filter, each evaluated for a slice of events at once.
+
+A slice's answer is a mask: one byte per event, 1 where it fits. Masks come from the index's arrays through C loops
+(`bytes(map(table.__getitem__, …))`) and are combined as big integers, so that a million events take a fraction of a
+second in plain Python. Conditions that need bodies read only those which the cheaper ones have left.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
+from typing import Any, Protocol, TypeVar
+
+from inspector.journal.filters.values import BadValue, Pattern, Span, midnight
+from inspector.journal.format import Dir, Kind
+from inspector.journal.index import NO_ID, Index, Names
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+_KEPT_IDS = 100_000
+_T = TypeVar("_T")
+
+
+class Scan:
+    """One evaluation of a filter over a journal: what its conditions remember from slice to slice."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.index: Index = journal.index
+        self._memory: dict[int, Any] = {}
+
+    def memory(self, owner: Condition, make: Callable[[], _T]) -> _T:
+        """What `owner` has kept in this scan, made at its first use."""
+        key = id(owner)
+        if key not in self._memory:
+            self._memory[key] = make()
+        kept: _T = self._memory[key]
+        return kept
+
+
+class Condition(Protocol):
+    """One term, or several combined."""
+
+    cost: int
+    """0: the index's arrays; 1: a loop in Python; 2: bodies."""
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        """One byte (0 or 1) for each of the events `first` to `last`.
+
+        Where `wanted` is 0 any answer will do: nobody looks.
+        """
+
+
+def both(one: bytes, other: bytes) -> bytes:
+    """The mask of what is in two masks of one length."""
+    return (int.from_bytes(one, "little") & int.from_bytes(other, "little")).to_bytes(len(one), "little")
+
+
+def either(one: bytes, other: bytes) -> bytes:
+    """The mask of what is in one of two masks of one length."""
+    return (int.from_bytes(one, "little") | int.from_bytes(other, "little")).to_bytes(len(one), "little")
+
+
+def inverted(mask: bytes) -> bytes:
+    """The mask of what is not in a mask."""
+    return mask.translate(_SWAP)
+
+
+def picked(first: int, mask: bytes) -> Iterable[int]:
+    """The numbers that a mask names, ascending."""
+    return compress(range(first, first + len(mask)), mask)
+
+
+_SWAP = bytes((1, 0, *range(2, 256)))
+
+
+# Combinations
+
+
+class AllOf:
+    """Every one of several conditions; the cheap ones are asked first."""
+
+    def __init__(self, parts: Sequence[Condition]) -> None:
+        self.parts = sorted(parts, key=lambda part: part.cost)
+        self.cost = max((part.cost for part in self.parts), default=0)
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        left = b"\1" * (last - first + 1) if wanted is None else wanted
+        for part in self.parts:
+            left = both(left, part.mask(scan, first, last, left))
+            if 1 not in left:
+                break
+        return left
+
+
+class AnyOf:
+    """At least one of several conditions; the cheap ones are asked first."""
+
+    def __init__(self, parts: Sequence[Condition]) -> None:
+        self.parts = sorted(parts, key=lambda part: part.cost)
+        self.cost = max(part.cost for part in self.parts)
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        found = bytes(last - first + 1)
+        for part in self.parts:
+            missing = inverted(found) if wanted is None else both(wanted, inverted(found))
+            if 1 not in missing:
+                break
+            found = either(found, both(missing, part.mask(scan, first, last, missing)))
+        return found
+
+
+class Not:
+    """What does not fit a condition."""
+
+    def __init__(self, part: Condition) -> None:
+        self.part = part
+        self.cost = part.cost
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        return inverted(self.part.mask(scan, first, last, wanted))
+
+
+# The index's arrays
+
+
+class Codes:
+    """Kind, direction and shape. `fits` holds the codes of the index that fit."""
+
+    cost = 0
+
+    def __init__(self, fits: Iterable[int]) -> None:
+        table = bytearray(1 << 16)
+        for code in fits:
+            table[code] = 1
+        self._get = bytes(table).__getitem__
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        return bytes(map(self._get, scan.index.codes[first - 1 : last]))
+
+
+class States:
+    """How messages stand. `fits` holds states."""
+
+    cost = 0
+
+    def __init__(self, fits: Iterable[int]) -> None:
+        table = bytearray(256)
+        for state in fits:
+            table[state] = 1
+        self._table = bytes(table)
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        return scan.index.states[first - 1 : last].tobytes().translate(self._table)
+
+
+class Named:
+    """A name that the index keeps by number: the method or the channel."""
+
+    cost = 0
+
+    def __init__(self, pattern: Pattern, column: Callable[[Index], array[int]], names: Callable[[Index], Names]) -> None:
+        self._pattern = pattern
+        self._column = column
+        self._names = names
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        numbers = self._column(scan.index)[first - 1 : last]
+        table = scan.memory(self, lambda: bytearray(1))
+        texts = self._names(scan.index).texts
+        # Number 0 is “no name”, which no pattern means.
+        for number in range(len(table), len(texts)):
+            table.append(self._pattern.matches(texts[number]))
+        return bytes(map(table.__getitem__, numbers))
+
+
+class Within:
+    """A figure that the index keeps for every event lies in a span: number, time or size."""
+
+    cost = 0
+
+    def __init__(self, span: Span, column: Callable[[Index, int, int], Sequence[int]]) -> None:
+        self._span = span
+        self._column = column
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        span = self._span.since(midnight(scan.journal.clock(0)) if self._span.clock else 0)
+        values = self._column(scan.index, first, last)
+        return both(bytes(map(span.low.__le__, values)), bytes(map(span.high.__ge__, values)))
+
+
+def codes_of(shapes: Iterable[Shape], dirs: Iterable[Dir] = tuple(Dir)) -> list[int]:
+    """The index's codes of messages of some shapes and directions."""
+    return [Kind.RPC | dir << 4 | shape << 6 for shape in shapes for dir in dirs]
+
+
+REQUESTS = Codes(codes_of((Shape.REQUEST,)))
+NOTICES = Codes(codes_of((Shape.NOTIFICATION,)))
+PAIRED = Codes(codes_of((Shape.REQUEST, Shape.RESULT, Shape.ERROR)))
+"""What has a duration once its partner is there."""
+
+
+class Duration:
+    """The time between request and answer lies in a span; both of them fit."""
+
+    cost = 1
+
+    def __init__(self, span: Span) -> None:
+        self._span = span
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        index, (low, high, _) = scan.index, self._span
+        pairs, times = index.pairs, index.times
+        asked = both(PAIRED.mask(scan, first, last, None), bytes(map(bool, pairs[first - 1 : last])))
+        if wanted is not None:
+            asked = both(asked, wanted)
+        found = bytearray(last - first + 1)
+        for n in picked(first, asked):
+            found[n - first] = low <= abs(times[pairs[n - 1] - 1] - times[n - 1]) <= high
+        return bytes(found)
+
+
+class Id:
+    """The JSON-RPC id, as number or text; messages about a request (progress, cancellation) have that request's."""
+
+    cost = 1
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._pattern = Pattern(text, path=False) if set("*?") & set(text) else None
+
+    def codes(self, index: Index) -> set[int]:
+        """How ids written like this stand in the index."""
+        return {code for code in map(index.id_code, _readings(self._text)) if code is not None}
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        index = scan.index
+        ids, pairs = index.ids, index.pairs
+        if self._pattern is not None:
+            known = scan.memory(self, dict[int, bool])
+            for n, code in enumerate(ids[first - 1 : last], first):
+                self._learn(known, index, n, code)
+            for n in pairs[first - 1 : last]:
+                if n:
+                    self._learn(known, index, n, ids[n - 1])
+            fits: Callable[[int], Any] = known.get
+            found = bytes(map(bool, map(fits, ids[first - 1 : last])))
+        else:
+            codes = self.codes(index)
+            if not codes:
+                return bytes(last - first + 1)
+            fits = codes.__contains__
+            found = bytes(map(fits, ids[first - 1 : last]))
+        about = bytearray(last - first + 1)
+        for n in picked(first, NOTICES.mask(scan, first, last, None)):
+            pair = pairs[n - 1]
+            about[n - first] = bool(pair and fits(ids[pair - 1]))
+        return either(found, bytes(about))
+
+    def _learn(self, known: dict[int, bool], index: Index, n: int, code: int) -> None:
+        if code not in known:
+            assert self._pattern is not None
+            if len(known) > _KEPT_IDS:
+                known.clear()
+            known[code] = code != NO_ID and self._pattern.matches(str(index.id(n)))
+
+
+def _readings(text: str) -> list[Any]:
+    """The ids that are written like this: 7 is the number and the text, which are two ids."""
+    found: list[Any] = [text]
+    try:
+        found.append(int(text) if text.lstrip("-").isdecimal() else float(text))
+    except ValueError:
+        pass
+    return found
+
+
+class Exchange:
+    """Everything of an exchange, named by the id of its request or by the number of any of its events (`#n`)."""
+
+    cost = 1
+
+    def __init__(self, text: str) -> None:
+        if text.startswith("#") and not text[1:].isdecimal():
+            raise BadValue("write exchange:9 for the request with id 9, or exchange:#1204 for event number 1204")
+        self._n = int(text[1:]) if text.startswith("#") else 0
+        self._id = Id(text)
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        index = scan.index
+        known = scan.memory(self, _Requests)
+        while known.seen < last:
+            self._learn(known, scan, known.seen + 1, min(last, known.seen + (1 << 16)))
+        slice_ = range(first, last + 1)
+        if not known.requests:
+            return bytes(map(self._n.__eq__, slice_)) if self._n else bytes(len(slice_))
+        is_in = known.requests.__contains__
+        return either(
+            bytes(map(is_in, slice_)),
+            either(
+                bytes(map(is_in, index.pairs[first - 1 : last])), bytes(map(is_in, index.parents[first - 1 : last]))
+            ),
+        )
+
+    def _learn(self, known: _Requests, scan: Scan, first: int, last: int) -> None:
+        """Find the requests among some events that are roots of the exchange, or nested in it."""
+        index = scan.index
+        if self._n:
+            root = index.root_of(self._n) if self._n <= index.count else 0
+            if root:
+                known.requests.add(root)
+        else:
+            codes = self._id.codes(index)
+            asked = REQUESTS.mask(scan, first, last, None)
+            for n in picked(first, both(asked, bytes(map(codes.__contains__, index.ids[first - 1 : last])))):
+                # What the server asks may have the same id as one of our requests, which is what is meant then.
+                if index.dir(n) == Dir.SEND:
+                    if not known.ours:
+                        known.requests.clear()
+                    known.ours = True
+                    known.requests.add(n)
+                elif not known.ours:
+                    known.requests.add(index.root_of(n))
+        if known.requests:
+            nested = both(
+                REQUESTS.mask(scan, first, last, None),
+                bytes(map(known.requests.__contains__, index.parents[first - 1 : last])),
+            )
+            known.requests.update(picked(first, nested))
+        known.seen = last
+
+
+class _Requests:
+    """What an `Exchange` has learned up to event `seen`."""
+
+    def __init__(self) -> None:
+        self.requests: set[int] = set()
+        self.seen = 0
+        self.ours = False
+
+
+class Found:
+    """A finding stands at the event: any (`*`), of a rule, or of a level (`must`, `should`, `note`)."""
+
+    cost = 1
+
+    def __init__(self, text: str) -> None:
+        self._any = text == "*"
+        self._pattern = Pattern(text, path=False)
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        findings = scan.journal.findings
+        kept = scan.memory(self, lambda: [-1, frozenset[int]()])
+        if kept[0] != findings.version:
+            kept[:] = [findings.version, frozenset(n for n in findings.events() if self._fits(scan, n))]
+        return bytes(map(kept[1].__contains__, range(first, last + 1)))
+
+    def _fits(self, scan: Scan, n: int) -> bool:
+        if self._any:
+            return True
+        matches = self._pattern.matches
+        return any(matches(finding.rule) or matches(finding.level) for finding in scan.journal.findings.of(n))

@@ -1,0 +1,322 @@
+"""The filter language: words into conditions.
+
+    method:tools/* dir:recv id:7 kind:stderr status:error duration:>500ms size:>1k finding:* name:echo ch:post-7
+    exchange:9 exchange:#1204 n:100-200 time:>2s text "text with blanks" -term (a | b) a or b
+
+Terms one after the other must all fit. `-` before a term negates it; before digits alone it is a minus sign, so that
+`-32602` finds an error code. Upper and lower case are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from inspector.errors import UsageError
+from inspector.journal.filters import values
+from inspector.journal.filters.bodies import About, Text
+from inspector.journal.filters.conditions import (
+    AllOf,
+    AnyOf,
+    Codes,
+    Condition,
+    Duration,
+    Exchange,
+    Found,
+    Id,
+    Named,
+    Not,
+    States,
+    Within,
+)
+from inspector.journal.filters.text import LONGEST
+from inspector.journal.filters.values import BadValue, Pattern, span
+from inspector.journal.format import DIR_NAMES, KIND_NAMES, KINDS, Dir, Kind
+from inspector.journal.index import STATE_NAMES, State
+from inspector.protocol.jsonrpc import Shape
+
+LONGEST_FILTER = 2000
+MOST_TERMS = 100
+DEEPEST = 20
+
+
+class FilterError(UsageError):
+    """A filter cannot be understood. `word` is what is wrong in it, `position` where that begins (from 1)."""
+
+    code = "filter"
+
+    def __init__(self, message: str, *, position: int, word: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.position = position
+        self.word = word
+
+
+class Token(NamedTuple):
+    """A word of a filter. `kind` is `(`, `)`, `|`, `-` or `term`; of a term, `key` may be empty: then it is text."""
+
+    kind: str
+    word: str
+    position: int
+    key: str = ""
+    value: str = ""
+
+
+def compiled(source: str) -> tuple[Condition, list[Condition]]:
+    """The condition that a filter means, and all its terms. Raises `FilterError`."""
+    if len(source) > LONGEST_FILTER:
+        raise FilterError(
+            f"The filter is {len(source):,} characters long; {LONGEST_FILTER:,} are read at most.",
+            position=LONGEST_FILTER + 1, word="",
+        )  # fmt: skip
+    parser = _Parser(list(_tokens(source)), len(source))
+    return parser.whole(), parser.terms
+
+
+# Words
+
+
+def _tokens(source: str) -> Iterator[Token]:
+    at, depth = 0, 0
+    while at < len(source):
+        char = source[at]
+        if char.isspace():
+            at += 1
+        elif char in "(|" or (char == ")" and depth):
+            depth += {"(": 1, ")": -1}.get(char, 0)
+            yield Token(char, char, at + 1)
+            at += 1
+        elif char == "-" and _negates(source, at + 1):
+            yield Token("-", char, at + 1)
+            at += 1
+        else:
+            token, at = _term(source, at, depth)
+            yield token
+
+
+def _negates(source: str, at: int) -> bool:
+    """Whether a `-` before this place negates: a number or nothing after it, and it is text."""
+    end = at
+    while end < len(source) and not source[end].isspace() and source[end] not in "|)":
+        end += 1
+    rest = source[at:end]
+    return bool(rest) and not rest.isdecimal()
+
+
+def _term(source: str, start: int, depth: int) -> tuple[Token, int]:
+    """The term that begins at `start`, and where it ends. Quotes keep blanks, `|` and parentheses together."""
+    at, inner = start, 0
+    key = ""
+    parts: list[str] = []
+    quoted = False
+    while at < len(source):
+        char = source[at]
+        if char == '"' and (not parts or quoted):
+            text, at = _quoted(source, at)
+            parts.append(text)
+            quoted = True
+            continue
+        if char.isspace() or char == "|" or (char == ")" and depth and not inner):
+            break
+        inner += {"(": 1, ")": -1}.get(char, 0) if inner or char == "(" else 0
+        if char == ":" and not key and not quoted and "".join(parts).isalpha():
+            key, parts = "".join(parts), []
+        else:
+            parts.append(char)
+        at += 1
+    word, value = source[start:at], "".join(parts)
+    if not key and not quoted and value.lower() == "or":
+        return Token("|", word, start + 1), at
+    if key and not quoted and value.startswith("//"):
+        key, value = "", word
+    return Token("term", word, start + 1, key.lower(), value), at
+
+
+def _quoted(source: str, start: int) -> tuple[str, int]:
+    """The text between two quotes and where it ends; `\\"` and `\\\\` stand for themselves."""
+    out: list[str] = []
+    at = start + 1
+    while at < len(source):
+        char = source[at]
+        if char == "\\" and source[at + 1 : at + 2] in ('"', "\\"):
+            out.append(source[at + 1])
+            at += 2
+            continue
+        if char == '"':
+            return "".join(out), at + 1
+        out.append(char)
+        at += 1
+    raise FilterError(
+        f"The quote that begins at character {start + 1} has no end.", position=start + 1, word=source[start:],
+        hint='Close it with ", or write \\" for a quotation mark.',
+    )  # fmt: skip
+
+
+# Sentences
+
+
+class _Parser:
+    def __init__(self, tokens: list[Token], length: int) -> None:
+        self._tokens = tokens
+        self._at = 0
+        self._end = length + 1
+        self.terms: list[Condition] = []
+
+    def whole(self) -> Condition:
+        if not self._tokens:
+            return AllOf(())
+        return self._alternatives(0)
+
+    def _peek(self) -> Token | None:
+        return self._tokens[self._at] if self._at < len(self._tokens) else None
+
+    def _alternatives(self, depth: int) -> Condition:
+        parts = [self._all(depth)]
+        while (token := self._peek()) is not None and token.kind == "|":
+            self._at += 1
+            parts.append(self._all(depth))
+        return parts[0] if len(parts) == 1 else AnyOf(parts)
+
+    def _all(self, depth: int) -> Condition:
+        parts: list[Condition] = []
+        while (token := self._peek()) is not None and token.kind not in ("|", ")"):
+            parts.append(self._one(depth))
+        if not parts:
+            token = self._peek() or self._tokens[self._at - 1]
+            raise FilterError(
+                f"Something is missing beside `{token.word}` at character {token.position}.",
+                position=token.position, word=token.word, hint=f'Quote it to search for it: "{token.word}".',
+            )  # fmt: skip
+        return parts[0] if len(parts) == 1 else AllOf(parts)
+
+    def _one(self, depth: int) -> Condition:
+        token = self._tokens[self._at]
+        self._at += 1
+        if token.kind == "-":
+            if depth >= DEEPEST:
+                raise _too_deep(token)
+            return Not(self._one(depth + 1))
+        if token.kind == "(":
+            if depth >= DEEPEST:
+                raise _too_deep(token)
+            inner = self._alternatives(depth + 1)
+            if self._peek() is None:
+                raise FilterError(
+                    f"Nothing closes the `(` at character {token.position}.", position=token.position, word="(",
+                    hint="Write ) where it ends, or quote it to search for it.",
+                )  # fmt: skip
+            self._at += 1
+            return inner
+        if len(self.terms) >= MOST_TERMS:
+            raise FilterError(
+                f"The filter has more than {MOST_TERMS} terms.", position=token.position, word=token.word
+            )
+        condition = _condition(token)
+        self.terms.append(condition)
+        return condition
+
+
+def _too_deep(token: Token) -> FilterError:
+    return FilterError(
+        f"The filter is nested more than {DEEPEST} levels deep at character {token.position}.",
+        position=token.position, word=token.word,
+    )  # fmt: skip
+
+
+# Terms
+
+
+def _condition(token: Token) -> Condition:
+    make = _TERMS.get(token.key) if token.key else Text
+    if make is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(token.key, _TERMS, 1, 0.5)
+        there = f"Did you mean `{near[0]}:`? " if near else f"There are {', '.join(key + ':' for key in _TERMS)}. "
+        raise FilterError(
+            f"`{token.key}:` at character {token.position} is no term of a filter.",
+            position=token.position, word=token.word, hint=f'{there}Quote it to search for it: "{token.word}".',
+        )  # fmt: skip
+    try:
+        if not token.value:
+            raise BadValue(f"it needs a value, such as {_EXAMPLES.get(token.key, 'text')}")
+        if len(token.value) > LONGEST:
+            raise BadValue(f"it is longer than {LONGEST} characters")
+        return make(token.value)
+    except BadValue as problem:
+        raise FilterError(
+            f"`{token.word[:80]}` at character {token.position}: {problem}.",
+            position=token.position, word=token.word,
+        ) from None  # fmt: skip
+
+
+def _kind(text: str) -> Condition:
+    word = text.lower().replace("_", "-").removesuffix("s")
+    if word in KINDS or word == "other":
+        kind = KINDS.get(word, Kind.OTHER)
+        return Codes(kind | dir << 4 | shape << 6 for dir in Dir for shape in Shape)
+    shapes = _SHAPES.get(word)
+    if shapes is None:
+        names = [*KIND_NAMES, *_SHAPES]
+        raise BadValue(f"{_unlike(text, names)} kinds are {', '.join(names)}")
+    return Codes(Kind.RPC | dir << 4 | shape << 6 for dir in Dir for shape in shapes)
+
+
+def _dir(text: str) -> Condition:
+    dir = _DIRS.get(text.lower())
+    if dir is None:
+        raise BadValue(f"{_unlike(text, DIR_NAMES)} directions are {', '.join(DIR_NAMES)}")
+    return Codes(kind | dir << 4 | shape << 6 for kind in Kind for shape in Shape)
+
+
+def _status(text: str) -> Condition:
+    state = _STATES.get(text.lower().replace("_", "-"))
+    if state is None:
+        raise BadValue(f"{_unlike(text, STATE_NAMES)} states are {', '.join(STATE_NAMES)}")
+    return States((state,))
+
+
+def _unlike(text: str, names: tuple[str, ...] | list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(text.lower(), names, 1, 0.5)
+    return f"did you mean `{near[0]}`?" if near else "that is unknown:"
+
+
+_SHAPES: dict[str, tuple[Shape, ...]] = {
+    "request": (Shape.REQUEST,),
+    "answer": (Shape.RESULT, Shape.ERROR),
+    "response": (Shape.RESULT, Shape.ERROR),
+    "result": (Shape.RESULT,),
+    "error": (Shape.ERROR,),
+    "notification": (Shape.NOTIFICATION,),
+    "batch": (Shape.BATCH,),
+}
+_DIRS = {
+    "send": Dir.SEND, "sent": Dir.SEND, "out": Dir.SEND, "→": Dir.SEND,
+    "recv": Dir.RECV, "received": Dir.RECV, "in": Dir.RECV, "←": Dir.RECV, "local": Dir.LOCAL,
+}  # fmt: skip
+_STATES = {name: State(number) for number, name in enumerate(STATE_NAMES)} | {
+    "ok": State.DONE, "failed": State.ERROR, "canceled": State.CANCELLED, "timed-out": State.TIMED_OUT,
+    "double": State.DOUBLED,
+}  # fmt: skip
+
+_TERMS: dict[str, Callable[[str], Condition]] = {
+    "method": lambda text: Named(Pattern(text), lambda index: index.methods, lambda index: index.method_names),
+    "name": About,
+    "dir": _dir,
+    "kind": _kind,
+    "id": Id,
+    "status": _status,
+    "duration": lambda text: Duration(span(text, values.microseconds)),
+    "size": lambda text: Within(span(text, values.octets), lambda index, low, high: index.sizes[low - 1 : high]),
+    "time": lambda text: Within(span(text, values.moment), lambda index, low, high: index.times[low - 1 : high]),
+    "n": lambda text: Within(span(text, values.count), lambda index, low, high: range(low, high + 1)),
+    "ch": lambda text: Named(Pattern(text), lambda index: index.channels, lambda index: index.channel_names),
+    "exchange": lambda text: Exchange(text),
+    "finding": Found,
+}
+_EXAMPLES = {
+    "method": "method:tools/*", "name": "name:echo", "dir": "dir:recv", "kind": "kind:stderr", "id": "id:7",
+    "status": "status:error", "duration": "duration:>500ms", "size": "size:>1k", "time": "time:>2s",
+    "n": "n:100-200", "ch": "ch:post-7", "exchange": "exchange:9", "finding": "finding:*",
+}  # fmt: skip

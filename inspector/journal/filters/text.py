@@ -1,0 +1,213 @@
+"""Finding a text in the lines of a recording, without parsing them.
+
+A text can stand in a line in more than one way: the line's JSON escapes the message, and the message's JSON may have
+escaped the text before that (`"` as `\\"`, `é` as `\\u00e9`, `/` as `\\/`). Whole blocks of the file are searched for the
+plain spellings; only lines that have unusual escapes at all are looked at with a pattern that knows every spelling.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import islice, product
+
+from inspector.journal.format import Event, dumps, escape
+from inspector.journal.journal import Journal
+
+BLOCK = 1 << 20
+"""Bytes that are read and searched at once."""
+LONGEST = 200
+"""Characters of a text that is searched for, at most."""
+
+_GAP = 4096
+_MOST_READINGS = 16
+_OVERLAP = LONGEST * 32
+_HEAD = re.compile(rb'\{"n":-?\d+,"t":-?\d+,"dir":"[a-z]*","kind":"[a-z]*","ch":"(?:[^"\\]|\\.)*"')
+_KEY = b',"raw":"'
+_BASE64 = b',"b64":"'
+_SHORT = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
+
+
+class Needle:
+    """A text to look for, whatever its case and however it is escaped."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        lower = text.lower()
+        readings = list(_readings(lower))
+        plain = {_in_file(form) for reading in readings for form in (reading, escape(reading)[1:-1])}
+        self.plain = tuple(sorted(plain))
+        """Spellings to look for in bytes that were made lower case (which changes the case of ASCII letters only)."""
+        self.pattern = re.compile(b"".join(_spellings(char) for char in lower))
+        """Every spelling, for bytes that were made lower case."""
+        self.unusual = [b"\\u"]
+        """What stands in a line that may have another spelling than the plain ones."""
+        if "/" in text:
+            self.unusual.append(b"\\\\/")
+        if len(readings) == _MOST_READINGS:
+            letter = next(char for char in lower if not char.isascii() and len(_variants(char)) > 1)
+            self.unusual += map(_in_file, _variants(letter))
+        self.signs = [(form, len(form)) for form in self.plain] + [(sign, 0) for sign in (*self.unusual, _BASE64)]
+        """What a line has that must be looked at: a spelling and its length, or a sign that there may be one (0)."""
+
+    def stands_in(self, event: Event) -> bool:
+        """Whether an event has the text in its message or in its other facts."""
+        body = f"{escape(event.text)} {dumps(event.fields) if event.fields else ''}"
+        return self.pattern.search(body.lower().encode("utf-8", "surrogatepass")) is not None
+
+
+def _in_file(text: str) -> bytes:
+    return escape(text)[1:-1].encode("utf-8", "surrogatepass")
+
+
+def _readings(text: str) -> Iterator[str]:
+    """The ways to write letters beyond ASCII in lower and upper case, at most `_MOST_READINGS` of them."""
+    choices = (_variants(char) if not char.isascii() else [char] for char in text)
+    return map("".join, islice(product(*choices), _MOST_READINGS))
+
+
+def _variants(char: str) -> list[str]:
+    """A character in lower and upper case, where these are single characters."""
+    return sorted({form for form in (char, char.lower(), char.upper(), char.title()) if len(form) == 1})
+
+
+def _spellings(char: str) -> bytes:
+    """A pattern for every way in which a character of a lower-case text may stand in a line."""
+    if char == '"':
+        return rb'(?:\\{0,8}"|\\{1,8}u0022)'
+    if char == "\\":
+        return rb"(?:\\{2,8}|\\{1,8}u005c)"
+    ways = []
+    for form in _variants(char):
+        if char >= " ":
+            ways.append(re.escape(form.encode("utf-8", "surrogatepass")).lower() if form.isascii() else _raw(form))
+        units = form.encode("utf-16-be", "surrogatepass").hex()
+        ways.append(b"".join(rb"\\{1,8}u" + units[at : at + 4].encode() for at in range(0, len(units), 4)))
+    if char in _SHORT:
+        ways.append(rb"\\{1,8}" + _SHORT[char].encode())
+    if char == "/":
+        ways.append(rb"\\{1,8}/")
+    return b"(?:" + b"|".join(dict.fromkeys(ways)) + b")"
+
+
+def _raw(char: str) -> bytes:
+    return re.escape(char.encode("utf-8", "surrogatepass"))
+
+
+def search(journal: Journal, needle: Needle, first: int, last: int, wanted: bytes | bytearray | None) -> bytes:
+    """The mask of the events `first` to `last` that have the text; those that are not `wanted` may be left out."""
+    found = bytearray(last - first + 1)
+    for low, high in _runs(journal.index.offsets, first, last, wanted):
+        if _line_end(journal, high) - journal.index.offsets[low - 1] > BLOCK:
+            found[low - first] = _in_long_line(journal, needle, low)
+        else:
+            for n in _in_block(journal, needle, low, high):
+                found[n - first] = 1
+    return bytes(found)
+
+
+def _line_end(journal: Journal, n: int) -> int:
+    """Where the line of event `n` ends in the file; for the last one, at the latest."""
+    offsets = journal.index.offsets
+    return offsets[n] if n < len(offsets) else journal.storage.size
+
+
+def _runs(offsets: array[int], first: int, last: int, wanted: bytes | bytearray | None) -> Iterator[tuple[int, int]]:
+    """Runs of events whose lines are read at once: a block at most, small gaps included, longer lines alone."""
+    at = first
+    while at <= last:
+        if wanted is not None:
+            position = wanted.find(1, at - first)
+            if position < 0:
+                return
+            at = first + position
+        fitting = bisect_right(offsets, offsets[at - 1] + BLOCK, at, min(last + 1, len(offsets))) - 1
+        end = max(fitting, at)
+        if wanted is not None:
+            end = _dense(offsets, wanted, first, at, end)
+        yield at, end
+        at = end + 1
+
+
+def _dense(offsets: array[int], wanted: bytes | bytearray, first: int, at: int, end: int) -> int:
+    """Where a run that begins at `at` and goes to `end` at most should end, so that no gap in it is worth skipping."""
+    while at < end:
+        position = wanted.find(1, at + 1 - first, end + 1 - first)
+        following = first + position
+        if position < 0 or (following > at + 1 and offsets[following - 1] - offsets[at] > _GAP):
+            break
+        at = following
+    return at
+
+
+def _in_block(journal: Journal, needle: Needle, low: int, high: int) -> Iterator[int]:
+    """The events that have the text, among some whose lines fit into a block."""
+    offsets = journal.index.offsets
+    base = offsets[low - 1]
+    data = journal.storage.pread(base, _line_end(journal, high) - base).lower()
+    looked = bytearray(high - low + 1)
+    for sign, length in needle.signs:
+        find = data.find
+        position = find(sign)
+        while position >= 0:
+            n = bisect_right(offsets, base + position, low - 1, high)
+            start = offsets[n - 1] - base
+            end = find(b"\n", position)
+            if end < 0:
+                end = len(data)
+            if not looked[n - low]:
+                looked[n - low] = 1
+                regions = _regions(data, start, end)
+                if regions is None:
+                    if needle.stands_in(next(journal.events(n, n))):
+                        yield n
+                elif length and regions[-1][0] <= position <= regions[-1][1] - length:
+                    yield n
+                elif any(_stands_between(data, needle, begin, stop) for begin, stop in regions):
+                    yield n
+            position = find(sign, end)
+
+
+def _regions(data: bytes, start: int, end: int) -> list[tuple[int, int]] | None:
+    """The parts of a line that hold what the server or the user wrote; None where the line is to be parsed instead."""
+    head = _HEAD.match(data, start, end)
+    if head is None or data[end - 1 : end] != b"}":
+        return None
+    begin = head.end()
+    key = data.find(_KEY, begin, end)
+    if key >= 0:
+        return [(begin, key), (key + len(_KEY), end - 2)]
+    return None if data.find(_BASE64, begin, end) >= 0 else [(begin, end - 1)]
+
+
+def _stands_between(data: bytes, needle: Needle, begin: int, end: int) -> bool:
+    if any(data.find(plain, begin, end) >= 0 for plain in needle.plain):
+        return True
+    if any(data.find(sign, begin, end) >= 0 for sign in needle.unusual):
+        return needle.pattern.search(data, begin, end) is not None
+    return False
+
+
+def _in_long_line(journal: Journal, needle: Needle, n: int) -> bool:
+    """The same for one line of any length, in windows that overlap by more than the longest spelling."""
+    storage = journal.storage
+    start, end = journal.index.offsets[n - 1], _line_end(journal, n)
+    window = storage.pread(start, BLOCK).lower()
+    head = _HEAD.match(window)
+    key = window.find(_KEY, head.end()) if head is not None else -1
+    if head is None or key < 0:
+        return needle.stands_in(next(journal.events(n, n)))
+    if _stands_between(window, needle, head.end(), key):
+        return True
+    at = start + key + len(_KEY)
+    while at < end:
+        window = storage.pread(at, BLOCK + _OVERLAP).lower()
+        line_end = window.find(b"\n")
+        if _stands_between(window, needle, 0, len(window) if line_end < 0 else max(line_end - 2, 0)):
+            return True
+        if line_end >= 0 or not window:
+            break
+        at += BLOCK
+    return False

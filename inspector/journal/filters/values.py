@@ -1,0 +1,178 @@
+"""The values of filter terms: comparisons and ranges of figures written for people, and patterns for names."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable
+from datetime import datetime
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import NamedTuple
+
+HIGHEST = (1 << 63) - 1
+LOWEST = -(1 << 63)
+
+_FIGURE = re.compile(r"(\d{1,18})(?:\.(\d{1,9}))?\s?([a-zµ]{0,3})", re.IGNORECASE)
+_COUNT = re.compile(r"#?(\d{1,18})")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?")
+_COMPARED = re.compile(r"(>=|<=|>|<|=)\s?(.+)", re.DOTALL)
+_RANGE = re.compile(r"(.+?)(?:\.\.|-)(.+)", re.DOTALL)
+
+_MICROSECONDS = {
+    "us": 1, "µs": 1, "": 1000, "ms": 1000, "s": 10**6, "sec": 10**6, "m": 60 * 10**6, "min": 60 * 10**6,
+    "h": 3600 * 10**6, "d": 86400 * 10**6,
+}  # fmt: skip
+_BYTES = {
+    "": 1, "b": 1, "k": 10**3, "kb": 10**3, "m": 10**6, "mb": 10**6, "g": 10**9, "gb": 10**9,
+    "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30,
+}  # fmt: skip
+
+
+class BadValue(ValueError):
+    """The value of a term cannot be read; the text says what would be right."""
+
+
+class Figure(NamedTuple):
+    """A value as written: how much it is in base units, and how much one step of its last digit is."""
+
+    value: Decimal
+    step: Decimal
+    clock: bool = False
+    """A time of day: microseconds since midnight, where other times count from the start."""
+
+
+class Span(NamedTuple):
+    """Whole numbers from `low` to `high`, both included."""
+
+    low: int
+    high: int
+    clock: bool = False
+
+    def since(self, midnight: int) -> Span:
+        """The same span in microseconds since the start, where `midnight` is that of the day the recording began."""
+        if not self.clock:
+            return self
+        return Span(
+            self.low if self.low == LOWEST else self.low + midnight,
+            self.high if self.high == HIGHEST else self.high + midnight,
+        )
+
+
+def count(text: str) -> Figure:
+    """A number of an event: `1204`, `1,204` or `#1204`."""
+    found = _COUNT.fullmatch(text.replace(",", ""))
+    if found is None:
+        raise BadValue("write numbers as 100, >100 or 100-200")
+    return Figure(Decimal(found[1]), Decimal(1))
+
+
+def octets(text: str) -> Figure:
+    """A size in bytes: `300`, `1k`, `1.2MB`; powers of 1000 as sizes are shown, `kib` for those of 1024."""
+    return _figure(text, _BYTES, "write sizes as >1k, <300 or 10k-1M")
+
+
+def microseconds(text: str) -> Figure:
+    """A length of time in microseconds: `500ms`, `1.5s`, `2m`; without a unit, milliseconds."""
+    return _figure(text, _MICROSECONDS, "write times as >500ms, <2s or 10ms-50ms")
+
+
+def moment(text: str) -> Figure:
+    """A time since the start (`2s`), or a time of day (`13:00:09.8`)."""
+    found = _CLOCK.fullmatch(text)
+    if found is None:
+        return _figure(text, _MICROSECONDS, "write times as >2s since the start, or >13:00:09 by the clock")
+    hours, minutes, seconds, fraction = found.groups()
+    if int(hours) > 24 or int(minutes) > 59 or int(seconds or 0) > 59:
+        raise BadValue("there is no such time of day")
+    whole = (int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)) * 10**6
+    step = 60 * 10**6 if seconds is None else 10 ** (6 - len(fraction or ""))
+    return Figure(Decimal(whole + int((fraction or "").ljust(6, "0"))), Decimal(step), clock=True)
+
+
+def _figure(text: str, units: dict[str, int], advice: str) -> Figure:
+    found = _FIGURE.fullmatch(text)
+    unit = units.get(found[3].lower()) if found is not None else None
+    if found is None or unit is None:
+        raise BadValue(advice)
+    digits, fraction = found[1], found[2] or ""
+    return Figure(Decimal(f"{digits}.{fraction or 0}") * unit, Decimal(unit) / 10 ** len(fraction))
+
+
+def span(text: str, read: Callable[[str], Figure]) -> Span:
+    """Read `>x`, `>=x`, `<x`, `<=x`, `x-y`, `x..y` or `x`; a bare value means whatever is shown as that value.
+
+    So `12ms` is 11.5 to 12.4999 ms, and `n:7` is 7. Raises `BadValue`.
+    """
+    compared = _COMPARED.fullmatch(text)
+    if compared is not None:
+        sign, figure = compared[1], read(compared[2].strip())
+        if sign == ">":
+            return Span(_floor(figure.value) + 1, HIGHEST, figure.clock)
+        if sign == ">=":
+            return Span(_ceiling(figure.value), HIGHEST, figure.clock)
+        if sign == "<":
+            return Span(LOWEST, _ceiling(figure.value) - 1, figure.clock)
+        if sign == "<=":
+            return Span(LOWEST, _floor(figure.value), figure.clock)
+        return _shown_as(figure)
+    pair = _RANGE.fullmatch(text)
+    if pair is not None:
+        low, high = _both(pair[1].strip(), pair[2].strip(), read)
+        if low.clock != high.clock:
+            raise BadValue("begin and end must both be times of day, or both count from the start")
+        return Span(_ceiling(low.value), _floor(high.value), low.clock)
+    return _shown_as(read(text))
+
+
+def _both(low: str, high: str, read: Callable[[str], Figure]) -> tuple[Figure, Figure]:
+    """The two ends of a range; `10-50ms` means 10 ms."""
+    unit = re.search(r"[a-zµ]+$", high, re.IGNORECASE)
+    if unit is not None and low[-1:].isdigit() and ":" not in low:
+        low += unit[0]
+    return read(low), read(high)
+
+
+def _shown_as(figure: Figure) -> Span:
+    if figure.step == 1:
+        return Span(_ceiling(figure.value), _floor(figure.value), figure.clock)
+    half = figure.step / 2
+    return Span(_ceiling(figure.value - half), _ceiling(figure.value + half) - 1, figure.clock)
+
+
+def _floor(value: Decimal) -> int:
+    return int(value.to_integral_value(ROUND_FLOOR))
+
+
+def _ceiling(value: Decimal) -> int:
+    return int(value.to_integral_value(ROUND_CEILING))
+
+
+def midnight(began: datetime) -> int:
+    """Microseconds from a recording's start to the midnight before it; never positive."""
+    return -(((began.hour * 60 + began.minute) * 60 + began.second) * 10**6 + began.microsecond)
+
+
+class Pattern:
+    """A pattern for names: `*` stands for anything, `?` for one character; upper and lower case are alike.
+
+    Without either of them a pattern also matches names that have it as whole steps of their path: `tools` matches
+    `tools/call`, `progress` matches `notifications/progress`.
+    """
+
+    def __init__(self, text: str, *, path: bool = True) -> None:
+        self.text = text
+        self._path = path and not set("*?") & set(text)
+        # Square brackets are no wildcards here: names may have them.
+        self._regex = re.compile(fnmatch.translate(text.lower().replace("[", "[[]")))
+
+    def matches(self, name: str) -> bool:
+        """Whether a name fits."""
+        name = name.lower()
+        if self._regex.match(name) is not None:
+            return True
+        return self._path and f"/{self.text.lower()}/" in f"/{name}/"
+
+    @property
+    def literal(self) -> str:
+        """The longest piece without wildcards: whatever fits contains it."""
+        return max(re.split(r"[*?]", self.text), key=len)

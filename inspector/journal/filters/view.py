@@ -1,0 +1,200 @@
+"""A filter, and the list of what it leaves of a journal that may grow."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from inspector.journal.filters.bodies import Text
+from inspector.journal.filters.conditions import REQUESTS, Found, Scan, picked
+from inspector.journal.filters.syntax import compiled
+from inspector.journal.journal import Journal
+
+SLICE = 1 << 15
+"""Events that are looked at in one go: a few milliseconds, so that a thread doing it lets others work in between."""
+_RECHECKED = 50_000
+
+
+class Filter:
+    """A parsed filter: `numbers` evaluates it. Made by `parse`; it keeps no state of any journal."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source.strip()
+        self.condition, terms = compiled(source)
+        self.texts = [term.needle.text for term in terms if isinstance(term, Text)]
+        """The texts it searches for, negated ones included."""
+        self.by_finding = any(isinstance(term, Found) for term in terms)
+        """Whether a new finding can change what fits."""
+        self.reads = self.condition.cost > 1
+        """Whether bodies have to be read."""
+
+    def __bool__(self) -> bool:
+        """Whether it leaves anything out at all."""
+        return bool(self.source)
+
+    def numbers(self, journal: Journal, first: int = 1, last: int | None = None) -> list[int]:
+        """The numbers of the events from `first` to `last` (by default all that are indexed) that fit, ascending."""
+        return list(self.each(Scan(journal), max(first, 1), journal.index.count if last is None else last))
+
+    def each(self, scan: Scan, first: int, last: int) -> Iterator[int]:
+        """The same, slice by slice, in an evaluation that goes on."""
+        for low in range(first, min(last, scan.index.count) + 1, SLICE):
+            high = min(low + SLICE - 1, last, scan.index.count)
+            yield from picked(low, self.condition.mask(scan, low, high, None))
+
+    def matches(self, journal: Journal, n: int) -> bool:
+        """Whether one event fits."""
+        return bool(self.numbers(journal, n, n))
+
+    def next(self, journal: Journal, n: int, step: int = 1) -> int:
+        """The nearest event after `n` that fits, or before it with a negative `step`; 0 if there is none."""
+        scan, count = Scan(journal), journal.index.count
+        if step > 0:
+            return next(self.each(scan, n + 1, count), 0)
+        high, length = min(n - 1, count), 256
+        while high > 0:
+            low = max(high - length + 1, 1)
+            found = list(self.each(scan, low, high))
+            if found:
+                return found[-1]
+            high, length = low - 1, min(length * 4, SLICE)
+        return 0
+
+
+def parse(text: str) -> Filter:
+    """Read a filter. An empty one lets everything through. Raises `FilterError`, which names the word and its place."""
+    return Filter(text)
+
+
+class Change(NamedTuple):
+    """What a scan has found out; `FilteredView.apply` takes it in."""
+
+    seen: int
+    """Events that have been looked at."""
+    added: array[int]
+    """New numbers, all beyond those that had been seen."""
+    joined: list[int]
+    """Numbers that fit now and did not before, because a request was answered or a finding made."""
+    left: list[int]
+    """Numbers that fit no more."""
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.joined or self.left)
+
+
+class FilteredView:
+    """The numbers that a filter leaves, kept up to date as the journal grows.
+
+    `extend` does everything at once. Whoever must not wait lets a thread do `scan` and takes its result in with
+    `apply`, in the thread that reads `numbers`; there must be one scan at a time.
+    """
+
+    def __init__(self, journal: Journal, filter: Filter) -> None:
+        self.journal = journal
+        self.filter = filter
+        self.numbers: array[int] = array("I")
+        """What fits, ascending."""
+        self.seen = 0
+        """Events up to here have been looked at."""
+        self._scan = Scan(journal)
+        self._open: array[int] = array("I")
+        self._open_states = bytearray()
+        self._open_at = 0
+        self._findings: dict[int, int] = {}
+        self._findings_version = 0
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, position: int) -> int:
+        return self.numbers[position]
+
+    def position(self, n: int) -> int | None:
+        """Where event `n` stands in `numbers`; None where it does not."""
+        at = bisect_left(self.numbers, n)
+        return at if at < len(self.numbers) and self.numbers[at] == n else None
+
+    @property
+    def behind(self) -> int:
+        """Events that have not been looked at yet."""
+        return self.journal.index.count - self.seen
+
+    def extend(self, limit: int | None = None) -> bool:
+        """Look at what is new, at most `limit` events of it. True: there is more."""
+        last = self.journal.index.count
+        while self.seen < last and (limit is None or limit > 0):
+            before = self.seen
+            self.apply(self.scan(last if limit is None else min(last, before + limit)))
+            limit = None if limit is None else limit - (self.seen - before)
+        self.apply(self.scan(self.seen))
+        return self.behind > 0
+
+    def scan(self, last: int) -> Change:
+        """Look at one slice of what is new up to event `last`, and again at what may have changed since."""
+        low, high = self.seen + 1, min(last, self.seen + SLICE, self.journal.index.count)
+        changed = self._changed()
+        added: array[int] = array("I")
+        if high >= low:
+            mask = self.filter.condition.mask(self._scan, low, high, None)
+            added.extend(picked(low, mask))
+            self._note_open(low, high)
+        joined, left = [], []
+        for n in changed:
+            fits = bool(self.filter.condition.mask(self._scan, n, n, None)[0])
+            if fits != (self.position(n) is not None):
+                (joined if fits else left).append(n)
+        return Change(max(high, self.seen), added, joined, left)
+
+    def apply(self, change: Change) -> int | None:
+        """Take in what a scan has found. Returns the first position that is different now, None if none is."""
+        before = len(self.numbers)
+        first = before if change.added else None
+        if change.joined or change.left:
+            first = min(bisect_left(self.numbers, n) for n in (*change.joined, *change.left))
+            tail = self.numbers[first:].tolist()
+            if change.left:
+                gone = set(change.left)
+                tail = [n for n in tail if n not in gone]
+            tail += change.joined
+            tail.sort()
+            self.numbers[first:] = array("I", tail)
+        self.numbers.extend(change.added)
+        self.seen = change.seen
+        return first
+
+    def _note_open(self, low: int, high: int) -> None:
+        """Keep requests without an answer: how they stand, and how long they took, will change."""
+        pairs = self.journal.index.pairs
+        for n in picked(low, REQUESTS.mask(self._scan, low, high, None)):
+            if not pairs[n - 1]:
+                self._open.append(n)
+                self._open_states.append(self.journal.index.states[n - 1])
+
+    def _changed(self) -> Iterable[int]:
+        """Events that were looked at and may fit differently now."""
+        changed = set(self._settled())
+        findings = self.journal.findings
+        if self.filter.by_finding and findings.version != self._findings_version:
+            self._findings_version = findings.version
+            counts = {n: len(findings.of(n)) for n in findings.events() if n <= self.seen}
+            changed.update(n for n, count in counts.items() if self._findings.get(n) != count)
+            self._findings = counts
+        return sorted(changed)
+
+    def _settled(self) -> Iterator[int]:
+        """Open requests whose state has changed; a round looks at a bounded number of them."""
+        states, pairs = self.journal.index.states, self.journal.index.pairs
+        at = self._open_at if self._open_at < len(self._open) else 0
+        window = self._open[at : at + _RECHECKED]
+        still, how = array("I"), bytearray()
+        for n, state in zip(window, self._open_states[at : at + _RECHECKED], strict=True):
+            if not pairs[n - 1]:
+                still.append(n)
+                how.append(states[n - 1])
+            if pairs[n - 1] or states[n - 1] != state:
+                yield n
+        self._open[at : at + _RECHECKED] = still
+        self._open_states[at : at + _RECHECKED] = how
+        self._open_at = at + len(still)

@@ -1,0 +1,710 @@
+"""The handshake, requests and their fates, lists, questions: the session over an in-memory server."""
+
+import asyncio
+
+import pytest
+
+from inspector.client.answers import Standing, sampling_result
+from inspector.errors import (
+    ConnectionProblem,
+    HandshakeError,
+    NotOffered,
+    RequestCancelled,
+    RequestTimeout,
+    ServerError,
+    ServerExited,
+)
+from inspector.journal.format import Kind
+from inspector.journal.index import State
+from tests.client.conftest import CAPABILITIES, Server, make_session, until
+
+
+def notify(method, **params):
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
+def silent(message, reply):
+    """A server that never answers this."""
+
+
+# Handshake
+
+
+async def test_the_handshake(connect):
+    """C-LIFE-01, C-LIFE-02, C-LIFE-04."""
+    server = Server()
+    async with connect(server) as session:
+        first, second = server.seen
+        assert first["method"] == "initialize"
+        assert first["params"]["protocolVersion"] == "2025-11-25"
+        assert first["params"]["clientInfo"]["name"] == "inspector"
+        assert first["params"]["capabilities"] == {
+            "roots": {"listChanged": True}, "sampling": {"tools": {}}, "elicitation": {"form": {}, "url": {}},
+        }
+        assert second == {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        assert session.phase == "ready"
+        assert session.server.name == "test"
+
+
+async def test_what_is_not_backed_is_not_declared(connect):
+    server = Server()
+    async with connect(server, standing=Standing()):
+        assert server.seen[0]["params"]["capabilities"] == {}
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+async def test_the_server_chooses_the_revision(connect, revision):
+    server = Server()
+    server.initialize = server.initialize | {"protocolVersion": revision}
+    async with connect(server) as session:
+        assert session.server.revision == revision
+        assert session.server.features.revision == revision
+
+
+async def test_the_offered_revision_can_be_pinned(connect):
+    server = Server()
+    async with connect(server, protocol="2024-11-05"):
+        params = server.seen[0]["params"]
+        assert params["protocolVersion"] == "2024-11-05"
+        assert "elicitation" not in params["capabilities"]
+
+
+async def test_an_unknown_revision_is_a_finding_and_no_end(connect):
+    server = Server()
+    server.initialize = server.initialize | {"protocolVersion": "2031-01-01"}
+    async with connect(server) as session:
+        assert session.phase == "ready"
+        assert [finding.rule for finding in session.journal.findings.all()] == ["LIFE-04"]
+
+
+async def test_a_refused_handshake_shows_the_servers_words_and_what_would_work():
+    """C-LIFE-06."""
+    server = Server()
+    server.initialize = lambda message, reply: reply(
+        {"id": message["id"], "error": {"code": -32602, "message": "too new", "data": {"supported": ["2024-11-05"]}}}
+    )
+    session = make_session(server)
+    with pytest.raises(HandshakeError, match="too new") as caught:
+        await session.open()
+    assert "--protocol 2024-11-05" in caught.value.hint
+    assert session.phase == "failed"
+    assert session.error is caught.value
+
+
+@pytest.mark.parametrize("result", [None, [], "hello", {}, {"protocolVersion": 7}])
+async def test_a_nonsense_answer_to_initialize_is_said(result):
+    server = Server()
+    server.initialize = lambda message, reply: reply({"id": message["id"], "result": result})
+    session = make_session(server)
+    with pytest.raises(HandshakeError):
+        await session.open()
+
+
+# Requests and their fates
+
+
+async def test_ids_are_never_used_twice(connect):
+    """C-BASE-03, also over a reconnect."""
+    server = Server(ping={})
+    async with connect(server) as session:
+        for _ in range(3):
+            await session.ping()
+        await session.reopen()
+        await session.ping()
+    ids = [message["id"] for message in server.seen if "id" in message]
+    assert len(ids) == len(set(ids)) == 6
+
+
+async def test_a_result_and_an_error(connect):
+    async with connect(Server(tools__call={"content": []})) as session:
+        call = session.call_tool("x", {"a": 1})
+        assert await call.result() == {"content": []}
+        assert (call.fate, call.n, call.answer_n) == ("done", 4, 5)
+        with pytest.raises(ServerError, match="Method not found") as caught:
+            await session.request("no/such")
+        assert caught.value.rpc_code == -32601
+
+
+@pytest.mark.parametrize("error", ["text", 7, [], {}, {"code": "x", "message": 3}])
+async def test_errors_of_any_shape_are_errors(connect, error):
+    async with connect(Server(x=lambda m, reply: reply({"id": m["id"], "error": error}))) as session:
+        with pytest.raises(ServerError):
+            await session.request("x")
+
+
+async def test_many_answers_out_of_order_find_their_calls(connect):
+    waiting = []
+
+    def collect(message, reply):
+        waiting.append(message["id"])
+        if len(waiting) == 100:
+            for id in reversed(waiting):
+                reply({"id": id, "result": {"id": id}})
+
+    async with connect(Server(x=collect)) as session:
+        calls = [session.start("x") for _ in range(100)]
+        for call in calls:
+            assert await call.result() == {"id": call.id}
+
+
+async def test_a_timeout_cancels_and_the_late_answer_is_kept_as_late(connect):
+    """C-LIFE-09, C-CANC-01."""
+    held = []
+    server = Server(x=lambda message, reply: held.append((message, reply)))
+    async with connect(server) as session:
+        call = session.start("x", timeout=0.05)
+        with pytest.raises(RequestTimeout, match=r"within 0\.05 s"):
+            await call.result()
+        assert server.asked("notifications/cancelled")[0]["params"]["requestId"] == call.id
+        message, reply = held[0]
+        reply({"id": message["id"], "result": {"too": "late"}})
+        await until(lambda: call.late)
+        assert call.fate == "timeout"
+        assert session.journal.index.state(call.n) is State.TIMED_OUT
+        assert session.journal.index.state(call.answer_n) is State.LATE
+
+
+async def test_progress_restarts_the_clock_and_the_ceiling_ends_it(connect):
+    async def slow(message, reply):
+        token = message["params"]["_meta"]["progressToken"]
+        for i in range(100):
+            await asyncio.sleep(0.03)
+            reply(notify("notifications/progress", progressToken=token, progress=i, total=100, message=f"step {i}"))
+
+    async with connect(Server(tools__call=slow), max_timeout=0.3) as session:
+        call = session.call_tool("x", timeout=0.1)
+        with pytest.raises(RequestTimeout, match="absolute limit"):
+            await call.result()
+        assert call.elapsed >= 0.3
+        assert call.progress.count >= 4
+        assert call.progress.message.startswith("step")
+        assert 0 < call.progress.fraction < 1
+
+
+async def test_more_time_can_be_given(connect):
+    async with connect(Server(x=silent)) as session:
+        call = session.start("x", timeout=0.05)
+        call.extend(30)
+        await asyncio.sleep(0.1)
+        assert call.fate == "pending"
+        assert call.allowed > 29
+
+
+async def test_cancel_tells_the_server_once(connect):
+    server = Server(x=silent)
+    async with connect(server) as session:
+        call = session.start("x")
+        call.cancel("enough")
+        call.cancel("again")
+        with pytest.raises(RequestCancelled):
+            await call.result()
+        await until(lambda: server.asked("notifications/cancelled"))
+        assert [m["params"] for m in server.asked("notifications/cancelled")] == [{"requestId": call.id, "reason": "enough"}]
+        assert session.journal.index.state(call.n) is State.CANCELLED
+
+
+async def test_a_caller_that_goes_away_cancels_its_request(connect):
+    server = Server(x=silent)
+    async with connect(server) as session:
+        task = asyncio.create_task(session.request("x"))
+        await until(lambda: server.asked("x"))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await until(lambda: server.asked("notifications/cancelled"))
+
+
+async def test_initialize_is_never_cancelled():
+    """C-LIFE-08."""
+    server = Server()
+    server.initialize = silent
+    session = make_session(server, timeout=0.05)
+    with pytest.raises(RequestTimeout):
+        await session.open()
+    assert [message["method"] for message in server.seen] == ["initialize"]
+    await session.close()
+
+
+async def test_progress_with_the_users_own_token(connect):
+    def answer(message, reply):
+        reply(notify("notifications/progress", progressToken="mine", progress=1))
+        reply({"id": message["id"], "result": {}})
+
+    async with connect(Server(x=answer)) as session:
+        call = session.start("x", {"_meta": {"progressToken": "mine", "other": 1}})
+        await call.result()
+        assert call.progress.count == 1
+        assert call.progress.fraction is None
+
+
+@pytest.mark.parametrize("params", [None, [], {}, {"progressToken": {}}, {"progressToken": 99, "progress": "x"}])
+async def test_hostile_progress_breaks_nothing(connect, params):
+    def answer(message, reply):
+        reply({"method": "notifications/progress", "params": params})
+        reply({"id": message["id"], "result": {}})
+
+    async with connect(Server(x=answer)) as session:
+        assert await session.start("x").result() == {}
+
+
+async def test_batches_are_taken_apart(connect):
+    """C-BASE-07."""
+
+    def answer(message, reply):
+        reply([notify("notifications/message", level="info", data=1), {"id": message["id"], "result": {"batched": True}}, 7, []])
+
+    async with connect(Server(x=answer)) as session:
+        assert await session.request("x") == {"batched": True}
+
+
+async def test_a_lost_connection_ends_every_call_with_the_reason(connect):
+    async with connect(Server(x=silent)) as session:
+        calls = [session.start("x") for _ in range(3)]
+        session.on_lost(ServerExited("The server ended with exit code 1.", status=1))
+        for call in calls:
+            with pytest.raises(ServerExited):
+                await call.result()
+            assert session.journal.index.state(call.n) is State.LOST
+        assert session.phase == "lost"
+
+
+# By hand
+
+
+async def test_a_message_composed_by_hand_goes_out_as_it_is(connect):
+    server = Server(echo={"ok": True})
+    async with connect(server) as session:
+        raw = b'{ "jsonrpc":"2.0", "id" : "mine", "method":"echo" }'
+        call = session.send_raw(raw)
+        assert await call.result() == {"ok": True}
+        assert session.journal.event(call.n).bytes == raw
+
+
+async def test_nonsense_can_be_sent_too(connect):
+    async with connect(Server()) as session:
+        n = session.send_raw(b"{not json")
+        assert session.journal.index.kind(n) is Kind.INVALID
+        n = session.send_raw(b'{"jsonrpc":"2.0","method":"notifications/x"}')
+        assert session.journal.index.method(n) == "notifications/x"
+
+
+async def test_an_id_chosen_by_hand_is_not_given_again(connect):
+    async with connect(Server(x={})) as session:
+        await session.send_raw(b'{"jsonrpc":"2.0","id":50,"method":"x"}').result()
+        assert session.next_id == 51
+
+
+# Lists
+
+
+def pages(*sizes):
+    """A `tools/list` with pages of these sizes; the cursor is the page's number, the empty string for the second."""
+    cursors = [None, "", *map(str, range(2, len(sizes)))]
+
+    def answer(message, reply):
+        page = cursors.index((message.get("params") or {}).get("cursor"))
+        first = sum(sizes[:page])
+        result = {"tools": [{"name": f"t{i}"} for i in range(first, first + sizes[page])]}
+        if page + 1 < len(sizes):
+            result["nextCursor"] = cursors[page + 1]
+        reply({"id": message["id"], "result": result})
+
+    return answer
+
+
+async def test_pages_come_one_by_one_and_an_empty_cursor_is_a_cursor(connect):
+    """C-PAG-01."""
+    async with connect(Server(tools__list=pages(2, 0, 3, 1))) as session:
+        await session.load("tools")
+        tools = session.catalog.tools
+        assert [tool["name"] for tool in tools.items] == ["t0", "t1", "t2", "t3", "t4", "t5"]
+        assert (tools.complete, tools.pages, tools.error) == (True, 4, None)
+        assert tools.get("t3") == {"name": "t3"}
+
+
+async def test_ten_thousand_tools_a_hundred_a_page(connect):
+    async with connect(Server(tools__list=pages(*[100] * 100))) as session:
+        await session.load("tools")
+        assert len(session.catalog.tools) == 10_000
+
+
+async def test_a_page_limit(connect):
+    async with connect(Server(tools__list=pages(2, 2, 2))) as session:
+        await session.load("tools", page_limit=2)
+        assert len(session.catalog.tools) == 4
+
+
+@pytest.mark.parametrize(
+    ("cursor", "words"), [("same", "a second time"), (7, "no string"), ({"a": 1}, "no string")]
+)
+async def test_a_bad_cursor_ends_the_list_with_a_finding(connect, cursor, words):
+    """C-PAG-03."""
+    async with connect(Server(tools__list={"tools": [{"name": "t"}], "nextCursor": cursor})) as session:
+        await session.load("tools")
+        assert session.catalog.tools.complete
+        [finding] = session.journal.findings.all()
+        assert finding.rule == "C-PAG-03"
+        assert words in finding.message
+
+
+async def test_endless_empty_pages_end(connect):
+    count = iter(range(10**9))
+    answer = lambda m, reply: reply({"id": m["id"], "result": {"tools": [], "nextCursor": str(next(count))}})  # noqa: E731
+    async with connect(Server(tools__list=answer)) as session:
+        await session.load("tools")
+        assert session.catalog.tools.pages == 1000
+        assert session.journal.findings.total == 1
+
+
+@pytest.mark.parametrize("result", [None, [], "x", {"tools": None}, {"tools": {"a": 1}}, {"tools": [1, None, {"name": 5}]}])
+async def test_lists_of_any_shape_are_taken(connect, result):
+    async with connect(Server(tools__list=lambda m, reply: reply({"id": m["id"], "result": result}))) as session:
+        await session.load("tools")
+        assert session.catalog.tools.complete
+
+
+async def test_an_error_in_the_middle_keeps_what_came(connect):
+    def answer(message, reply):
+        if message.get("params"):
+            reply({"id": message["id"], "error": {"code": -32603, "message": "boom"}})
+        else:
+            reply({"id": message["id"], "result": {"tools": [{"name": "a"}], "nextCursor": "2"}})
+
+    async with connect(Server(tools__list=answer)) as session:
+        await session.load("tools")
+        tools = session.catalog.tools
+        assert [tool["name"] for tool in tools.items] == ["a"]
+        assert isinstance(tools.error, ServerError)
+        assert not tools.complete
+
+
+async def test_a_list_that_is_not_offered_is_not_asked_for(connect):
+    """C-LIFE-07."""
+    server = Server()
+    server.initialize = server.initialize | {"capabilities": {"tools": {}}}
+    async with connect(server) as session:
+        await session.load("prompts")
+        assert isinstance(session.catalog.prompts.error, NotOffered)
+        assert not server.asked("prompts/list")
+
+
+async def test_a_server_without_templates_has_an_empty_list_of_them(connect):
+    async with connect(Server()) as session:
+        await session.load("templates")
+        assert session.catalog["templates"].error is None
+
+
+async def test_list_changed_lists_again_and_a_storm_of_it_does_so_twice_at_most(connect):
+    server = Server(tools__list={"tools": [{"name": "a"}]})
+    server.methods["storm"] = lambda m, reply: [
+        *[reply(notify("notifications/tools/list_changed")) for _ in range(50)], reply({"id": m["id"], "result": {}}),
+    ]
+    async with connect(server) as session:
+        await session.load("tools")
+        server.methods["tools/list"] = {"tools": [{"name": "a"}, {"name": "b"}]}
+        await session.request("storm")
+        await until(lambda: len(session.catalog.tools) == 2)
+        await asyncio.sleep(0.05)
+        assert len(server.asked("tools/list")) <= 3
+
+
+async def test_load_all_reads_what_is_offered(connect):
+    server = Server(tools__list={"tools": []}, resources__list={"resources": [{"uri": "a:b"}]}, prompts__list={"prompts": []})
+    async with connect(server) as session:
+        session.load_all()
+        await until(lambda: all(session.catalog[name].complete for name in ("tools", "resources", "templates", "prompts")))
+        assert session.catalog.resources.get("a:b")
+
+
+async def test_after_a_reconnect_what_changed_is_said(connect):
+    server = Server(tools__list={"tools": [{"name": "a"}, {"name": "b"}]}, resources__subscribe={})
+    async with connect(server) as session:
+        await session.load("tools")
+        await session.subscribe("file:///x")
+        server.methods["tools/list"] = {"tools": [{"name": "a", "title": "new"}, {"name": "c"}]}
+        await session.reopen()
+        [change] = session.surface_changes
+        assert (change.added, change.removed, change.altered) == (("c",), ("b",), ("a",))
+        assert len(server.asked("resources/subscribe")) == 2
+        assert "file:///x" in session.subscriptions
+
+
+# Resources, prompts, completion, logging
+
+
+async def test_subscriptions(connect):
+    """C-RES-02."""
+    server = Server(resources__subscribe={}, resources__unsubscribe={})
+    server.methods["poke"] = lambda m, reply: [
+        reply(notify("notifications/resources/updated", uri="file:///d/x")),
+        reply(notify("notifications/resources/updated", uri=7)),
+        reply(notify("notifications/resources/updated", uri="other:")),
+        reply({"id": m["id"], "result": {}}),
+    ]
+    async with connect(server) as session:
+        await session.subscribe("file:///d")
+        await session.request("poke")
+        assert session.subscriptions.counts == {"file:///d": 1}
+        await session.unsubscribe("file:///d")
+        assert "file:///d" not in session.subscriptions
+        assert server.asked("resources/unsubscribe")
+
+
+@pytest.mark.parametrize("action", ["subscribe", "log"])
+async def test_what_is_not_declared_is_not_tried(connect, action):
+    server = Server()
+    server.initialize = server.initialize | {"capabilities": {"resources": {}}}
+    async with connect(server) as session:
+        with pytest.raises(NotOffered):
+            await (session.subscribe("x:") if action == "subscribe" else session.set_log_level("info"))
+
+
+async def test_the_log_level_is_set_when_wanted(connect):
+    """C-LOG-01."""
+    server = Server(logging__setLevel={})
+    async with connect(server, log_level="warning"):
+        await until(lambda: server.asked("logging/setLevel"))
+        assert server.asked("logging/setLevel")[0]["params"] == {"level": "warning"}
+
+
+async def test_completion_with_context(connect):
+    """C-COMP-01."""
+    server = Server(completion__complete={"completion": {"values": ["a", 7, "b"]}})
+    async with connect(server) as session:
+        ref = {"type": "ref/prompt", "name": "p"}
+        assert await session.complete(ref, "city", "P", {"country": "F"}) == ["a", "b"]
+        assert server.asked("completion/complete")[0]["params"]["context"] == {"arguments": {"country": "F"}}
+
+
+async def test_before_there_was_a_context_none_is_sent_and_before_the_capability_it_is_tried(connect):
+    server = Server(completion__complete={})
+    server.initialize = server.initialize | {"protocolVersion": "2024-11-05", "capabilities": {"prompts": {}}}
+    async with connect(server) as session:
+        assert await session.complete({}, "a", "", {"b": "c"}) == []
+        assert "context" not in server.asked("completion/complete")[0]["params"]
+
+
+async def test_completion_that_is_not_declared(connect):
+    server = Server()
+    server.initialize = server.initialize | {"capabilities": {}}
+    async with connect(server) as session:
+        with pytest.raises(NotOffered):
+            await session.complete({}, "a", "")
+
+
+async def test_reading_and_prompts(connect):
+    server = Server(resources__read={"contents": []}, prompts__get={"messages": []})
+    async with connect(server) as session:
+        assert await session.read_resource("a:b").result() == {"contents": []}
+        assert await session.get_prompt("p", {"x": "y"}).result() == {"messages": []}
+        assert await session.get_prompt("p").result() == {"messages": []}
+        assert server.asked("prompts/get")[0]["params"]["arguments"] == {"x": "y"}
+        assert "arguments" not in server.asked("prompts/get")[1]["params"]
+
+
+# What the server asks
+
+
+def asking(request):
+    """A tool that asks the client something and gives back the answer."""
+
+    async def answer(message, reply):
+        reply({"jsonrpc": "2.0", "id": "q", **request})
+
+    return answer
+
+
+async def ask(session, server, method, params=None, answer=None):
+    """Have the server ask; returns what it was answered."""
+    server.methods["tools/call"] = asking({"method": method, "params": params or {}})
+    call = session.call_tool("ask")
+    if answer is not None:
+        await until(session.inbox.open)
+        answer(session.inbox.open()[0])
+    await until(lambda: any(m.get("id") == "q" for m in server.seen))
+    call.cancel()
+    return next(m for m in server.seen if m.get("id") == "q")
+
+
+FORM = {"message": "?", "requestedSchema": {"type": "object", "properties": {"n": {"type": "integer", "default": 4}}}}
+
+
+async def test_ping_is_answered_at_once(connect):
+    """C-PING-01."""
+    server = Server()
+    async with connect(server) as session:
+        assert await ask(session, server, "ping") == {"jsonrpc": "2.0", "id": "q", "result": {}}
+
+
+async def test_an_unknown_request_is_refused_and_the_session_goes_on(connect):
+    """C-LIFE-10."""
+    server = Server()
+    async with connect(server) as session:
+        assert (await ask(session, server, "no/such"))["error"]["code"] == -32601
+        assert session.phase == "ready"
+
+
+async def test_what_was_not_declared_is_refused(connect):
+    server = Server()
+    async with connect(server, standing=Standing()) as session:
+        assert (await ask(session, server, "sampling/createMessage"))["error"]["code"] == -32601
+
+
+@pytest.mark.parametrize(
+    ("standing", "method", "params", "expected"),
+    [
+        (Standing(sampling="hi"), "sampling/createMessage", {"maxTokens": 10}, ("result", sampling_result("hi", {}))),
+        (Standing(sampling="decline"), "sampling/createMessage", {}, ("error", {"code": -1, "message": "User rejected sampling request"})),
+        (Standing(elicitation="decline"), "elicitation/create", FORM, ("result", {"action": "decline"})),
+        (Standing(elicitation="cancel"), "elicitation/create", FORM, ("result", {"action": "cancel"})),
+        (Standing(elicitation="defaults"), "elicitation/create", FORM, ("result", {"action": "accept", "content": {"n": 4}})),
+        (Standing(elicitation={"n": 1}), "elicitation/create", FORM, ("result", {"action": "accept", "content": {"n": 1}})),
+        (Standing(roots=("file:///a%20b/",)), "roots/list", {}, ("result", {"roots": [{"uri": "file:///a%20b/", "name": "a b"}]})),
+    ],
+)
+async def test_standing_answers(connect, standing, method, params, expected):
+    server = Server()
+    async with connect(server, standing=standing) as session:
+        answered = await ask(session, server, method, params)
+        assert answered[expected[0]] == expected[1]
+        assert session.inbox.open() == []
+
+
+@pytest.mark.parametrize(
+    ("method", "act", "expected"),
+    [
+        ("sampling/createMessage", lambda q: q.reply_text("words"), ("result", "assistant")),
+        ("sampling/createMessage", lambda q: q.decline(), ("error", -1)),
+        ("sampling/createMessage", lambda q: q.send({"role": "user"}), ("result", "user")),
+        ("elicitation/create", lambda q: q.accept({"n": 7}), ("result", {"n": 7})),
+        ("elicitation/create", lambda q: q.decline(), ("result", "decline")),
+        ("elicitation/create", lambda q: q.cancel(), ("result", "cancel")),
+        ("roots/list", lambda q: q.accept([{"uri": "file:///x"}]), ("result", "file:///x")),
+        ("roots/list", lambda q: q.cancel(), ("error", -1)),
+    ],
+)
+async def test_the_user_answers(connect, method, act, expected):
+    server = Server()
+    async with connect(server) as session:
+        answered = await ask(session, server, method, FORM if method.startswith("elic") else {}, act)
+        assert str(expected[1]) in str(answered[expected[0]])
+        [question] = session.inbox.questions
+        assert question.state in ("answered", "declined", "cancelled")
+
+
+async def test_a_question_is_answered_once(connect):
+    server = Server()
+
+    def twice(question):
+        question.accept({"n": 1})
+        question.decline()
+
+    async with connect(server) as session:
+        await ask(session, server, "elicitation/create", FORM, twice)
+        await asyncio.sleep(0.01)
+        assert len([m for m in server.seen if m.get("id") == "q"]) == 1
+
+
+async def test_the_clock_of_a_call_stands_still_while_the_user_is_asked(connect):
+    server = Server(tools__call=asking({"method": "elicitation/create", "params": FORM}))
+    async with connect(server) as session:
+        call = session.call_tool("x", timeout=0.1)
+        await until(session.inbox.open)
+        await asyncio.sleep(0.25)
+        assert call.fate == "pending"
+        session.inbox.open()[0].decline()
+        with pytest.raises(RequestTimeout):
+            await call.result()
+        assert call.elapsed > 0.25
+
+
+async def test_a_question_that_is_taken_back_gets_no_answer(connect):
+    """C-CANC-02."""
+
+    async def answer(message, reply):
+        reply({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": FORM})
+        reply(notify("notifications/cancelled", requestId="q"))
+
+    server = Server(tools__call=answer)
+    async with connect(server) as session:
+        session.call_tool("x")
+        await until(lambda: session.inbox.questions)
+        await until(lambda: session.inbox.questions[0].state == "withdrawn")
+        session.inbox.questions[0].accept({})
+        await asyncio.sleep(0.01)
+        assert not [m for m in server.seen if m.get("id") == "q"]
+
+
+async def test_a_mode_that_was_not_declared_is_refused(connect):
+    """C-ELIC-06."""
+    server = Server()
+    server.initialize = server.initialize | {"protocolVersion": "2025-06-18"}
+    async with connect(server) as session:
+        answered = await ask(session, server, "elicitation/create", {"mode": "url", "url": "https://x", "message": "m"})
+        assert answered["error"]["code"] == -32602
+
+
+async def test_questions_without_end_are_refused_at_a_bound(connect):
+    async def flood(message, reply):
+        for i in range(1100):
+            reply({"jsonrpc": "2.0", "id": f"q{i}", "method": "elicitation/create", "params": FORM})
+
+    server = Server(tools__call=flood)
+    async with connect(server) as session:
+        session.call_tool("x")
+        await until(lambda: len([m for m in server.seen if "result" in m]) == 100)
+        assert len(session.inbox.open()) == 1000
+
+
+async def test_questions_are_lost_with_the_connection(connect):
+    server = Server(tools__call=asking({"method": "elicitation/create", "params": FORM}))
+    async with connect(server) as session:
+        session.call_tool("x")
+        await until(session.inbox.open)
+        session.on_lost(ConnectionProblem("gone"))
+        assert session.inbox.questions[0].state == "lost"
+
+
+def test_a_sampling_answer_respects_the_limit():
+    """C-SAMP-02."""
+    made = sampling_result("one two three", {"maxTokens": 2})
+    assert made["content"]["text"] == "one two"
+    assert made["stopReason"] == "maxTokens"
+
+
+@pytest.mark.parametrize("id", [True, {"a": 1}, [1]])
+async def test_a_request_with_an_unlawful_id_is_kept_and_breaks_nothing(connect, id):
+    def answer(message, reply):
+        reply({"jsonrpc": "2.0", "id": id, "method": "ping"})
+        reply({"id": message["id"], "result": {}})
+
+    async with connect(Server(x=answer)) as session:
+        assert await session.request("x") == {}
+
+
+async def test_roots_that_change_are_told(connect):
+    server = Server()
+    async with connect(server) as session:
+        session.driver.roots_changed()
+        await until(lambda: server.asked("notifications/roots/list_changed"))
+
+
+async def test_changes_count_and_wake(connect):
+    server = Server(tools__list={"tools": []})
+    async with connect(server) as session:
+        woken = []
+        session.changes.listen(lambda: woken.append(1))
+        before = session.changes["tools"]
+        await session.load("tools")
+        assert session.changes["tools"] > before
+        assert woken
+
+
+def test_capabilities_are_checked_in_parts():
+    from inspector.client.server import Server as Seen
+
+    seen = Seen({"capabilities": CAPABILITIES | {"odd": False}, "serverInfo": {"title": "T", "name": 3}})
+    assert seen.can("resources", "subscribe")
+    assert not seen.can("prompts", "listChanged")
+    assert not seen.can("odd")
+    assert (seen.title, seen.name, seen.version) == ("T", "", "")
