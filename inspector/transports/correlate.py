@@ -1,0 +1,72 @@
+"""Which request a raw message answers, without reading all of it where its ends tell.
+
+Over HTTP an answer is known by its exchange, but an event stream also carries other messages, and a large answer should
+not be parsed twice. Every MCP implementation writes the id at the beginning or at the end of the object.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from inspector.protocol.jsonrpc import NotJson, Shape, encode, parse, shape_of
+
+_SMALL = 1 << 16
+"""Bytes up to which a message is simply parsed."""
+_TAIL = 512
+
+_ID = rb'"id"\s*:\s*(-?\d+|"[^"\\]*")\s*'
+_VERSION = rb'"jsonrpc"\s*:\s*"2\.0"\s*'
+_ASKS = re.compile(rb"\s*\{\s*(?:" + _VERSION + rb",\s*)?(?:" + _ID + rb',\s*)?"method"')
+_BEGINS = re.compile(
+    rb"\s*\{\s*(?:" + _VERSION + rb",\s*)?" + _ID + rb",\s*(?:" + _VERSION + rb',\s*)?"(?:result|error)"'
+)
+_OPENS = re.compile(rb"\s*\{\s*(?:" + _VERSION + rb',\s*)?"(?:result|error)"')
+_ENDS = re.compile(rb"[,{\s]" + _ID + rb"(?:,\s*" + _VERSION + rb")?\}\s*\Z")
+
+
+def answers(raw: bytes, id: int | str) -> bool:
+    """Whether `raw` is, or holds in a batch, the response to request `id`. `1` and `"1"` are different ids."""
+    if _ASKS.match(raw):
+        return False
+    if len(raw) > _SMALL and raw[-_TAIL:].rstrip().endswith(b"}"):
+        span = id_span(raw)
+        if span is not None:
+            return raw[span[0] : span[1]] == encode(id)
+    message = parsed(raw)
+    return any(_is_answer(item, id) for item in (message if type(message) is list else (message,)))
+
+
+def _is_answer(message: Any, id: int | str) -> bool:
+    if shape_of(message) not in (Shape.RESULT, Shape.ERROR):
+        return False
+    found = message.get("id")
+    return found == id and (type(found) is str) == (type(id) is str) and type(found) is not bool
+
+
+def id_span(raw: bytes) -> tuple[int, int] | None:
+    """Where the id stands in a response, if that can be told from the ends of the text."""
+    found = _BEGINS.match(raw)
+    if found:
+        return found.span(1)
+    if not _OPENS.match(raw):
+        return None
+    start = max(0, len(raw) - _TAIL)
+    found = _ENDS.search(raw, start)
+    return found.span(1) if found else None
+
+
+def parsed(raw: bytes) -> Any:
+    """The JSON value in `raw`, or None where it is no JSON."""
+    try:
+        return parse(raw)
+    except NotJson:
+        return None
+
+
+def rpc_error(message: Any) -> dict[str, Any] | None:
+    """The error object of a JSON-RPC error response, whatever its id; None for anything else."""
+    if shape_of(message) != Shape.ERROR:
+        return None
+    error = message["error"]
+    return error if type(error) is dict else None

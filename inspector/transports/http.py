@@ -1,0 +1,192 @@
+"""Streamable HTTP: each message is a POST of its own, answered by JSON or by an event stream.
+
+Source: specification, "Transports", "Streamable HTTP" of revisions 2025-03-26 to 2026-07-28 (C-HTTP-01 … C-HTTP-38).
+The era's driver decides what is used: the handshake's era has a session id, a version field, a standing stream and
+resumption, all of them off until `agreed` or the server's answers switch them on; the modern era gives its header
+fields with each message and cancels by closing a stream (`cancel_stream`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable
+from typing import Any
+
+from inspector.errors import ConnectionProblem, HttpError
+from inspector.transports.base import HttpOptions, Outgoing, Sink
+from inspector.transports.http_exchange import LATE_SECONDS, Exchange
+from inspector.transports.http_listen import Listener
+from inspector.transports.http_requests import JSON_TYPE, STREAM_TYPE, Requester
+
+SEND_GRACE = 0.3
+"""Seconds that notifications and answers still have to leave when the transport is closed."""
+DELETE_GRACE = 0.6
+"""Seconds for the DELETE that ends the session."""
+CANCEL_GRACE = 0.2
+"""Seconds for a cancelled exchange to close its connection."""
+
+
+class HttpTransport:
+    """A server at a URL."""
+
+    name = "http"
+
+    def __init__(self, url: str, sink: Sink, options: HttpOptions | None = None) -> None:
+        """Raises `UsageError` for a URL, a proxy or header fields that cannot be used."""
+        self.sink = sink
+        self.requester = Requester(url, sink, options or HttpOptions())
+        self.resumable = False
+        self._exchanges: dict[int | str, tuple[Exchange, asyncio.Task[None]]] = {}
+        self._tasks: dict[asyncio.Task[None], bool] = {}
+        """Everything that runs; true: it expects an answer, so it need not be waited for when closing."""
+        self._timers: dict[int | str, asyncio.TimerHandle] = {}
+        self._listener: Listener | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._posts = 0
+        self._gets = 0
+        self._closed = False
+
+    @property
+    def listening(self) -> bool:
+        """Whether the server has a standing stream open."""
+        return self._listener is not None and self._listener.open
+
+    async def start(self) -> None:
+        """Make ready; the first connection is made by the first message."""
+        self.requester.start()
+
+    # Sending
+
+    def send(self, outgoing: Outgoing) -> None:
+        """Record the message and begin its POST, on a channel of its own (C-HTTP-01)."""
+        if self._closed:
+            raise HttpError("The connection is closed.", hint="Reconnect.")
+        self._posts += 1
+        channel = f"post-{self._posts}"
+        outgoing.n = self.sink.sent(channel, outgoing)
+        exchange = Exchange(self, channel, outgoing)
+        task = self._own(exchange.run(), waits=outgoing.id is not None)
+        if outgoing.id is not None:
+            self._exchanges[outgoing.id] = exchange, task
+        task.add_done_callback(lambda done: self._ended(exchange, done))
+
+    def _own(self, work: Coroutine[Any, Any, None], *, waits: bool) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks[task] = waits
+        return task
+
+    def _ended(self, exchange: Exchange, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(task, None)
+        id = exchange.outgoing.id
+        if id is not None and self._exchanges.get(id, (None,))[0] is exchange:
+            del self._exchanges[id]
+            timer = self._timers.pop(id, None)
+            if timer is not None:
+                timer.cancel()
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            # A fault of our own must neither hang the request nor vanish.
+            self.sink.failed(
+                exchange.outgoing, HttpError(f"Reading the answer failed: {error!r}.", hint="This is a bug.")
+            )
+            task.get_loop().call_exception_handler(
+                {"message": "HTTP exchange failed", "exception": error, "task": task}
+            )
+
+    # What the driver decides
+
+    def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
+        """From now on: the version field (C-HTTP-11), resumption, the standing stream."""
+        self.requester.revision = revision if version_header else None
+        self.resumable = resumable
+        self._stop_listening()
+        if listen and not self._closed:
+            self._gets += 1
+            self._listener = Listener(self.requester, f"get-{self._gets}", resumable=resumable)
+            self._listening = self._own(self._listener.run(), waits=True)
+            self._listening.add_done_callback(self._listened)
+
+    def _listened(self, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(task, None)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            task.get_loop().call_exception_handler(
+                {"message": "standing stream failed", "exception": error, "task": task}
+            )
+
+    def _stop_listening(self) -> None:
+        if self._listening is not None:
+            self._listening.cancel()
+        self._listening = self._listener = None
+
+    def abandon(self, id: int | str) -> None:
+        """Nobody waits for this answer any more: a late one is still recorded, for a while."""
+        found = self._exchanges.get(id)
+        if found is not None and not found[0].abandoned:
+            found[0].abandoned = True
+            self._timers[id] = asyncio.get_running_loop().call_later(LATE_SECONDS, self._cut_off, id)
+
+    def _cut_off(self, id: int | str) -> None:
+        self._timers.pop(id, None)
+        self.cancel_stream(id, reason="nobody waits for it any more")
+
+    def cancel_stream(self, id: int | str, *, reason: str = "cancelled") -> None:
+        """Close the exchange of a request now: how the modern era cancels (C-HTTP-36)."""
+        found = self._exchanges.get(id)
+        if found is not None:
+            exchange, task = found
+            self.sink.life(exchange.channel, "stream-closed", **{"for": exchange.outgoing.n, "reason": reason})
+            task.cancel()
+
+    # The session id
+
+    def session_begun(self, channel: str, session_id: str | None) -> None:
+        """A successful `initialize` named the session, or none (C-HTTP-10). The id is a secret (C-HTTP-20)."""
+        self.requester.session_id = session_id
+        if session_id is not None:
+            self.sink.secret(session_id)
+            self.sink.life(channel, "session", id=session_id)
+
+    def session_lost(self, session_id: str) -> None:
+        """The server no longer knows the session: the next `initialize` begins another (C-HTTP-12)."""
+        if self.requester.session_id == session_id:
+            self.requester.session_id = None
+            self._stop_listening()
+
+    # Closing
+
+    async def close(self) -> None:
+        """Let the last notifications go, end the session with a DELETE (C-HTTP-13), close everything. Idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        await _cancelled(task for task, waits in list(self._tasks.items()) if waits)
+        leaving = list(self._tasks)
+        if leaving:
+            await asyncio.wait(leaving, timeout=SEND_GRACE)
+        await _cancelled(leaving)
+        if self.requester.session_id is not None:
+            deleting = asyncio.get_running_loop().create_task(self._delete())
+            await asyncio.wait([deleting], timeout=DELETE_GRACE)
+            await _cancelled([deleting])
+        await self.requester.aclose()
+
+    async def _delete(self) -> None:
+        try:
+            answer = await self.requester.open(
+                "delete-1", "DELETE", self.requester.fields(f"{JSON_TYPE}, {STREAM_TYPE}")
+            )
+            await answer.aclose()
+        except ConnectionProblem as error:
+            self.sink.life("delete-1", "delete-failed", error=error.message)
+
+
+async def _cancelled(tasks: Iterable[asyncio.Task[None]]) -> None:
+    tasks = list(tasks)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=CANCEL_GRACE)

@@ -1,0 +1,371 @@
+"""The one seam over the HTTP library: an `Endpoint` makes exchanges, an `Answer` is a response that is being read.
+
+Nothing else of the transports imports an HTTP library, so another one is a change to this file and to
+`http_problems.py`. What is used is httpcore, on which httpx stands: httpx's own layers double the time of a request and
+take a third of a second to import, and its pool looks at every connection for every request, so that its rate falls to
+a third with a hundred requests in flight. The pool here keeps idle connections on a stack.
+
+Library imports happen in `Endpoint.__init__`, never at module level.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import ssl
+import time
+import zlib
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from inspector.errors import HttpError, LimitReached, UsageError
+from inspector.transports.base import HttpOptions
+from inspector.transports.http_problems import explain
+from inspector.transports.http_pump import Pump
+from inspector.transports.http_url import PROXY_SCHEMES, Url, parse_url, system_proxy
+
+if TYPE_CHECKING:
+    import httpcore
+
+KEPT_ALIVE = 4.0
+"""Seconds an idle connection is used again. Servers close theirs after five, and a request must not meet that."""
+FEW = 8
+"""Connections that are opened without a thought; more only for requests that had to wait."""
+PATIENCE = 0.01
+"""Seconds a request waits for one of the few before it gets a connection of its own."""
+STEP = 16
+"""Connections opened at a time for requests that waited: a small server's accept queue must not overflow."""
+
+Connected = Callable[[dict[str, Any]], object]
+"""Told about a new connection: address, milliseconds, TLS version, proxy."""
+
+
+class Answer:
+    """A response whose head has been read. Read it with `pump`, or `body`; end it with `aclose`."""
+
+    def __init__(self, endpoint: Endpoint, lease: _Lease, response: httpcore.Response, ms: float) -> None:
+        self._endpoint = endpoint
+        self._lease = lease
+        self._response = response
+        self._closed = False
+        self.status: int = response.status
+        extensions = response.extensions
+        self.reason: str = extensions.get("reason_phrase", b"").decode("latin-1")
+        self.version: str = extensions.get("http_version", b"HTTP/?").decode("latin-1")
+        self.headers: list[tuple[str, str]] = [(k.decode("latin-1"), v.decode("latin-1")) for k, v in response.headers]
+        self.ms = ms
+        """Milliseconds from handing over the request to the end of the response's head."""
+
+    def header(self, name: str) -> str | None:
+        """The first field of that name, whatever its case (C-HTTP-04)."""
+        name = name.lower()
+        return next((value for key, value in self.headers if key.lower() == name), None)
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """All fields of that name, in order."""
+        name = name.lower()
+        return tuple(value for key, value in self.headers if key.lower() == name)
+
+    @property
+    def media_type(self) -> str:
+        """The content type without parameters, in lower case; empty where there is none."""
+        return (self.header("content-type") or "").partition(";")[0].strip().lower()
+
+    async def pump(self, deliver: Callable[[bytes], None]) -> None:
+        """Read to the end, passing on what each network read brought in one call. Closes the answer.
+
+        Raises `HttpError` where the body breaks off, and whatever `deliver` raises.
+        """
+        try:
+            await Pump(self._response.stream, self._decoded(deliver))
+        except (HttpError, LimitReached):
+            raise
+        except self._endpoint.failures as error:
+            raise explain(error, self._endpoint.url, self._endpoint.proxy_address, answered=True) from error
+        finally:
+            await self.aclose()
+
+    def _decoded(self, deliver: Callable[[bytes], None]) -> Callable[[bytes], None]:
+        """Undo a content coding, which we never ask for (RFC 9110 section 8.4)."""
+        coding = (self.header("content-encoding") or "identity").strip().lower()
+        if coding in ("", "identity"):
+            return deliver
+        where = self._endpoint.url.address
+        if coding not in ("gzip", "x-gzip", "deflate"):
+            raise HttpError(
+                f"{where} sent its answer in the coding “{coding[:40]}”, which was not asked for.",
+                hint="Inspector asks for no coding and reads gzip and deflate. Look at the server's proxy.",
+            )
+        unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
+
+        def unpacked(chunk: bytes) -> None:
+            try:
+                plain = unpack.decompress(chunk)
+            except zlib.error as error:
+                raise HttpError(
+                    f"{where} sent an answer that is not the {coding} it claims to be ({error})."
+                ) from error
+            if plain:
+                deliver(plain)
+
+        return unpacked
+
+    async def body(self, limit: int) -> tuple[bytes, bool]:
+        """Up to `limit` bytes of the body, and whether that is all of it. Never raises for a body that breaks off."""
+        parts = bytearray()
+
+        def take(chunk: bytes) -> None:
+            parts.extend(chunk)
+            if len(parts) > limit:
+                raise LimitReached("more than was wanted")
+
+        try:
+            await self.pump(take)
+        except (HttpError, LimitReached):
+            return bytes(parts[:limit]), False
+        return bytes(parts), True
+
+    async def aclose(self) -> None:
+        """Done with it. A body that was not read to its end costs the connection. Idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            with suppress(*self._endpoint.failures):
+                await self._response.aclose()
+        finally:
+            self._endpoint.release(self._lease)
+
+
+class _Lease:
+    """A connection while a request has it."""
+
+    __slots__ = ("connection", "fresh")
+
+    def __init__(self, connection: httpcore.AsyncConnectionInterface, fresh: bool) -> None:
+        self.connection = connection
+        self.fresh = fresh
+
+
+class Endpoint:
+    """All connections to one origin. Safe for any number of exchanges at once; none of them blocks another for long."""
+
+    def __init__(self, url: Url, options: HttpOptions) -> None:
+        """Import the HTTP library and make ready. Raises `UsageError` for a proxy that cannot be used."""
+        import httpcore
+
+        self.url = url
+        self.failures: tuple[type[BaseException], ...] = (*_failures(httpcore), OSError)
+        self._httpcore = httpcore
+        self._timeouts = {"connect": options.connect_timeout}
+        proxy = options.proxy or system_proxy(url)
+        self.proxy = _proxy(proxy) if proxy else None
+        self.proxy_address = self.proxy.address if self.proxy else ""
+        tls = _tls_context(options.verify) if "https" in (url.scheme, self.proxy.scheme if self.proxy else "") else None
+        self._factory = httpcore.AsyncConnectionPool(
+            ssl_context=tls, proxy=self._proxy_model(tls) if self.proxy else None, keepalive_expiry=KEPT_ALIVE
+        )
+        self._origin = self._target(url).origin
+        self._idle: list[httpcore.AsyncConnectionInterface] = []
+        self._open: set[httpcore.AsyncConnectionInterface] = set()
+        self._young: set[_Lease] = set()
+        self._waiting: deque[asyncio.Future[_Lease]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def _proxy_model(self, tls: ssl.SSLContext | None) -> httpcore.Proxy:
+        proxy = self.proxy
+        assert proxy is not None
+        auth = (proxy.user.encode(), proxy.password.encode()) if proxy.user or proxy.password else None
+        return self._httpcore.Proxy(proxy.origin, auth=auth, ssl_context=tls if proxy.scheme == "https" else None)
+
+    def _target(self, url: Url) -> httpcore.URL:
+        host = f"[{url.host}]" if ":" in url.host else url.host
+        return self._httpcore.URL(
+            scheme=url.scheme.encode(), host=host.encode(), port=url.port, target=url.target.encode("ascii")
+        )
+
+    async def exchange(
+        self, method: str, url: Url, headers: Sequence[tuple[str, str]], body: bytes = b"", *, lasting: bool = False,
+        connected: Connected | None = None,
+    ) -> Answer:  # fmt: skip
+        """Send one request and read the response's head.
+
+        `url` has this endpoint's origin; `headers` go out as they are, in order; `lasting` says that the answer will
+        stay open, so that nobody should wait for its connection. Raises `HttpError`.
+        """
+        started = time.perf_counter()
+        lease = await self._acquire(lasting)
+        extensions: dict[str, Any] = {"timeout": self._timeouts}
+        if lease.fresh and connected is not None:
+            extensions["trace"] = self._tracer(started, connected)
+        try:
+            request = self._httpcore.Request(
+                method, self._target(url), headers=[(_octets(k), _octets(v)) for k, v in headers], content=body or None,
+                extensions=extensions,
+            )  # fmt: skip
+            response = await lease.connection.handle_async_request(request)
+        except BaseException as error:
+            self._drop(lease)
+            if isinstance(error, self.failures):
+                raise explain(error, self.url, self.proxy_address) from error
+            raise
+        return Answer(self, lease, response, (time.perf_counter() - started) * 1000)
+
+    def _tracer(self, started: float, connected: Connected) -> Any:
+        facts: dict[str, Any] = {"host": self.url.host, "port": self.url.port}
+        if self.proxy_address:
+            facts["proxy"] = self.proxy_address
+        last = "start_tls.complete" if self.url.scheme == "https" else "connect_tcp.complete"
+
+        async def trace(event: str, info: dict[str, Any]) -> None:
+            if event.endswith("connect_tcp.complete"):
+                address = info["return_value"].get_extra_info("server_addr")
+                facts["address"] = address[0] if isinstance(address, tuple) else str(address)
+            elif event.endswith("start_tls.complete"):
+                tls = info["return_value"].get_extra_info("ssl_object")
+                facts["tls"] = tls.version() if tls is not None else None
+            else:
+                return
+            if event.endswith(last):
+                facts["ms"] = round((time.perf_counter() - started) * 1000, 3)
+                connected(facts)
+
+        return trace
+
+    # Connections
+
+    async def _acquire(self, lasting: bool) -> _Lease:
+        lease = await self._reuse()
+        if lease is None and (lasting or len(self._young) < FEW):
+            lease = self._connect()
+        if lease is None:
+            waiter: asyncio.Future[_Lease] = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            self._arm()
+            try:
+                lease = await waiter
+            except asyncio.CancelledError:
+                if waiter.done() and not waiter.cancelled():
+                    self.release(waiter.result())
+                raise
+        if not lasting:
+            self._young.add(lease)
+        return lease
+
+    async def _reuse(self) -> _Lease | None:
+        while self._idle:
+            connection = self._idle.pop()
+            if not connection.has_expired():
+                return _Lease(connection, False)
+            await self._shut(connection)
+        return None
+
+    def _connect(self) -> _Lease:
+        connection = self._factory.create_connection(self._origin)
+        self._open.add(connection)
+        return _Lease(connection, True)
+
+    def _arm(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(PATIENCE, self._lose_patience)
+
+    def _lose_patience(self) -> None:
+        """The few connections are with slow requests: open some more for those who wait."""
+        self._timer = None
+        self._young.clear()
+        for _ in range(STEP):
+            if not self._hand_over(None):
+                break
+        if self._waiting:
+            self._arm()
+
+    def _hand_over(self, lease: _Lease | None) -> bool:
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(lease or self._connect())
+                return True
+        return False
+
+    def release(self, lease: _Lease) -> None:
+        """A request is done with its connection: the next one who waits has it, or the stack of idle ones."""
+        self._young.discard(lease)
+        connection = lease.connection
+        if connection not in self._open:
+            return
+        if not connection.is_idle():
+            self._drop(lease)
+        elif not self._hand_over(_Lease(connection, False)):
+            self._idle.append(connection)
+
+    def _drop(self, lease: _Lease) -> None:
+        """The library has closed the connection; one who waits may open another."""
+        self._young.discard(lease)
+        self._open.discard(lease.connection)
+        self._hand_over(None)
+
+    async def _shut(self, connection: httpcore.AsyncConnectionInterface) -> None:
+        self._open.discard(connection)
+        with suppress(*self.failures):
+            await connection.aclose()
+
+    async def aclose(self) -> None:
+        """Close all connections; exchanges that are under way fail. Idempotent."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for waiter in self._waiting:
+            waiter.cancel()
+        self._waiting.clear()
+        self._idle.clear()
+        for connection in list(self._open):
+            await self._shut(connection)
+
+
+def _octets(text: str) -> bytes:
+    """A header field as it goes out. Latin-1 where possible: so did it come in, if it is a server's value."""
+    try:
+        return text.encode("latin-1")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogateescape")
+
+
+def _failures(library: Any) -> tuple[type[BaseException], ...]:
+    """What the HTTP library raises when an exchange goes wrong."""
+    import anyio
+
+    return (
+        library.TimeoutException, library.NetworkError, library.ProtocolError, library.ProxyError,
+        library.UnsupportedProtocol, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream,
+    )  # fmt: skip
+
+
+def _tls_context(verify: bool) -> ssl.SSLContext:
+    """Trusts what the system trusts, and Mozilla's list unless the user chose the authorities (`SSL_CERT_FILE` …)."""
+    context = ssl.create_default_context()
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif "SSL_CERT_FILE" not in os.environ and "SSL_CERT_DIR" not in os.environ:
+        import certifi
+
+        context.load_verify_locations(certifi.where())
+    return context
+
+
+def _proxy(text: str) -> Url:
+    """Read a proxy's URL. Raises `UsageError`."""
+    hint = "A proxy is http://host:port, https://host:port or socks5://host:port, with user:password@ where needed."
+    try:
+        proxy = parse_url(text, PROXY_SCHEMES)
+    except ValueError as error:
+        raise UsageError(f"The proxy cannot be used: {error}.", hint=hint) from None
+    if proxy.scheme.startswith("socks") and importlib.util.find_spec("socksio") is None:
+        raise UsageError(
+            f"The proxy {proxy.address} speaks SOCKS, for which the package “socksio” is missing.",
+            hint="Install it beside Inspector (pip install socksio), or use an HTTP proxy.",
+        )
+    return proxy

@@ -1,0 +1,290 @@
+"""One POST and everything that answers it: a JSON body, an event stream, its resumption, or a failure."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, LimitReached, SessionLost
+from inspector.protocol.jsonrpc import Shape, shape_of
+from inspector.transports.base import Outgoing
+from inspector.transports.correlate import answers, parsed
+from inspector.transports.http_client import Answer
+from inspector.transports.http_requests import (
+    JSON_TYPE,
+    RESUME_FIELD,
+    SESSION_FIELD,
+    SMALL_BODY,
+    STREAM_TYPE,
+    Requester,
+)
+from inspector.transports.http_status import no_answer, status_problem
+from inspector.transports.http_stream import EventStream, too_large
+
+RESUME_ATTEMPTS = 5
+"""Reconnects in a row that bring nothing, after which an answer is given up."""
+RESUME_GROWTH = 1.5
+LONGEST_WAIT = 60.0
+LATE_SECONDS = 30.0
+"""How long an abandoned exchange is still read for its late answer."""
+LATE_BYTES = 16 << 20
+"""Bytes that an abandoned exchange may still bring."""
+ELSEWHERE_SECONDS = 1.0
+"""How long an answer may come on the standing stream after a request was only accepted (202)."""
+
+_SSE_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
+
+
+class Owner(Protocol):
+    """What an exchange needs of its transport."""
+
+    requester: Requester
+    resumable: bool
+
+    @property
+    def listening(self) -> bool:
+        """Whether a standing stream is open on which answers could come."""
+
+    def session_begun(self, channel: str, session_id: str | None) -> None:
+        """A successful answer to `initialize` named this session, or none."""
+
+    def session_lost(self, session_id: str) -> None:
+        """The server no longer knows this session."""
+
+
+class Exchange:
+    """One message on its way out and what comes back for it. `run` is its task's body."""
+
+    def __init__(self, owner: Owner, channel: str, outgoing: Outgoing) -> None:
+        self.owner = owner
+        self.channel = channel
+        self.outgoing = outgoing
+        self.settled = False
+        """The answer came, or the sink knows that none will."""
+        self.abandoned = False
+        requester = owner.requester
+        self._requester = requester
+        self._sink = requester.sink
+        self._where = requester.url.address
+        self._limit = requester.options.max_body
+        self._opens = outgoing.method == "initialize"
+        self._session = None if self._opens else requester.session_id
+        self._fields = requester.body_fields(len(outgoing.data), fresh=self._opens, wanted=outgoing.headers)
+        self._answer: Answer
+        self._offered: str | None = None
+        self._late = 0
+        self._stream: EventStream | None = None
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    async def run(self) -> None:
+        """Send, read, and tell the sink if there will be no answer."""
+        try:
+            await self._run()
+        except InspectorError as error:
+            self._fail(error)
+        finally:
+            self._leave()
+
+    async def _run(self) -> None:
+        answer = self._answer = await self._requester.open(self.channel, "POST", self._fields, self.outgoing.data)
+        if self._opens:
+            self._offered = answer.header(SESSION_FIELD)
+        broken: InspectorError | None = None
+        try:
+            await answer.pump(self._take)
+        except InspectorError as error:
+            broken = error
+        if self._stream is None and broken is None and self._parts and _looks_like_events(self._parts[0]):
+            body, self._parts = b"".join(self._parts), []
+            if parsed(body) is None:
+                self._begin_stream().feed(body)
+            else:
+                self._parts = [body]
+        if self._stream is None:
+            await self._settle_body(broken)
+        else:
+            await self._settle_stream(self._stream, broken)
+
+    # Reading
+
+    def _take(self, chunk: bytes) -> None:
+        self._count_late(len(chunk))
+        if self._stream is not None:
+            self._stream.feed(chunk)
+            return
+        if not self._parts and self._is_stream(chunk):
+            self._begin_stream().feed(chunk)
+            return
+        self._parts.append(chunk)
+        self._size += len(chunk)
+        if self._limit is not None and self._size > self._limit:
+            raise too_large(self._where, self._limit)
+
+    def _is_stream(self, start: bytes) -> bool:
+        """By the content type, unless the first bytes plainly say otherwise."""
+        if self._answer.media_type == STREAM_TYPE:
+            return start.lstrip()[:1] not in (b"{", b"[")
+        return self._answer.status < 300 and self._answer.media_type != JSON_TYPE and _looks_like_events(start)
+
+    def _begin_stream(self) -> EventStream:
+        self._stream = EventStream(self._sink, self.channel, self._where, self._limit, self._watch)
+        return self._stream
+
+    def _count_late(self, more: int) -> None:
+        """An answer that nobody waits for may not go on for ever."""
+        if self.abandoned:
+            self._late += more
+            if self._late > LATE_BYTES:
+                raise HttpError(f"The answer from {self._where}, which nobody waits for any more, was cut off.")
+
+    def _watch(self, messages: Sequence[bytes]) -> None:
+        """See each message before the sink does: whether it is the answer, and whether it begins a session."""
+        id = self.outgoing.id
+        if id is None or self.settled:
+            return
+        for raw in messages:
+            if answers(raw, id):
+                self.settled = True
+                if self._opens and shape_of(parsed(raw)) == Shape.RESULT:
+                    self.owner.session_begun(self.channel, self._offered)
+                return
+
+    def _leave(self) -> None:
+        """Record what an interrupted read had brought."""
+        if self._parts:
+            body, self._parts = b"".join(self._parts), []
+            self._sink.received(self.channel, [body], cut=True)
+        if self._stream is not None:
+            self._stream.end()
+
+    # A whole body
+
+    async def _settle_body(self, broken: InspectorError | None) -> None:
+        body, self._parts = b"".join(self._parts), []
+        answer = self._answer
+        problem = self._status_problem(answer, body)
+        if isinstance(problem, (AuthorizationNeeded, SessionLost)):
+            # Before the body is passed on: an error response in it would end the request without a remedy.
+            self._fail(problem)
+        if body:
+            cut = broken is not None and parsed(body) is None
+            self._watch([body])
+            self._sink.received(
+                self.channel, [body], "" if answer.status == 200 else f',"status":{answer.status}', cut=cut
+            )
+        if self.settled:
+            return
+        if problem is None and self.outgoing.id is not None:
+            if answer.status == 202 and self.owner.listening:
+                self._sink.life(self.channel, "accepted", **{"for": self.outgoing.n, "status": answer.status})
+                await asyncio.sleep(ELSEWHERE_SECONDS)
+            problem = broken or no_answer(answer, body, self._where, self.outgoing)
+        if problem is not None:
+            self._fail(problem)
+
+    def _status_problem(self, answer: Answer, body: bytes) -> InspectorError | None:
+        if 200 <= answer.status < 300:
+            return None
+        return status_problem(answer, body, self._where, self.outgoing.method, session=self._session is not None)
+
+    def _fail(self, error: InspectorError) -> None:
+        if isinstance(error, SessionLost) and self._session is not None:
+            self.owner.session_lost(self._session)
+        if not self.settled:
+            self.settled = True
+            self._sink.failed(self.outgoing, error)
+
+    # An event stream
+
+    async def _settle_stream(self, stream: EventStream, broken: InspectorError | None) -> None:
+        self._stream_ended(stream, broken)
+        if self.settled or self.outgoing.id is None:
+            return
+        problem = self._status_problem(self._answer, b"")
+        if problem is None and isinstance(broken, LimitReached):
+            problem = broken
+        if problem is None:
+            problem = await self._resume(stream, broken)
+        if problem is not None:
+            self._fail(problem)
+
+    def _stream_ended(self, stream: EventStream, broken: InspectorError | None) -> None:
+        stream.end()
+        fields = {"error": broken.message} if broken is not None else {}
+        self._sink.life(self.channel, "stream-end", **{"for": self.outgoing.n, "events": stream.events}, **fields)
+
+    async def _resume(self, stream: EventStream, broken: InspectorError | None) -> InspectorError | None:
+        """Read on after `Last-Event-ID` until the answer is there (C-HTTP-15, C-HTTP-17). Returns why it is not."""
+        attempt = 0
+        while self.owner.resumable and stream.resume_id and attempt < RESUME_ATTEMPTS and not self.abandoned:
+            wait = min(stream.retry / 1000 * RESUME_GROWTH**attempt, LONGEST_WAIT)
+            attempt += 1
+            await asyncio.sleep(wait)
+            self._sink.life(
+                self.channel, "reconnect",
+                **{"for": self.outgoing.n, "attempt": attempt, "waited_ms": round(wait * 1000)}, after=stream.resume_id,
+            )  # fmt: skip
+            before = stream.news
+            try:
+                final = await self._read_on(stream)
+                broken = None
+            except LimitReached as error:
+                return error
+            except InspectorError as error:
+                final, broken = None, error
+            if self.settled or final is not None:
+                return final
+            if stream.news > before:
+                attempt = 0
+        return self._gone(stream, broken)
+
+    async def _read_on(self, stream: EventStream) -> InspectorError | None:
+        """One GET that resumes the stream. Returns an error that makes further attempts pointless."""
+        wanted = [*self.outgoing.headers, (RESUME_FIELD, stream.resume_id)]
+        answer = await self._requester.open(self.channel, "GET", self._requester.fields(STREAM_TYPE, wanted=wanted))
+        if answer.status == 200 and answer.media_type == STREAM_TYPE:
+            broken: InspectorError | None = None
+            try:
+                await answer.pump(self._take)
+            except InspectorError as error:
+                broken = error
+                raise
+            finally:
+                self._stream_ended(stream, broken)
+            return None
+        body, _ = await answer.body(SMALL_BODY)
+        problem = self._status_problem(answer, body)
+        if isinstance(problem, (AuthorizationNeeded, SessionLost)):
+            return problem
+        if problem is not None and (answer.status >= 500 or answer.status == 429):
+            raise problem
+        return HttpError(
+            f"The stream of {self.outgoing.method} from {self._where} ended before the answer and cannot be resumed: "
+            f"the server answered {answer.status} to the GET with {RESUME_FIELD}.",
+            hint="Send the request again if that is safe.",
+            status=answer.status,
+        )
+
+    def _gone(self, stream: EventStream, broken: InspectorError | None) -> HttpError:
+        message = (
+            f"The event stream from {self._where} ended before the answer to {self.outgoing.method or 'the request'}."
+        )
+        if broken is not None:
+            message += f" {broken.message}"
+        if not self.owner.resumable:
+            hint = (
+                "This revision of the protocol has no way to resume a stream; send the request again if that is safe."
+            )
+        elif not stream.resume_id:
+            hint = "No event had an id, so the stream cannot be resumed; send the request again if that is safe."
+        else:
+            hint = (
+                f"{RESUME_ATTEMPTS} attempts to resume it brought nothing new; send the request again if that is safe."
+            )
+        return HttpError(message, hint=hint)
+
+
+def _looks_like_events(start: bytes) -> bool:
+    return start.startswith(_SSE_STARTS)

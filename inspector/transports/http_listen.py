@@ -1,0 +1,75 @@
+"""The standing stream: a GET on which the server sends what belongs to no request (C-HTTP-14, C-HTTP-19)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from inspector.errors import InspectorError
+from inspector.text import safe
+from inspector.transports.http_requests import RESUME_FIELD, SMALL_BODY, STREAM_TYPE, Requester
+from inspector.transports.http_stream import EventStream
+
+GROWTH = 2.0
+LONGEST_WAIT = 30.0
+"""Seconds between two attempts at most."""
+LASTED = 5.0
+"""Seconds after which a stream counts as one that worked, even if it brought nothing."""
+
+
+class Listener:
+    """Keeps a standing stream open as long as the session lives. Its end is never an error of the session."""
+
+    def __init__(self, requester: Requester, channel: str, *, resumable: bool) -> None:
+        self._requester = requester
+        self._sink = requester.sink
+        self.channel = channel
+        self.open = False
+        """Whether the server has a standing stream open now."""
+        self._resumable = resumable
+        self._stream = EventStream(requester.sink, channel, requester.url.address, requester.options.max_body)
+
+    async def run(self) -> None:
+        """Open the stream, and again whenever it ends, until the server says that it offers none."""
+        attempt = 0
+        loop = asyncio.get_running_loop()
+        while True:
+            before, began = self._stream.news, loop.time()
+            why: dict[str, Any] = {}
+            try:
+                if not await self._listen():
+                    return
+            except InspectorError as error:
+                why = {"error": error.message}
+            finally:
+                self.open = False
+                self._stream.end()
+            worked = self._stream.news > before or loop.time() - began > LASTED
+            attempt = 0 if worked else attempt + 1
+            wait = min(self._stream.retry / 1000 * GROWTH**attempt, max(LONGEST_WAIT, self._stream.retry / 1000))
+            self._life("stream-end", events=self._stream.events, wait_ms=round(wait * 1000), **why)
+            await asyncio.sleep(wait)
+            self._life("reconnect", attempt=attempt + 1, after=self._after() or None)
+
+    async def _listen(self) -> bool:
+        """One GET, read to its end. False: the server offers no standing stream."""
+        after = self._after()
+        wanted = [(RESUME_FIELD, after)] if after else []
+        fields = self._requester.fields(STREAM_TYPE, wanted=wanted)
+        answer = await self._requester.open(self.channel, "GET", fields, lasting=True)
+        if answer.status == 200 and answer.media_type == STREAM_TYPE:
+            self.open = True
+            self._life("listening")
+            await answer.pump(self._stream.feed)
+            return True
+        body, _ = await answer.body(SMALL_BODY)
+        again = answer.status >= 500 or answer.status == 429
+        said = {"body": safe(body.decode("utf-8", "replace"), 1000)} if body else {}
+        self._life("listen-failed" if again else "not-listening", status=answer.status, **said)
+        return again
+
+    def _after(self) -> str:
+        return self._stream.resume_id if self._resumable else ""
+
+    def _life(self, event: str, **fields: Any) -> None:
+        self._sink.life(self.channel, event, **fields)

@@ -1,0 +1,169 @@
+"""What goes wrong below HTTP, in sentences: name lookup, connecting, TLS, a peer that speaks something else."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import ssl
+from collections.abc import Iterator
+
+from inspector.errors import HttpError
+from inspector.text import safe
+from inspector.transports.http_url import Url
+
+_DEEPEST = 32
+_DETAIL = 200
+
+_CERTIFICATE = {
+    9: "is not valid yet",
+    10: "has expired",
+    18: "is self-signed",
+    19: "comes from an authority that signed itself and is not trusted here",
+    20: "comes from an authority that is not trusted here",
+    21: "comes from an authority that is not trusted here",
+    23: "has been revoked",
+    62: "was issued for another name",
+    64: "was issued for another address",
+}
+"""OpenSSL's X509_V_ERR_* codes."""
+
+_NOT_TLS = frozenset((
+    "WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG",
+    "UNEXPECTED_MESSAGE", "BAD_PACKET_LENGTH",
+))  # fmt: skip
+_TLS_ALERT = r"\x15\x03"
+
+
+def explain(error: BaseException, url: Url, proxy: str, *, answered: bool = False) -> HttpError:
+    """The `HttpError` for an exception of the HTTP library, the system or the TLS library.
+
+    `proxy` is the proxy's host:port or empty; `answered` says that the response's head had been read.
+    """
+    chain = list(_causes(error))
+    names = {type(one).__name__ for one in chain}
+    where = url.address
+    certificate = next((one for one in chain if isinstance(one, ssl.SSLCertVerificationError)), None)
+    if certificate is not None:
+        return _certificate(certificate, url)
+    tls = next((one for one in chain if isinstance(one, ssl.SSLError)), None)
+    if tls is not None:
+        return _tls(tls, url)
+    if "ProxyError" in names:
+        return HttpError(
+            f"The proxy {proxy} refused to connect to {where}: {_text(error)}.",
+            hint="Check the proxy's address, user and password, and whether it lets this host through.",
+        )
+    if answered:
+        return HttpError(
+            f"The answer from {where} broke off before its end: {_text(error)}.",
+            hint="The server, or something between, closed the connection. The part that came is in the message log.",
+        )
+    if names & {"ConnectError", "ConnectTimeout"} or isinstance(error, OSError):
+        return _connecting(chain, names, url, proxy)
+    return _exchanging(error, names, url)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    waiting = [error]
+    for _ in range(_DEEPEST):
+        if not waiting:
+            return
+        one = waiting.pop(0)
+        yield one
+        if isinstance(one, BaseExceptionGroup):
+            waiting.extend(one.exceptions)
+        cause = one.__cause__ or one.__context__
+        if cause is not None:
+            waiting.append(cause)
+
+
+def _text(error: BaseException) -> str:
+    return safe(str(error) or type(error).__name__, _DETAIL).rstrip(".")
+
+
+def _certificate(error: ssl.SSLCertVerificationError, url: Url) -> HttpError:
+    what = _CERTIFICATE.get(error.verify_code, "is not trusted")
+    return HttpError(
+        f"The certificate of {url.address} {what} ({safe(error.verify_message, _DETAIL)}).",
+        hint="If you trust this server and the way to it, add its authority with SSL_CERT_FILE=/path/to/ca.pem, "
+        "or switch off the check of certificates for it.",
+    )
+
+
+def _tls(error: ssl.SSLError, url: Url) -> HttpError:
+    reason = error.reason or ""
+    if reason in _NOT_TLS:
+        return HttpError(
+            f"{url.address} does not speak TLS ({safe(reason, _DETAIL)}).",
+            hint=f"It may be a plain HTTP server: try http://{url.netloc}{url.target}",
+        )
+    return HttpError(
+        f"The TLS handshake with {url.address} failed: {safe(reason or str(error), _DETAIL)}.",
+        hint="The server may want a client certificate, or a version of TLS that is switched off here.",
+    )
+
+
+def _connecting(chain: list[BaseException], names: set[str], url: Url, proxy: str) -> HttpError:
+    peer = f"the proxy {proxy}" if proxy else url.address
+    start = peer[0].upper() + peer[1:] if proxy else peer
+    system = next((one for one in chain if isinstance(one, OSError) and one.errno is not None), None)
+    if isinstance(system, socket.gaierror):
+        name = proxy.rpartition(":")[0] if proxy else url.host
+        return HttpError(
+            f"The name {name} cannot be resolved: {safe(system.strerror, _DETAIL)}.",
+            hint="Check the spelling, and whether this machine is online.",
+        )
+    if "ConnectTimeout" in names or (system is not None and system.errno == errno.ETIMEDOUT):
+        return HttpError(
+            f"{start} did not take the connection in time.",
+            hint="Check host and port, and whether a firewall is between; a longer time can be set.",
+        )
+    if system is None:
+        during = " during the TLS handshake" if url.scheme == "https" else ""
+        return HttpError(
+            f"{start} closed the connection{during}.", hint="Check that the address and the port are the server's."
+        )
+    if system.errno == errno.ECONNREFUSED:
+        return HttpError(
+            f"Nothing listens on {peer}: the connection was refused.",
+            hint="Is the server running? Check host and port.",
+        )
+    if system.errno in (errno.EMFILE, errno.ENFILE):
+        return HttpError(
+            f"No connection to {peer} could be made: too many files are open.",
+            hint="Send fewer requests at once, or raise the limit (ulimit -n).",
+        )
+    return HttpError(
+        f"No connection to {peer} could be made: {safe(system.strerror or str(system), _DETAIL)}.",
+        hint="Check host and port, and the network between.",
+    )
+
+
+def _exchanging(error: BaseException, names: set[str], url: Url) -> HttpError:
+    where = url.address
+    if "LocalProtocolError" in names:
+        return HttpError(
+            f"The request to {where} cannot be sent: {_text(error)}.", hint="Check the header fields that were added."
+        )
+    cause = error.__cause__
+    if type(error).__name__ == "RemoteProtocolError" and cause is not None:
+        hint = "Check that the port is that of the MCP server's HTTP endpoint."
+        if url.scheme == "http" and _TLS_ALERT in str(error):
+            hint = f"It seems to expect TLS: try https://{url.netloc}{url.target}"
+        return HttpError(f"{where} does not answer in HTTP: {_text(error)}.", hint=hint)
+    if "RemoteProtocolError" in names:
+        return HttpError(
+            f"{where} closed the connection without an answer.",
+            hint="The server may have crashed. It may have carried out the request: look before sending it again.",
+        )
+    return HttpError(
+        f"The connection to {where} broke before an answer: {_reason(error)}.",
+        hint="The server may have crashed. It may have carried out the request: look before sending it again.",
+    )
+
+
+def _reason(error: BaseException) -> str:
+    for one in _causes(error):
+        if isinstance(one, OSError) and one.strerror:
+            return safe(one.strerror, _DETAIL)
+    return _text(error)

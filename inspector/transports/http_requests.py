@@ -1,0 +1,183 @@
+"""What every HTTP request to the one MCP endpoint has in common: header fields, recording, redirects.
+
+Used by the exchanges of Streamable HTTP, by its standing stream, and by any other HTTP binding.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Sequence
+
+from inspector import __version__
+from inspector.errors import HttpError, TargetError, UsageError
+from inspector.journal.format import Dir
+from inspector.text import safe
+from inspector.transports.base import HttpOptions, Sink
+from inspector.transports.http_client import Answer, Endpoint
+from inspector.transports.http_url import Url, parse_url, resolve
+
+Fields = list[tuple[str, str]]
+
+SESSION_FIELD = "Mcp-Session-Id"
+VERSION_FIELD = "MCP-Protocol-Version"
+RESUME_FIELD = "Last-Event-ID"
+JSON_TYPE = "application/json"
+STREAM_TYPE = "text/event-stream"
+
+REDIRECTS = frozenset((301, 302, 303, 307, 308))
+MAX_REDIRECTS = 5
+SMALL_BODY = 1 << 16
+"""Bytes read of a body that nobody needs, so that its connection can be used again."""
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
+_BAD_VALUE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+class Requester:
+    """Makes requests to one endpoint and records both heads of each. Holds the session id and the agreed revision."""
+
+    def __init__(self, url: str, sink: Sink, options: HttpOptions) -> None:
+        """Raises `TargetError` for what is no URL of ours, `UsageError` for header fields that cannot be sent."""
+        try:
+            self.url = parse_url(url)
+        except ValueError as error:
+            raise TargetError(
+                f"“{safe(url, 200)}” cannot be used as a URL: {error}.",
+                hint="A URL is http://host:port/path or https://…",
+            ) from None
+        self.sink = sink
+        self.options = options
+        self.session_id: str | None = None
+        self.revision: str | None = None
+        """What goes into `MCP-Protocol-Version`; None: the field is not sent."""
+        self._theirs = [(name, value.strip()) for name, value in options.headers]
+        for name, value in self._theirs:
+            _check_field(name, value)
+        if self.url.user or self.url.password:
+            self._theirs.insert(0, ("Authorization", self._basic()))
+        self._names = {name.lower() for name, _ in self._theirs}
+        self._endpoint: Endpoint | None = None
+
+    def _basic(self) -> str:
+        word = f"{self.url.user}:{self.url.password}"
+        coded = base64.b64encode(word.encode()).decode("ascii")
+        self.sink.secret(coded)
+        if self.url.password:
+            self.sink.secret(self.url.password)
+        return f"Basic {coded}"
+
+    def start(self) -> None:
+        """Load the HTTP library. Nothing is connected yet."""
+        if self._endpoint is None:
+            self._endpoint = Endpoint(self.url, self.options)
+            if self._endpoint.proxy is not None and self._endpoint.proxy.password:
+                self.sink.secret(self._endpoint.proxy.password)
+
+    def fields(self, accept: str, *, fresh: bool = False, wanted: Iterable[tuple[str, str]] = ()) -> Fields:
+        """Header fields of a request without a body: ours, then the era's (`wanted`), then the user's, who wins.
+
+        `fresh`: the request begins a session, so it carries neither session id nor revision (C-HTTP-10, C-HTTP-11).
+        """
+        fields = [
+            ("Host", self.url.netloc), ("Accept", accept), ("Accept-Encoding", "identity"),
+            ("User-Agent", f"inspector/{__version__}"),
+        ]  # fmt: skip
+        if not fresh:
+            if self.session_id is not None:
+                fields.append((SESSION_FIELD, self.session_id))
+            if self.revision is not None:
+                fields.append((VERSION_FIELD, self.revision))
+        return _over(_over(fields, list(wanted)), self._theirs, self._names)
+
+    def body_fields(self, size: int, *, fresh: bool = False, wanted: Iterable[tuple[str, str]] = ()) -> Fields:
+        """Header fields of a POST with a JSON body of `size` bytes (C-HTTP-02)."""
+        own = [("Content-Type", JSON_TYPE), *wanted]
+        fields = self.fields(f"{JSON_TYPE}, {STREAM_TYPE}", fresh=fresh, wanted=own)
+        if "content-length" not in self._names:
+            fields.append(("Content-Length", str(size)))
+        return fields
+
+    async def open(
+        self, channel: str, method: str, fields: Sequence[tuple[str, str]], body: bytes = b"", *, lasting: bool = False
+    ) -> Answer:
+        """Send a request and read the head of its response, following redirects within the origin.
+
+        The answer has any status, a redirect that cannot be followed excepted. Raises `HttpError`.
+        """
+        assert self._endpoint is not None
+        url = self.url
+        for _ in range(MAX_REDIRECTS + 1):
+            self.sink.http(channel, Dir.SEND, method=method, url=url.text, headers=fields)
+            answer = await self._endpoint.exchange(
+                method, url, fields, body, lasting=lasting,
+                connected=lambda facts: self.sink.life(channel, "connect", **facts),
+            )  # fmt: skip
+            self.sink.http(
+                channel, Dir.RECV, status=answer.status, reason=answer.reason, version=answer.version,
+                headers=answer.headers, ms=round(answer.ms, 3),
+            )  # fmt: skip
+            location = answer.header("location")
+            if answer.status not in REDIRECTS or location is None:
+                return answer
+            try:
+                url = _redirected(url, method, answer.status, location)
+                await answer.body(SMALL_BODY)
+            finally:
+                await answer.aclose()
+            self.sink.life(channel, "redirect", status=answer.status)
+            if method == "POST":
+                self.url = url
+        raise HttpError(
+            f"{self.url.origin} redirected more than {MAX_REDIRECTS} times.",
+            hint="Give the URL at which the server answers.",
+        )
+
+    async def aclose(self) -> None:
+        """Close all connections. Idempotent."""
+        if self._endpoint is not None:
+            await self._endpoint.aclose()
+
+
+def _over(fields: Fields, winners: Fields, names: set[str] | None = None) -> Fields:
+    """`fields` without those that `winners` name too, then the winners."""
+    if not winners:
+        return fields
+    if names is None:
+        names = {name.lower() for name, _ in winners}
+    return [field for field in fields if field[0].lower() not in names] + winners
+
+
+def _check_field(name: str, value: str) -> None:
+    problem = ""
+    if not _TOKEN.match(name):
+        problem = "its name has characters that no header field may have"
+    elif _BAD_VALUE.search(value):
+        problem = "its value has control characters or a line break"
+    if problem:
+        raise UsageError(
+            f"The header field “{safe(name, 100)}” cannot be sent: {problem}.", hint="Write it as 'Name: value'."
+        )
+
+
+def _redirected(url: Url, method: str, status: int, location: str) -> Url:
+    """Where to go on, if it is safe to: the same origin, the same method. Raises `HttpError` that says why not."""
+    start = f"{url.text} answered {status} and points to {safe(location, 300)}"
+    try:
+        target = resolve(url, location)
+    except ValueError as error:
+        raise HttpError(f"{start}, which is no usable URL: {error}.", status=status) from None
+    if target.origin != url.origin:
+        raise HttpError(
+            f"{url.origin} redirects to another origin, {target.origin} (status {status}). "
+            "That is not followed: credentials never go to another origin.",
+            hint=f"If you trust it, connect to {safe(target.text, 300)}",
+            status=status,
+        )
+    if method != "GET" and status not in (307, 308):
+        raise HttpError(
+            f"{start}; after {status} a {method} would become a GET and lose its message.",
+            hint=f"Connect to {safe(target.text, 300)}",
+            status=status,
+        )
+    return target

@@ -1,0 +1,135 @@
+"""HTTP statuses and bodies that are no answer, in sentences."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, ServerError, SessionLost
+from inspector.protocol.jsonrpc import METHOD_NOT_FOUND
+from inspector.text import safe
+from inspector.transports.base import Outgoing
+from inspector.transports.correlate import parsed, rpc_error
+from inspector.transports.http_client import Answer
+
+_EXCERPT = 200
+_LOOKED_AT = 1 << 14
+_SCRIPT = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)")
+_TAG = re.compile(r"<[^<>]*>")
+
+_HINTS = {
+    400: "The body above is the server's reason; the message log has all of it.",
+    405: "The server takes no POST here: the path may be wrong, or it speaks the older HTTP+SSE (--transport sse).",
+    404: "Check the path of the URL: many servers answer at /mcp.",
+    406: "The server does not accept our Accept field; does an added header field replace it?",
+    407: "The proxy wants a user and a password: http://user:password@host:port.",
+    413: "The server limits the size of requests.",
+    415: "The server does not accept application/json; does an added header field replace Content-Type?",
+    421: "The server does not serve this host name: check the host in the URL.",
+    431: "The server finds the header fields too large.",
+    502: "A proxy in front of the server got no good answer from it.",
+    503: "The server is not ready; try again later.",
+    504: "A proxy in front of the server got no answer in time.",
+}
+
+
+def excerpt(body: bytes, media_type: str = "") -> str:
+    """The first words of a body, as one safe line; markup is left out of HTML."""
+    text = body[:_LOOKED_AT].decode("utf-8", "replace")
+    if "html" in media_type or text.lstrip()[:1] == "<":
+        text = html.unescape(_TAG.sub(" ", _SCRIPT.sub(" ", text)))
+    return safe(" ".join(text.split()), _EXCERPT)
+
+
+def status_problem(answer: Answer, body: bytes, where: str, method: str, *, session: bool) -> InspectorError:
+    """The error for a status that is no success. `session`: the request carried a session id.
+
+    401 and 403 give `AuthorizationNeeded`, 404 to a session id `SessionLost` (C-HTTP-12); a JSON-RPC error in the body
+    is the server's answer whatever its id is (C-HTTP-38), since the exchange tells what it answers.
+    """
+    status = answer.status
+    said = f"{status} {safe(answer.reason, 60)}".rstrip()
+    error = rpc_error(parsed(body)) if body else None
+    if status in (401, 403):
+        return _unauthorized(answer, body, error, where, said)
+    if status == 404 and session and (error is None or error.get("code") != METHOD_NOT_FOUND):
+        return SessionLost(
+            f"{where} no longer knows our session (status {said}).", hint="A new session has to be begun."
+        )
+    if error is not None:
+        return server_error(error, method)
+    text = excerpt(body, answer.media_type)
+    message = f"{where} answered {said}" + (f" to {method}" if method else "") + (f": {text}" if text else ".")
+    return HttpError(message, hint=_hint(answer), status=status)
+
+
+def _unauthorized(
+    answer: Answer, body: bytes, error: dict[str, Any] | None, where: str, said: str
+) -> AuthorizationNeeded:
+    challenge = answer.all("www-authenticate")
+    text = safe("; ".join(challenge), _EXCERPT)
+    if not text:
+        text = safe(error.get("message"), _EXCERPT) if error is not None else excerpt(body, answer.media_type)
+    wants = "wants authorization" if answer.status == 401 else "refuses access"
+    hint = "Log in (inspector login URL), or give a token with --header 'Authorization: Bearer …'."
+    if answer.status == 403:
+        hint = "The authorization given is not enough, or the server does not take this Origin or Host."
+    return AuthorizationNeeded(
+        f"{where} {wants} (status {said})" + (f": {text}" if text else "."),
+        hint=hint, status=answer.status, challenge=challenge,
+    )  # fmt: skip
+
+
+def _hint(answer: Answer) -> str:
+    hint = _HINTS.get(answer.status, "")
+    after = answer.header("retry-after")
+    if after is not None and answer.status in (429, 503):
+        waiting = safe(after, 60)
+        hint = (
+            f"The server asks to wait {waiting} s." if after.strip().isdigit() else f"It asks to wait until {waiting}."
+        )
+    elif answer.status == 429:
+        hint = "The server limits how often it may be asked; try again later."
+    elif not hint and 300 <= answer.status < 400:
+        hint = "A redirect without a usable Location."
+    return hint
+
+
+def server_error(error: dict[str, Any], method: str) -> ServerError:
+    """A JSON-RPC error object as an exception."""
+    return ServerError(error.get("code"), error.get("message"), error.get("data"), method=method)
+
+
+def no_answer(answer: Answer, body: bytes, where: str, request: Outgoing) -> InspectorError:
+    """The error for a success whose body is no answer to the request."""
+    method = request.method or "the message"
+    status = answer.status
+    said = f"{status} {safe(answer.reason, 60)}".rstrip()
+    if not body.strip():
+        return HttpError(
+            f"{where} answered {said} with an empty body to {method}, which expects an answer.",
+            hint="202 is for notifications: a request is answered with JSON or an event stream."
+            if status == 202
+            else "The server ended the exchange without an answer; its log may say why.",
+            status=status,
+        )
+    message = parsed(body)
+    error = rpc_error(message)
+    if error is not None:
+        return server_error(error, request.method)
+    if message is None:
+        kind = safe(answer.media_type, 60) or "no content type"
+        text = excerpt(body, answer.media_type)
+        return HttpError(
+            f"{where} answered {said} to {method}, but the body ({kind}) is no JSON: {text}",
+            hint="Check that the URL is that of the MCP endpoint and not of a web page."
+            if "html" in kind
+            else "The message log has the body and the reason.",
+            status=status,
+        )
+    return HttpError(
+        f"{where} answered {said} to {method}, but the body holds no response to request {safe(request.id, 60)}.",
+        hint="The message log shows what it holds instead.",
+        status=status,
+    )

@@ -1,0 +1,158 @@
+"""One event stream on its way into the sink: messages in batches, everything else as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from inspector.errors import LimitReached
+from inspector.journal.format import dumps
+from inspector.text import size
+from inspector.transports.base import Sink
+from inspector.transports.sse_stream import SseEvent, SseParser
+
+DEFAULT_RETRY = 1000
+"""Milliseconds before a reconnect where the server names none."""
+SHORTEST_RETRY = 100
+LONGEST_RETRY = 60_000
+"""Bounds of what a server may ask for, in milliseconds."""
+LONGEST_ID = 4096
+
+_UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def too_large(where: str, limit: int) -> LimitReached:
+    """The error for an answer that is larger than the user allows."""
+    return LimitReached(
+        f"The answer from {where} is larger than {size(limit)}, the limit that is set (max_body).",
+        hint="Raise max_body, or set none.",
+    )
+
+
+class EventStream:
+    """Events of one channel. Id and retry survive a reconnect; `watch` sees each batch before the sink does."""
+
+    def __init__(
+        self,
+        sink: Sink,
+        channel: str,
+        where: str,
+        limit: int | None,
+        watch: Callable[[Sequence[bytes]], None] | None = None,
+    ) -> None:
+        self._sink = sink
+        self._channel = channel
+        self._where = where
+        self._limit = limit
+        self._watch = watch
+        self._parser = SseParser()
+        self._previous_id = ""
+        self.events = 0
+        """Events so far, comments not counted."""
+        self.news = 0
+        """Messages and new ids so far: what shows that a reconnect was worth it."""
+
+    @property
+    def resume_id(self) -> str:
+        """What to send as `Last-Event-ID`; empty where no event had an id, or one that no header can carry."""
+        id = self._parser.last_id.strip()
+        return "" if len(id) > LONGEST_ID or _UNSENDABLE.search(id) else id
+
+    @property
+    def retry(self) -> int:
+        """Milliseconds to wait before reconnecting (C-HTTP-16), within bounds."""
+        asked = self._parser.retry
+        return DEFAULT_RETRY if asked is None else min(max(asked, SHORTEST_RETRY), LONGEST_RETRY)
+
+    def feed(self, chunk: bytes) -> None:
+        """Take in what one read brought: messages reach the sink in one call as long as their ids do not differ."""
+        batch: list[bytes] = []
+        about = ""
+        limit = self._limit
+        for event in self._parser.feed(chunk):
+            data = event.data
+            if data is None or not _is_message(event, data):
+                self._pass_on(batch, about)
+                self._other(event)
+                continue
+            if limit is not None and len(data) > limit:
+                self._pass_on(batch, about)
+                raise too_large(self._where, limit)
+            described = _describe(event)
+            if described != about:
+                self._pass_on(batch, about)
+                about = described
+            batch.append(data)
+        self._pass_on(batch, about)
+        if limit is not None and self._parser.held > limit:
+            raise too_large(self._where, limit)
+
+    def _pass_on(self, batch: list[bytes], about: str) -> None:
+        if batch:
+            messages = batch.copy()
+            batch.clear()
+            self.events += len(messages)
+            self.news += len(messages)
+            if self._watch is not None:
+                self._watch(messages)
+            self._sink.received(self._channel, messages, about)
+
+    def _other(self, event: SseEvent) -> None:
+        """An event without a message: priming, retry, comment, an event type that is none of ours (C-HTTP-05)."""
+        if event.line is not None:
+            self._sink.sse(self._channel, event.line.decode("utf-8", "replace"))
+            return
+        self.events += 1
+        fields: dict[str, Any] = {}
+        if event.type:
+            fields["event"] = event.type
+        if event.id is not None:
+            fields["id"] = _shown(event.id)
+            if event.id != self._previous_id:
+                self.news += 1
+                self._previous_id = event.id
+        if event.retry is not None:
+            fields["retry"] = event.retry
+        self._sink.sse(self._channel, (event.data or b"").decode("utf-8", "replace"), **fields)
+
+    def end(self) -> None:
+        """The stream is over: record what it left unfinished; the stream that resumes it begins anew."""
+        left = self._parser.end()
+        if left is None:
+            return
+        if left.data:
+            self._sink.received(self._channel, [left.data], _describe(left), cut=True)
+        else:
+            self._other(left)
+
+
+def _is_message(event: SseEvent, data: bytes) -> bool:
+    """Messages are `message` events; another type is taken as one too where it plainly carries JSON-RPC."""
+    if not data or data.isspace():
+        return False
+    return event.type in ("", "message") or b'"jsonrpc"' in data
+
+
+def _describe(event: SseEvent) -> str:
+    """What the recording says about the event beside its data: ready JSON members, or nothing."""
+    if event.id is None and event.retry is None:
+        return _TYPES[event.type] if event.type in _TYPES else _members({"event": event.type})
+    fields: dict[str, Any] = {"event": event.type} if event.type else {}
+    if event.id is not None:
+        fields["id"] = _shown(event.id)
+    if event.retry is not None:
+        fields["retry"] = event.retry
+    return _members(fields)
+
+
+def _shown(id: str) -> str:
+    """An id for the recording: bytes that are not UTF-8, kept for sending them back, become U+FFFD."""
+    return id if id.isascii() else id.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _members(fields: dict[str, Any]) -> str:
+    return ',"sse":' + dumps(fields)
+
+
+_TYPES = {"": "", "message": _members({"event": "message"})}

@@ -1,0 +1,124 @@
+"""The URL of an HTTP endpoint: its parts, its origin, where it redirects to, and which proxy the system has for it."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+SCHEMES = ("http", "https")
+PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
+
+_PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
+_TARGET = "/?:@!$&'()*+,;=%~[]"
+_HOST = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=%-]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """An absolute URL, ready for the wire. User and password are kept out of its text."""
+
+    scheme: str
+    host: str
+    """ASCII: a name (IDNA-encoded), an IPv4 address, or an IPv6 address without brackets."""
+    port: int
+    target: str
+    """Path and query, percent-encoded; begins with a slash."""
+    user: str = ""
+    password: str = ""
+
+    @property
+    def netloc(self) -> str:
+        """Host and port as in a `Host` field: the scheme's own port is left out."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if _PORTS[self.scheme] == self.port else f"{host}:{self.port}"
+
+    @property
+    def address(self) -> str:
+        """Host and port, always both: for error messages."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port (RFC 6454): what must be equal for credentials to go along."""
+        return f"{self.scheme}://{self.netloc}"
+
+    @property
+    def text(self) -> str:
+        """The URL without user, password and fragment."""
+        return self.origin + self.target
+
+
+def parse_url(text: str, schemes: Sequence[str] = SCHEMES) -> Url:
+    """Read a URL. Raises ValueError with a sentence that says what is wrong."""
+    text = text.strip()
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError as error:
+        raise ValueError(f"it cannot be read ({error})") from None
+    scheme = parts.scheme.lower()
+    if scheme not in schemes:
+        raise ValueError(f"it does not begin with {' or '.join(f'{name}://' for name in schemes)}")
+    host = parts.hostname or ""
+    if not host:
+        raise ValueError("it names no host")
+    if port == 0:
+        raise ValueError("its port is 0")
+    target = quote(parts.path or "/", safe=_TARGET)
+    if parts.query:
+        target += "?" + quote(parts.query, safe=_TARGET)
+    return Url(
+        scheme, _ascii_host(host), port or _PORTS[scheme], target if target.startswith("/") else f"/{target}",
+        unquote(parts.username or ""), unquote(parts.password or ""),
+    )  # fmt: skip
+
+
+def _ascii_host(host: str) -> str:
+    if ":" in host:
+        try:
+            ipaddress.IPv6Address(host.partition("%")[0])
+        except ValueError:
+            raise ValueError(f"“{host[:100]}” is no IPv6 address") from None
+        return host
+    try:
+        ascii_host = host.encode("idna").decode("ascii") if not host.isascii() else host
+        host.encode("idna")
+    except UnicodeError:
+        raise ValueError(f"“{host[:100]}” is no host name") from None
+    if not _HOST.match(ascii_host):
+        raise ValueError(f"“{host[:100]}” is no host name")
+    return ascii_host
+
+
+def resolve(base: Url, location: str) -> Url:
+    """Where a `Location` field points, seen from `base`. Raises ValueError for what is no URL for us."""
+    return parse_url(urljoin(base.text, location.strip()))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine itself. Names other than `localhost` are not looked up."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def system_proxy(url: Url) -> str | None:
+    """The proxy that the environment (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY` …) or the system has for `url`.
+
+    None for this machine itself, whatever the environment says.
+    """
+    if is_loopback(url.host):
+        return None
+    from urllib.request import getproxies, proxy_bypass
+
+    proxies = getproxies()
+    found = proxies.get(url.scheme) or proxies.get("all")
+    if not found or proxy_bypass(url.netloc):
+        return None
+    return found if "://" in found else f"http://{found}"
