@@ -71,5 +71,3 @@ def subjects_of(message: Any) -> list[str]:
     ref = params.get("ref")
     places = (params, ref) if type(ref) is dict else (params,)
     return [place[key] for place in places for key in ("name", "uri") if type(place.get(key)) is str]
-
-

@@ -160,7 +160,9 @@ class Named:
 
     cost = 0
 
-    def __init__(self, pattern: Pattern, column: Callable[[Index], array[int]], names: Callable[[Index], Names]) -> None:
+    def __init__(
+        self, pattern: Pattern, column: Callable[[Index], array[int]], names: Callable[[Index], Names]
+    ) -> None:
         self._pattern = pattern
         self._column = column
         self._names = names
@@ -351,10 +353,11 @@ class Found:
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
         findings = scan.journal.findings
-        kept = scan.memory(self, lambda: [-1, frozenset[int]()])
-        if kept[0] != findings.version:
-            kept[:] = [findings.version, frozenset(n for n in findings.events() if self._fits(scan, n))]
-        return bytes(map(kept[1].__contains__, range(first, last + 1)))
+        kept: dict[int, frozenset[int]] = scan.memory(self, dict)
+        if findings.version not in kept:
+            kept.clear()
+            kept[findings.version] = frozenset(n for n in findings.events() if self._fits(scan, n))
+        return bytes(map(kept[findings.version].__contains__, range(first, last + 1)))
 
     def _fits(self, scan: Scan, n: int) -> bool:
         if self._any:

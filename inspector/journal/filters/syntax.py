@@ -207,9 +207,7 @@ class _Parser:
             self._at += 1
             return inner
         if len(self.terms) >= MOST_TERMS:
-            raise FilterError(
-                f"The filter has more than {MOST_TERMS} terms.", position=token.position, word=token.word
-            )
+            raise FilterError(f"The filter has more than {MOST_TERMS} terms.", position=token.position, word=token.word)
         condition = _condition(token)
         self.terms.append(condition)
         return condition

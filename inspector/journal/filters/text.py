@@ -1,8 +1,8 @@
 """Finding a text in the lines of a recording, without parsing them.
 
 A text can stand in a line in more than one way: the line's JSON escapes the message, and the message's JSON may have
-escaped the text before that (`"` as `\\"`, `é` as `\\u00e9`, `/` as `\\/`). Whole blocks of the file are searched for the
-plain spellings; only lines that have unusual escapes at all are looked at with a pattern that knows every spelling.
+escaped the text before that (`"` as `\\"`, `é` as `\\u00e9`, `/` as `\\/`). Whole blocks of the file are searched for
+the plain spellings; only lines that have unusual escapes at all are looked at with a pattern that knows every spelling.
 """
 
 from __future__ import annotations
@@ -161,11 +161,12 @@ def _in_block(journal: Journal, needle: Needle, low: int, high: int) -> Iterator
                 looked[n - low] = 1
                 regions = _regions(data, start, end)
                 if regions is None:
-                    if needle.stands_in(next(journal.events(n, n))):
-                        yield n
-                elif length and regions[-1][0] <= position <= regions[-1][1] - length:
-                    yield n
-                elif any(_stands_between(data, needle, begin, stop) for begin, stop in regions):
+                    has_it = needle.stands_in(next(journal.events(n, n)))
+                else:
+                    # Most often the hit lies where the message is, and nothing more is to be found out.
+                    has_it = bool(length) and regions[-1][0] <= position <= regions[-1][1] - length
+                    has_it = has_it or any(_stands_between(data, needle, *region) for region in regions)
+                if has_it:
                     yield n
             position = find(sign, end)
 

@@ -140,7 +140,8 @@ class FilteredView:
             mask = self.filter.condition.mask(self._scan, low, high, None)
             added.extend(picked(low, mask))
             self._note_open(low, high)
-        joined, left = [], []
+        joined: list[int] = []
+        left: list[int] = []
         for n in changed:
             fits = bool(self.filter.condition.mask(self._scan, n, n, None)[0])
             if fits != (self.position(n) is not None):
