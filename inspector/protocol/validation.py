@@ -1,0 +1,311 @@
+"""The only place where JSON Schema validators are built.
+
+Nothing outside a schema is ever fetched or read: the library would follow `http:` and `file:` references by default, so
+every validator gets a retriever that refuses (C-BASE-14, C-BASE-15). Schemas and values are hostile: both are measured
+before they are compiled or checked (`schemabounds`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from inspector.errors import SchemaError
+from inspector.protocol import schemabounds as bounds
+from inspector.protocol.jsontokens import escape_step
+from inspector.protocol.violations import Violation, describe, listed, shown
+from inspector.text import safe
+
+__all__ = ["DIALECTS", "ERROR_LIMIT", "Validator", "Violation", "dialect_of"]
+
+ERROR_LIMIT = 50
+"""Violations reported of one value, unless asked for more."""
+
+DIALECTS = {
+    "json-schema.org/draft-04/schema": "http://json-schema.org/draft-04/schema#",
+    "json-schema.org/draft-06/schema": "http://json-schema.org/draft-06/schema#",
+    "json-schema.org/draft-07/schema": "http://json-schema.org/draft-07/schema#",
+    "json-schema.org/draft/2019-09/schema": "https://json-schema.org/draft/2019-09/schema",
+    "json-schema.org/draft/2020-12/schema": "https://json-schema.org/draft/2020-12/schema",
+}
+"""The dialects that are understood, by their URI without scheme and `#`."""
+
+DEFAULT_DIALECT = DIALECTS["json-schema.org/draft/2020-12/schema"]
+"""What a schema without `$schema` is written in (C-BASE-13)."""
+
+# Above this many looks (times the size of what is looked at) the library's list of errors could take seconds and
+# gigabytes: it clones the value for every error of every branch. Larger values are narrowed down first.
+_EXPLAIN_LIMIT = 10_000
+_NARROW_STEPS = 2_000
+_BACKTRACKS = 20_000
+_REGEX_SIZE = 10_000_000
+
+
+def dialect_of(schema: Any) -> str:
+    """Return the URI of the dialect a schema is written in. Raises `SchemaError` for one that is not understood."""
+    stated = schema.get("$schema") if isinstance(schema, dict) else None
+    if stated is None:
+        return DEFAULT_DIALECT
+    if isinstance(stated, str):
+        plain = stated.strip().rstrip("#").rstrip("/")
+        for scheme in ("https://", "http://"):
+            if plain.startswith(scheme) and plain.removeprefix(scheme) in DIALECTS:
+                return DIALECTS[plain.removeprefix(scheme)]
+    raise SchemaError(
+        f"The schema names a dialect that is not supported: {shown(stated)}",
+        hint="Supported are draft-04, draft-06, draft-07, 2019-09 and 2020-12 of json-schema.org.",
+    )
+
+
+class Validator:
+    """A compiled schema. Building it raises `SchemaError`; checking with it never raises and takes bounded time."""
+
+    def __init__(self, schema: Any, *, pointer: str = "", trusted: bool = False) -> None:
+        """Compile `schema`, or the part of it that the JSON pointer names.
+
+        `trusted` is for our own schemas, whose cost is known: values are then measured only where they do not match.
+        """
+        if not isinstance(schema, (dict, bool)):
+            raise SchemaError(
+                f"The schema is {shown(schema)}, not an object", hint="A JSON Schema is an object, true or false."
+            )
+        self._facts = None if trusted else bounds.measure_schema(schema)
+        dialect = dialect_of(schema)
+        if isinstance(schema, dict) and schema.get("$schema") not in (None, dialect):
+            schema = schema | {"$schema": dialect}
+        self.schema = schema
+        self.dialect = dialect
+        self._at = bounds.resolve_pointer(schema, pointer)
+        self._pointer = "#" + pointer
+        document = (
+            {"$schema": dialect, **schema, "$ref": self._pointer} if pointer and isinstance(schema, dict) else schema
+        )
+        self._compiled = _build("validator_for", document)
+        self._parts: Any = None
+
+    def is_valid(self, value: Any) -> bool:
+        """Tell whether `value` matches; False also where that could not be found out within bounds."""
+        return not self.errors(value, limit=1)
+
+    def errors(self, value: Any, limit: int = ERROR_LIMIT) -> list[Violation]:
+        """Return where `value` does not match, at most `limit` places; none if it does.
+
+        A check that would go beyond a bound is not made, which counts as one violation with the keyword `limit`.
+        """
+        if self._facts is None and self._matches(self._compiled, value):
+            return []
+        facts = bounds.measure_value(value)
+        if facts.depth > bounds.DEPTH_LIMIT:
+            return [_unchecked(f"nested deeper than {bounds.DEPTH_LIMIT} levels")]
+        too_much = "" if self._facts is None else self._too_much(value, facts, self._facts)
+        if too_much:
+            return [_unchecked(too_much)]
+        found = []
+        if facts.odd:
+            found = [
+                Violation(path, f"{shown(number)} is no JSON number", "type")
+                for path, number in bounds.odd_numbers(value, limit)
+            ]
+        if not self._matches(self._compiled, value):
+            told = {violation.path for violation in found}
+            found += [violation for violation in self._explain(value, limit) if violation.path not in told]
+        return found[:limit]
+
+    def _too_much(self, value: Any, facts: bounds.ValueFacts, schema: bounds.SchemaFacts) -> str:
+        """Say which bound a check of `value` would break; `""` for none."""
+        if facts.chars * schema.pattern_weight > bounds.REGEX_WORK_LIMIT:
+            return "too much text for the patterns of the schema"
+        if facts.strings * schema.backtracking_patterns > bounds.BACKTRACK_WORK_LIMIT:
+            return "too many texts for the backtracking patterns of the schema"
+        if (schema.risky or facts.nodes * schema.subschemas > bounds.VISIT_LIMIT) and bounds.reckon(
+            self._at, value, root=self.schema, limit=bounds.VISIT_LIMIT
+        ) is None:
+            return "the schema branches too often for a value of this size"
+        return ""
+
+    @staticmethod
+    def _matches(compiled: Any, value: Any) -> bool:
+        try:
+            return bool(compiled.is_valid(value))
+        except UnicodeEncodeError:
+            return bool(compiled.is_valid(_without_surrogates(value)))
+        except ValueError:  # nested too deeply for the library: whoever asked measures the value then
+            return False
+
+    def _explain(self, value: Any, limit: int) -> list[Violation]:
+        """List what is wrong with a value that does not match; a large one is narrowed down to its wrong parts."""
+        if self._is_small(self._at, value):
+            return _listed_errors(self._compiled, value, "", limit)
+        if self._parts is None:
+            self._parts = _build("validator_map_for", self.schema)
+        found: list[Violation] = []
+        seen: set[tuple[str, str]] = set()
+        waiting = [(self._pointer, self._at, value, "")]
+        for _ in range(_NARROW_STEPS):
+            if not waiting or len(found) >= limit:
+                break
+            place, schema, part, path = waiting.pop()
+            compiled = self._parts.get(place)
+            if (place, path) in seen or compiled is None or self._matches(compiled, part):
+                continue
+            seen.add((place, path))
+            if self._is_small(schema, part):
+                found += _listed_errors(compiled, part, path, limit - len(found))
+                continue
+            wrong = []
+            for inner in self._inner(place, schema, part, path):
+                compiled = self._parts.get(inner[0])
+                if compiled is not None and not self._matches(compiled, inner[2]):
+                    wrong.append(inner)
+                    if len(wrong) >= limit:
+                        break
+            here = list(_shallow(schema, part, path))
+            found += here
+            if not wrong and not here:
+                found.append(Violation(path, _plain_reason(schema), _combiner(schema) or "schema"))
+            waiting.extend(reversed(wrong))
+        return found[:limit] or [Violation("", "does not match its schema", "schema")]
+
+    def _is_small(self, schema: Any, value: Any) -> bool:
+        return bounds.reckon(schema, value, root=self.schema, limit=_EXPLAIN_LIMIT, by_size=True) is not None
+
+    def _inner(self, place: str, schema: Any, value: Any, path: str) -> Iterator[tuple[str, Any, Any, str]]:
+        """Yield (place, subschema, value, path) of what must match for the whole to match."""
+        if not isinstance(schema, dict):
+            return
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#"):
+            target = bounds.resolve_pointer(self.schema, reference[1:])
+            if target is not None:
+                yield reference, target, value, path
+        for index, part in enumerate(schema["allOf"] if isinstance(schema.get("allOf"), list) else ()):
+            yield f"{place}/allOf/{index}", part, value, path
+        if isinstance(value, dict):
+            named = schema.get("properties")
+            named = named if isinstance(named, dict) else {}
+            for key, inner in value.items():
+                step = escape_step(key)
+                if key in named:
+                    yield f"{place}/properties/{step}", named[key], inner, f"{path}/{step}"
+                elif isinstance(schema.get("additionalProperties"), dict) and "patternProperties" not in schema:
+                    yield f"{place}/additionalProperties", schema["additionalProperties"], inner, f"{path}/{step}"
+        elif isinstance(value, list):
+            first = schema.get("prefixItems")
+            first = first if isinstance(first, list) else []
+            for index, inner in enumerate(value):
+                if index < len(first):
+                    yield f"{place}/prefixItems/{index}", first[index], inner, f"{path}/{index}"
+                elif isinstance(schema.get("items"), dict):
+                    yield f"{place}/items", schema["items"], inner, f"{path}/{index}"
+
+
+def _build(factory: str, schema: Any) -> Any:
+    """Compile with the library, with everything switched off that reaches outside."""
+    import jsonschema_rs
+
+    asked_for: list[str] = []
+
+    def refuse(uri: str) -> Any:
+        asked_for.append(uri)
+        raise ValueError("references outside the schema are not fetched")
+
+    try:
+        return getattr(jsonschema_rs, factory)(
+            schema,
+            retriever=refuse,
+            validate_formats=True,
+            ignore_unknown_formats=True,
+            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS, size_limit=_REGEX_SIZE),
+        )
+    except jsonschema_rs.ValidationError as error:
+        if asked_for:
+            uri = safe(asked_for[0].removeprefix("json-schema:///"), 200)
+            raise SchemaError(
+                f"The schema refers to {uri}, which is outside of it",
+                hint="References to other documents are never fetched; the schema must contain what it uses in $defs.",
+            ) from None
+        raise SchemaError(f"The schema is not valid{_place(error)}: {_reason(error)}") from None
+    except jsonschema_rs.ReferencingError as error:
+        raise SchemaError(f"The schema has a reference that leads nowhere: {safe(str(error), 200)}") from None
+    except ValueError as error:
+        raise SchemaError(f"The schema cannot be used: {safe(str(error), 200)}") from None
+
+
+def _place(error: Any) -> str:
+    where = describe(error).path
+    return f" at {safe(where, 120)}" if where else ""
+
+
+def _reason(error: Any) -> str:
+    if error.kind.name in ("anyOf", "oneOf", "format", "$ref"):
+        return safe(error.message, 200)
+    return describe(error).message
+
+
+def _listed_errors(compiled: Any, value: Any, path: str, limit: int) -> list[Violation]:
+    try:
+        errors = compiled.iter_errors(value)
+    except UnicodeEncodeError:
+        errors = compiled.iter_errors(_without_surrogates(value))
+    found: dict[Violation, None] = {}
+    for error in errors:
+        found[describe(error, path)] = None
+        if len(found) >= limit:
+            break
+    return list(found)
+
+
+def _unchecked(why: str) -> Violation:
+    return Violation("", f"not checked: {why}", "limit")
+
+
+def _shallow(schema: Any, value: Any, path: str) -> Iterator[Violation]:
+    """Yield what is wrong with a large object or array itself, not with what is in it."""
+    if not isinstance(schema, dict):
+        yield Violation(path, "nothing is allowed here", "falseSchema")
+        return
+    wanted = schema.get("type")
+    kinds = [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list) else []
+    kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else ""
+    if kinds and kind and kind not in kinds:
+        yield Violation(path, f"expected {' or '.join(map(str, kinds[:7]))}, got {shown(value)}", "type")
+        return
+    if isinstance(value, dict):
+        for name in schema["required"] if isinstance(schema.get("required"), list) else ():
+            if isinstance(name, str) and name not in value:
+                yield Violation(path, f"{shown(name)} is missing", "required", name)
+        named = schema.get("properties")
+        if schema.get("additionalProperties") is False and "patternProperties" not in schema:
+            extra = [key for key in value if not (isinstance(named, dict) and key in named)]
+            if extra:
+                yield Violation(path, f"unexpected {listed(extra, 'and')}", "additionalProperties", extra[0])
+    if isinstance(value, (dict, list)):
+        what = ("Properties", "members") if isinstance(value, dict) else ("Items", "items")
+        low, high = schema.get("min" + what[0]), schema.get("max" + what[0])
+        if isinstance(low, int) and len(value) < low:
+            yield Violation(path, f"must have at least {low:,} {what[1]}, has {len(value):,}", "min" + what[0])
+        if isinstance(high, int) and len(value) > high:
+            yield Violation(path, f"must have at most {high:,} {what[1]}, has {len(value):,}", "max" + what[0])
+
+
+def _combiner(schema: Any) -> str:
+    names = ("anyOf", "oneOf", "not", "if", "contains", "uniqueItems", "patternProperties", "unevaluatedProperties")
+    return next((name for name in names if isinstance(schema, dict) and name in schema), "")
+
+
+def _plain_reason(schema: Any) -> str:
+    name = _combiner(schema)
+    if name in ("anyOf", "oneOf") and isinstance(schema[name], list):
+        return f"matches none of the {len(schema[name])} variants, or more than allowed"
+    return f"does not match its schema{f' ({name})' if name else ''}"
+
+
+def _without_surrogates(value: Any) -> Any:
+    """Copy a value with U+FFFD for each lone surrogate, which UTF-8 and so the library cannot take."""
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, list):
+        return [_without_surrogates(inner) for inner in value]
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(inner) for key, inner in value.items()}
+    return value

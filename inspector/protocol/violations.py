@@ -1,0 +1,162 @@
+"""What a JSON Schema check found, in words for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from inspector.text import safe
+
+TEXT_LIMIT = 160
+"""Characters of one message, about."""
+SHOWN_LIMIT = 40
+"""Characters of one value inside a message."""
+
+
+class Violation(NamedTuple):
+    """One place where a value does not match a schema."""
+
+    path: str
+    """The JSON pointer of the value (RFC 6901); `""` for the whole."""
+    message: str
+    """What is wrong, without the path, such as `expected integer, got 12.5`. Safe to be shown."""
+    keyword: str = ""
+    """The schema keyword that it breaks, or `limit` where a bound kept the check from being made."""
+    member: str = ""
+    """The member of the object at `path` that is missing or should not be there."""
+    definition: str = ""
+    """The definition of the official schema that was checked, for messages of the protocol."""
+
+
+_FORMATS = {
+    "email": "email address",
+    "idn-email": "email address",
+    "uri": "URI",
+    "uri-reference": "URI reference",
+    "iri": "IRI",
+    "iri-reference": "IRI reference",
+    "uri-template": "URI template",
+    "date": "date (YYYY-MM-DD)",
+    "time": "time with an offset (hh:mm:ssZ)",
+    "date-time": "date and time (2026-07-28T12:00:00Z)",
+    "duration": "duration (P1DT2H)",
+    "ipv4": "IPv4 address",
+    "ipv6": "IPv6 address",
+    "hostname": "host name",
+    "idn-hostname": "host name",
+    "uuid": "UUID",
+    "regex": "regular expression",
+    "json-pointer": "JSON pointer",
+    "relative-json-pointer": "relative JSON pointer",
+}
+
+
+def shown(value: Any) -> str:
+    """Write a value short enough for a message: scalars as in JSON, containers by their kind."""
+    if isinstance(value, float) and value - value != 0:
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, str):
+        return f'"{safe(value, SHOWN_LIMIT)}"'
+    if isinstance(value, dict):
+        return "an object" if value else "an empty object"
+    if isinstance(value, (list, tuple)):
+        return "an array" if value else "an empty array"
+    return safe(value, SHOWN_LIMIT)
+
+
+def listed(values: list[Any], joint: str = "or") -> str:
+    """Write alternatives: `"a", "b" or "c"`; of many the first five and how many more."""
+    words = [shown(value) for value in values[:5]]
+    if len(values) > 5:
+        return f"{', '.join(words)} {joint} {len(values) - 5:,} more"
+    return f"{', '.join(words[:-1])} {joint} {words[-1]}" if len(words) > 1 else "".join(words)
+
+
+def pointer(steps: list[str | int]) -> str:
+    """Write a path as a JSON pointer."""
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
+
+
+def describe(error: Any, prefix: str = "") -> Violation:
+    """Make a violation of a `jsonschema_rs.ValidationError`; `prefix` is the pointer of what was checked."""
+    path = prefix + pointer(error.instance_path)
+    kind = error.kind
+    keyword = kind.name
+    if type(kind).__name__ == "BacktrackLimitExceeded":
+        return Violation(path, "not checked: the pattern takes too long on this text", "limit")
+    if keyword == "required":
+        return Violation(path, f"{shown(kind.property)} is missing", keyword, kind.property)
+    if keyword in ("additionalProperties", "unevaluatedProperties"):
+        names = kind.unexpected
+        return Violation(path, f"unexpected {listed(names, 'and')}", keyword, names[0] if names else "")
+    if keyword == "propertyNames":
+        inner = describe(kind.error)
+        return Violation(path, f"the name of a member: {inner.message}", keyword)
+    if keyword == "falseSchema" and error.schema_path[-1:] == ["additionalProperties"]:
+        return Violation(path, "no members are allowed here", "additionalProperties")
+    if type(kind).__name__ in ("AnyOf", "OneOfNotValid"):
+        meant = _meant_variant(error)
+        return Violation(path, _variants(error), keyword) if meant is None else describe(meant, prefix)
+    write = _WRITERS.get(keyword)
+    message = write(kind, error.instance) if write else ""
+    return Violation(path, message or safe(error.message, TEXT_LIMIT), keyword)
+
+
+def _type(kind: Any, value: Any) -> str:
+    got = "null" if value is None else shown(value)
+    return f"expected {' or '.join(kind.types)}, got {got}"
+
+
+def _meant_variant(error: Any) -> Any:
+    """Return the first error of the one variant that fits the value in kind, if exactly one does."""
+    near = [
+        errors[0]
+        for errors in error.kind.context
+        if errors
+        and (errors[0].instance_path != error.instance_path or errors[0].kind.name not in ("type", "const", "enum"))
+    ]
+    return near[0] if len(near) == 1 else None
+
+
+def _variants(error: Any) -> str:
+    """Say what would have been right where all variants agree in kind; otherwise how many there are."""
+    branches = error.kind.context
+    firsts = [errors[0] for errors in branches if errors]
+    if firsts and all(first.instance_path == error.instance_path for first in firsts):
+        if all(first.kind.name == "const" for first in firsts):
+            return f"expected {listed([first.kind.expected_value for first in firsts])}"
+        if all(first.kind.name == "type" for first in firsts):
+            types = dict.fromkeys(name for first in firsts for name in first.kind.types)
+            return f"expected {' or '.join(types)}, got {shown(error.instance)}"
+    return f"matches none of the {len(branches)} variants"
+
+
+_WRITERS: dict[str, Callable[[Any, Any], str]] = {
+    "type": _type,
+    "enum": lambda kind, value: f"expected {listed(kind.options)}",
+    "const": lambda kind, value: f"expected {shown(kind.expected_value)}",
+    "minimum": lambda kind, value: f"must be at least {shown(kind.limit)}",
+    "maximum": lambda kind, value: f"must be at most {shown(kind.limit)}",
+    "exclusiveMinimum": lambda kind, value: f"must be more than {shown(kind.limit)}",
+    "exclusiveMaximum": lambda kind, value: f"must be less than {shown(kind.limit)}",
+    "multipleOf": lambda kind, value: f"must be a multiple of {shown(kind.multiple_of)}",
+    "minLength": lambda kind, value: f"must have at least {_many(kind.limit, 'character')}",
+    "maxLength": lambda kind, value: f"must have at most {_many(kind.limit, 'character')}",
+    "pattern": lambda kind, value: f"does not match {safe(kind.pattern, 80)}",
+    "format": lambda kind, value: f"not a valid {_FORMATS.get(kind.format) or safe(kind.format, SHOWN_LIMIT)}",
+    "minItems": lambda kind, value: f"must have at least {_many(kind.limit, 'item')}",
+    "maxItems": lambda kind, value: f"must have at most {_many(kind.limit, 'item')}",
+    "additionalItems": lambda kind, value: f"must have at most {_many(kind.limit, 'item')}",
+    "minProperties": lambda kind, value: f"must have at least {_many(kind.limit, 'member')}",
+    "maxProperties": lambda kind, value: f"must have at most {_many(kind.limit, 'member')}",
+    "uniqueItems": lambda kind, value: "has equal items",
+    "contains": lambda kind, value: "has no item, or too few or too many, of the kind it must contain",
+    "oneOf": lambda kind, value: "matches more than one of the variants, of which exactly one is allowed",
+    "not": lambda kind, value: "is what the schema excludes",
+    "falseSchema": lambda kind, value: "nothing is allowed here",
+    "unevaluatedItems": lambda kind, value: "has items that the schema does not know",
+}
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
