@@ -146,7 +146,7 @@ def _own_server(raw: Mapping[str, Any], workspace: Path) -> Definition:
 
 
 def _own_value(value: Any) -> Any:
-    if isinstance(value, dict):
+    if isinstance(value, dict) and list(value) == ["value"]:
         return definition.text(value, "value").replace("${", "$${")
     if isinstance(value, str) and value.partition(":")[0] in ("env", "file", "keyring") and ":" in value:
         return f"${{{value}}}"
@@ -336,8 +336,8 @@ def _either(
             raise ConfigError(f"its type is {said}, but it has a “command” and no “url”")
         return definition.stdio(raw, options=options)
     if not url_key:
-        wanted = " or ".join(f"“{key}”" for key in ("command", *url_keys))
-        raise ConfigError(f"it has neither {wanted}" if len(url_keys) == 1 else f"it has none of {wanted}")
+        wanted = " nor ".join(f"“{key}”" for key in ("command", *url_keys))
+        raise ConfigError(f"it has neither {wanted}")
     if said == "stdio":
         raise ConfigError("its type is stdio, but it has no “command”")
     transport: Literal["auto", "http", "sse"] = said or "auto"

@@ -54,17 +54,19 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytes:
         raise ConfigError(f"{path} cannot be read: it is a folder") from None
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read: {_reason(error)}") from None
-    with open(descriptor, "rb") as file:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
             raise ConfigError(f"{path} cannot be read: it is a folder")
-        if not stat.S_ISREG(mode):
+        if not stat.S_ISREG(status.st_mode):
             raise ConfigError(f"{path} cannot be read: it is not a regular file")
-        try:
+        with open(descriptor, "rb", closefd=False) as file:
             content = file.read(limit + 1)
-        except OSError as error:
-            raise ConfigError(f"{path} cannot be read: {_reason(error)}") from None
-        size = max(os.fstat(descriptor).st_size, len(content))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {_reason(error)}") from None
+    finally:
+        os.close(descriptor)
+    size = max(status.st_size, len(content))
     if size > limit:
         raise ConfigError(f"{path} cannot be read: it has {size:,} bytes, and {limit:,} are allowed")
     return content

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -77,6 +76,14 @@ def data_folder(kind: Literal["themes", "recordings"]) -> Path:
     raise ConfigError(f"The bundled {kind} are missing from {package}", hint="Install inspector again.")
 
 
+def home_folder() -> Path:
+    """The user's home folder; one that does not exist where the system knows none, as in some containers."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/nonexistent")
+
+
 def override(name: str, environ: Mapping[str, str] | None = None) -> Path | None:
     """The absolute folder that environment variable `name` sets, or None."""
     value = (os.environ if environ is None else environ).get(name, "")
@@ -116,6 +123,8 @@ def private_open(path: Path, mode: str = "wb", **options: Any) -> IO[Any]:
 
 def write_private(path: Path, content: bytes) -> None:
     """Replaces the file at `path` in one step: a reader sees the old content or the new one. Raises OSError."""
+    import tempfile
+
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
     try:
         with open(descriptor, "wb") as file:

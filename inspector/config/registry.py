@@ -178,7 +178,7 @@ def _run(
             return [runner, *before, pinned, *([] if "--yes" in before else ["--yes"]), "--"]
         case _:
             given = set(before)
-            words = [runner, *([] if "run" in given else ["run"])]
+            words = [runner, "run"]
             words += [] if {"-i", "--interactive"} & given else ["-i"]
             words += [] if "--rm" in given else ["--rm"]
             words += [word for name in env if not _passes(name, before) for word in ("-e", name)]

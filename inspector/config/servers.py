@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.config import checks, clients, expand, files, places, registry, secrecy
+from inspector.config import checks, clients, expand, files, paths, places, registry, secrecy
 from inspector.config.definition import Definition
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, TargetError
@@ -130,7 +130,7 @@ def find_servers(
     `platform` is a `sys.platform`. Reads files only: nothing is expanded, started or asked.
     """
     folder = Path.cwd() if folder is None else folder
-    home = Path.home() if home is None else home
+    home = paths.home_folder() if home is None else home
     environ = os.environ if environ is None else environ
     entries: list[ServerEntry] = []
     problems: list[ConfigProblem] = []
@@ -180,7 +180,7 @@ def resolve(
         server=entry.name,
         path=entry.path,
         environ=environ,
-        home=Path.home() if home is None else home,
+        home=paths.home_folder() if home is None else home,
         workspace=workspace,
         inputs=entry.inputs,
         prompt=prompt,

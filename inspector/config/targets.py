@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from inspector.config import secrecy
+from inspector.config import paths, secrecy
 from inspector.config.checks import checked_header, checked_text, checked_url, format_command, one_line
 from inspector.errors import TargetError
 
@@ -187,9 +187,10 @@ def parse_target(
     """
     environ = os.environ if environ is None else environ
     folder = Path.cwd() if folder is None else folder
+    home = paths.home_folder() if home is None else home
     if not words or not words[0].strip():
         raise TargetError("No target is given", hint="Give a command, a URL, @NAME from a config file, or a recording.")
-    flags = _Flags(tuple(headers), dict(env or {}), _existing_folder(cwd, folder), transport)
+    flags = _Flags(tuple(headers), dict(env or {}), _existing_folder(cwd, folder, home), transport)
     if command:
         return flags.on_command(words)
     first = words[0]
@@ -203,7 +204,7 @@ def parse_target(
         _refuse_more(words, "a URL")
         return flags.on_url(first)
     if len(words) == 1:
-        path = folder / Path(first).expanduser() if first.startswith("~/") else folder / first
+        path = _located(first, folder, home)
         if is_recording(path):
             flags.refuse_all("a recording")
             return RecordingTarget(path)
@@ -318,13 +319,17 @@ def _split(text: str) -> list[str]:
     return words
 
 
-def _existing_folder(cwd: str | Path | None, folder: Path) -> str | None:
+def _existing_folder(cwd: str | Path | None, folder: Path, home: Path) -> str | None:
     if cwd is None:
         return None
-    path = folder / Path(cwd).expanduser()
+    path = _located(str(cwd), folder, home)
     if not os.path.isdir(path):
         raise TargetError(f"--cwd {one_line(str(cwd))} is not a folder")
     return str(path)
+
+
+def _located(text: str, folder: Path, home: Path) -> Path:
+    return home / text[2:] if text.startswith("~/") else folder / text
 
 
 def _is_file(path: Path) -> bool:

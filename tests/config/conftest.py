@@ -1,0 +1,44 @@
+"""A home folder, a project in it, and an environment: nothing of the machine that runs the tests is seen."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.config.servers import ServerEntry, ServerList, find_servers
+from inspector.config.targets import Target, parse_target
+
+
+@dataclass
+class World:
+    home: Path
+    folder: Path
+    environ: dict[str, str] = field(default_factory=dict)
+    platform: str = "linux"
+
+    def write(self, name: str, content: Any) -> Path:
+        """Writes `name` (`~/…` in the home folder, else in the project): text as it is, anything else as JSON."""
+        path = self.home / name[2:] if name.startswith("~/") else self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        return path
+
+    def find(self, **options: Any) -> ServerList:
+        return find_servers(self.folder, self.home, self.environ, self.platform, **options)
+
+    def entry(self, name: str) -> ServerEntry:
+        return next(entry for entry in self.find().entries if entry.name == name)
+
+    def open(self, *words: str, **options: Any) -> Target:
+        return parse_target(words, environ=self.environ, home=self.home, folder=self.folder, **options)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    folder = tmp_path / "home" / "src" / "shop"
+    (folder / ".git").mkdir(parents=True)
+    return World(tmp_path / "home", folder)

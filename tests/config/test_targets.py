@@ -1,0 +1,299 @@
+"""From words to a target, and what a target shows of itself (C-STDIO-09, C-STDIO-10)."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import World
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.config.checks import format_command, parse_header, parse_variable
+from inspector.config.labels import program_label
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, parse_target
+from inspector.errors import ConfigError, TargetError
+
+ARGUMENT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
+
+
+def stdio(*command: str, **options: Any) -> StdioTarget:
+    return StdioTarget(command, **options)
+
+
+# What words are
+
+
+def test_words_are_a_command(world: World) -> None:
+    target = world.open("npx", "-y", "some-server", "--flag")
+    assert target == stdio("npx", "-y", "some-server", "--flag")
+    assert (target.kind, target.label, target.describe()) == ("stdio", "some-server", "npx -y some-server --flag")
+
+
+def test_one_word_with_spaces_is_split_like_a_shell_would(world: World) -> None:
+    assert world.open("python  'my server.py' --x=\"a b\"") == stdio("python", "my server.py", "--x=a b")
+
+
+def test_one_word_with_spaces_that_is_a_file_is_not_split(world: World) -> None:
+    world.write("my server", "#!/bin/sh\n")
+    assert world.open("my server") == stdio("my server")
+
+
+def test_words_after_the_dashes_are_a_command_whatever_they_look_like(world: World) -> None:
+    world.write("r.mcp.jsonl", "{}")
+    for word in ("@name", "https://host/mcp", "r.mcp.jsonl", "a b", "localhost:3000"):
+        assert world.open(word, command=True) == stdio(word)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://host/mcp", "HTTP://127.0.0.1:3000/mcp?x=1", "https://[::1]:8080/", "http://münchen.example"]
+)
+def test_a_url_is_a_url(world: World, url: str) -> None:
+    assert world.open(url) == HttpTarget(url)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "No target"),
+        (["  "], "No target"),
+        (["https://"], "names no host"),
+        (["http:///path"], "names no host"),
+        (["https://host:99999/"], "not a URL"),
+        (["https://host:0/"], "port"),
+        (["https://[::1/"], "not a URL"),
+        (["https://host/a b"], "space or a control"),
+        (["https://host/\x1b[31m"], "space or a control"),
+        (["https://host/mcp", "extra"], "stands after a URL"),
+        (["ftp://host/"], "ftp URLs are not spoken"),
+        (["ws://host/"], "ws URLs are not spoken"),
+        (["python 'unclosed"], "cannot be split"),
+        (["a\0b"], "NUL"),
+        (["python", "\ud800"], "surrogate"),
+        (["gone.mcp.jsonl"], "no recording"),
+        (["./"], "is a folder"),
+    ],
+)
+def test_words_that_are_no_target_say_why(world: World, words: list[str], message: str) -> None:
+    with pytest.raises(TargetError, match=message) as caught:
+        world.open(*words)
+    assert "\x1b" not in caught.value.message + caught.value.hint
+
+
+@pytest.mark.parametrize("word", ["localhost:3000/mcp", "host.example:80", "[::1]:8080"])
+def test_a_host_and_port_is_told_to_be_a_url(world: World, word: str) -> None:
+    with pytest.raises(TargetError) as caught:
+        world.open(word)
+    assert caught.value.hint == f"For the server there, write http://{word}"
+
+
+def test_a_config_file_is_told_to_be_one(world: World) -> None:
+    world.write("my.json", {})
+    with pytest.raises(TargetError) as caught:
+        world.open("my.json")
+    assert "--config my.json @NAME" in caught.value.hint
+
+
+def test_arguments_that_are_not_utf8_pass_as_they_came(world: World) -> None:
+    assert world.open("python", "\udcff") == stdio("python", "\udcff")
+
+
+def test_a_recording_is_known_by_its_name_or_its_first_bytes(world: World) -> None:
+    named = world.write("a.mcp.jsonl", "whatever")
+    plain = world.write("~/b.jsonl", "")
+    begun = world.write("c.log", '{"format": "mcp-recording","version":1}\n')
+    assert world.open("a.mcp.jsonl") == RecordingTarget(named)
+    assert world.open(str(begun)) == RecordingTarget(begun)
+    assert world.open("./c.log").kind == "recording"
+    assert world.open("~/b.jsonl") == RecordingTarget(plain)
+    world.write("d.log", '{"format":"other"}')
+    assert world.open("./d.log").kind == "stdio"
+
+
+# Flags
+
+
+def test_flags_are_added_to_a_command(world: World) -> None:
+    (world.folder / "sub").mkdir()
+    target = world.open("python", "s.py", env={"A": "1"}, cwd="sub", transport="stdio")
+    assert target == stdio("python", "s.py", env={"A": "1"}, cwd=str(world.folder / "sub"))
+
+
+def test_flags_are_added_to_a_url(world: World) -> None:
+    target = world.open("https://host", headers=[("X-A", "1")], transport="sse")
+    assert target == HttpTarget("https://host", headers=(("X-A", "1"),), transport="sse")
+
+
+def test_flags_win_over_a_config_entry(world: World) -> None:
+    servers = {
+        "c": {"command": "srv", "env": {"A": "1", "B": "1"}, "cwd": "."},
+        "h": {"url": "https://host/x", "type": "http", "headers": {"x-a": "old", "X-B": "kept"}},
+    }
+    world.write(".mcp.json", {"mcpServers": servers})
+    (world.folder / "sub").mkdir()
+    command = world.open("@c", env={"B": "2", "C": "2"}, cwd="sub")
+    assert isinstance(command, StdioTarget)
+    assert (command.env, command.cwd) == ({"A": "1", "B": "2", "C": "2"}, str(world.folder / "sub"))
+    remote = world.open("@h", headers=[("X-A", "new")], transport="sse")
+    assert isinstance(remote, HttpTarget)
+    assert (remote.headers, remote.transport) == ((("X-B", "kept"), ("X-A", "new")), "sse")
+    assert world.open("@h").transport == "http"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("word", "flags", "message"),
+    [
+        ("srv", {"headers": [("A", "1")]}, "--header means nothing"),
+        ("srv", {"transport": "http"}, "needs a URL"),
+        ("srv", {"cwd": "nowhere"}, "is not a folder"),
+        ("srv", {"env": {"A": "x\0"}}, "NUL"),
+        ("https://h", {"env": {"A": "1"}}, "--env means nothing"),
+        ("https://h", {"cwd": "."}, "--cwd means nothing"),
+        ("https://h", {"transport": "stdio"}, "needs a command"),
+        ("https://h", {"headers": [("A", "x\r\nB: y")]}, "line break"),
+        ("https://h", {"headers": [("A B", "x")]}, "no name for a header"),
+        ("r.jsonl", {"headers": [("A", "1")]}, "--header means nothing to a recording"),
+        ("r.jsonl", {"transport": "sse"}, "means nothing to a recording"),
+    ],
+)
+def test_a_flag_that_does_not_fit_is_refused(world: World, word: str, flags: dict[str, Any], message: str) -> None:
+    world.write("r.jsonl", "")
+    with pytest.raises(TargetError, match=message):
+        world.open(word, **flags)
+
+
+def test_header_and_variable_flags() -> None:
+    assert parse_header("Authorization:  Bearer x:y ") == ("Authorization", "Bearer x:y")
+    assert parse_header("X-Empty:") == ("X-Empty", "")
+    assert parse_variable("A=b=c") == ("A", "b=c")
+    for text in ("no colon", ": x", "a b: x", "A: x\ry"):
+        with pytest.raises(TargetError):
+            parse_header(text)
+    for text in ("A", "=x", " =x", "A=\0"):
+        with pytest.raises(TargetError):
+            parse_variable(text)
+
+
+def test_the_machine_is_asked_where_nothing_is_given(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
+    world.write(".mcp.json", {"mcpServers": {"a": {"command": "${PROGRAM}"}}})
+    monkeypatch.chdir(world.folder)
+    monkeypatch.setenv("HOME", str(world.home))
+    monkeypatch.setenv("PROGRAM", "/bin/true")
+    target = parse_target(["@a"])
+    assert isinstance(target, StdioTarget)
+    assert target.command == ("/bin/true",)
+
+
+def test_an_explicit_config_that_is_missing_is_a_config_error(world: World) -> None:
+    with pytest.raises(ConfigError, match="no such file"):
+        world.open("@a", config=Path("gone.json"))
+
+
+# What a target shows
+
+
+def test_targets_are_values() -> None:
+    target = stdio("a", "b")
+    with pytest.raises(FrozenInstanceError):
+        target.cwd = "x"  # type: ignore[misc]
+    assert not hasattr(target, "__dict__")
+    assert replace(target, name="n").label == "@n"
+
+
+def test_a_command_hides_its_secrets_wherever_it_shows_itself() -> None:
+    env = {"TOKEN": "t-12345", "MODE": "a"}
+    target = stdio("srv", "--api-key", "k-12345", "x=held-1", env=env, secrets=("held-1",))
+    assert target.secrets == ("held-1", "k-12345", "t-12345")
+    header = target.as_header()
+    assert header == {
+        "kind": "stdio",
+        "label": "srv",
+        "argv": ["srv", "--api-key", "***", "x=***"],
+        "cwd": None,
+        "env": ["MODE", "TOKEN"],
+    }
+    shown = json.dumps(header) + target.describe() + repr(target)
+    assert not [secret for secret in target.secrets if secret in shown]
+
+
+def test_a_url_hides_its_secrets_wherever_it_shows_itself() -> None:
+    target = HttpTarget(
+        "https://me:pw-123@host/mcp?api_key=k-123&page=2",
+        headers=(("Authorization", "Bearer b-123"), ("X-Plain", "plain")),
+        proxy="http://u:px-123@proxy",
+        name="shop",
+        source="/f.json",
+    )
+    assert set(target.secrets) == {"pw-123", "k-123", "Bearer b-123", "b-123", "px-123"}
+    assert target.as_header() == {
+        "kind": "http",
+        "label": "@shop",
+        "url": "https://***@host/mcp?api_key=***&page=2",
+        "transport": "auto",
+        "headers": ["Authorization", "X-Plain"],
+        "name": "shop",
+        "source": "/f.json",
+    }
+    assert "plain" not in repr(target)
+
+
+def test_labels_of_urls_and_recordings() -> None:
+    assert HttpTarget("https://user@host.example:8443/mcp?x").label == "host.example:8443"
+    assert HttpTarget("http://[::1]:80").label == "[::1]:80"
+    assert RecordingTarget(Path("/r/shop.mcp.jsonl")).label == "shop"
+    assert RecordingTarget(Path("/r/a\nb.jsonl")).describe() == "/r/a\\nb.jsonl"
+    assert RecordingTarget(Path("/r/shop.mcp.jsonl")).as_header()["path"] == "/r/shop.mcp.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("command", "label"),
+    [
+        ("python server.py", "server.py"),
+        ("/usr/bin/python3.12 -X dev -m my.module --x", "my.module"),
+        ("python -c print(1)", "python"),
+        ("npx -y @modelcontextprotocol/server-everything@2.1", "server-everything"),
+        ("npx --package @x/pkg bin", "bin"),
+        ("npx -y @scope/pkg", "pkg"),
+        ("uvx --from mcp-time==1.0 mcp-server-time[extra]==2", "mcp-server-time"),
+        ("uv run --directory /x weather", "weather"),
+        ("uv run python -m weather", "weather"),
+        ("uv tool run weather", "weather"),
+        ("node --require x ./dist/index.js", "index.js"),
+        ("docker run -i --rm -e TOKEN --name n ghcr.io/org/image:1.2 --flag", "image"),
+        ("pnpm dlx @x/pkg", "pkg"),
+        ("env A=1 B=2 npx pkg", "pkg"),
+        ("C:\\tools\\srv.exe --x", "srv"),
+        ("npx", "npx"),
+        ("./server --x", "server"),
+        ("", ""),
+    ],
+)
+def test_labels_name_what_a_runner_starts(command: str, label: str) -> None:
+    assert program_label(command.split()) == label
+
+
+def test_a_hostile_command_has_a_label_too() -> None:
+    long = 100_000
+    for words in (["uv"] * long, ["npx", "@" * long], ["docker", *["-e"] * long], ["env"], ["python", "-m"], ["\\"]):
+        assert program_label(words)
+
+
+@given(st.lists(ARGUMENT, min_size=1, max_size=4))
+def test_a_described_command_is_one_line_that_means_the_same(argv: list[str]) -> None:
+    line = format_command(argv)
+    assert line.isprintable()
+    if all(word.isprintable() for word in argv):
+        assert shlex.split(line) == argv
+
+
+def test_unprintable_arguments_are_quoted_as_bash_takes_them() -> None:
+    argv = ["a\nb", "tab\t'quote'", "back\\slash\x1b[0m", "ünïcode\u2028", "\U0001f600 ok"]
+    line = format_command(argv)
+    script = f"printf '%s\\0' {line}"
+    shown = subprocess.run(["bash", "-c", script], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
+    assert shown.stdout.decode().split("\0")[:-1] == argv
