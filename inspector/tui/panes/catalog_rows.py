@@ -69,6 +69,9 @@ class CatalogRows:
     def __init__(self, found: ServerList) -> None:
         self.list = found
         self.filter = ""
+        self._words: list[str] = []
+        self._hits = array("L")
+        self._fuzzy = False
         self._begin(found.items)
 
     def _begin(self, items: list[dict[str, Any]]) -> None:

@@ -1,0 +1,61 @@
+"""What the server asks, in words: the kind of a question, its gist, and how it stands."""
+
+from __future__ import annotations
+
+from inspector.client.answers import Question
+from inspector.client.server import Server
+from inspector.protocol.views import ContentBlock
+from inspector.text import safe
+from inspector.tui.events import AnySession
+from inspector.tui.widgets import paint
+
+GIST = 300
+
+_STATES = {
+    "open": ("waits for you", "ask"),
+    "answered": ("answered", "muted"),
+    "declined": ("declined", "muted"),
+    "cancelled": ("cancelled", "muted"),
+    "refused": ("refused", "muted"),
+    "withdrawn": ("withdrawn by the server", "muted"),
+    "lost": ("never answered", "error"),
+}
+
+
+def kind(question: Question) -> str:
+    """What is asked for: `elicitation`, `sampling`, `roots`, an elicitation with its mode."""
+    return f"elicitation  {safe(question.mode, 20)}" if question.topic == "elicitation" else question.topic
+
+
+def gist(question: Question) -> str:
+    """The question in one line: the server's words, or what it wants."""
+    if question.topic == "elicitation":
+        return safe(" ".join(question.message[:GIST].split()), GIST)
+    if question.topic == "roots":
+        return "which folders may it see?"
+    messages = question.params.get("messages")
+    last = messages[-1] if isinstance(messages, list) and messages else None
+    content = last.get("content") if isinstance(last, dict) else None
+    blocks = content if isinstance(content, list) else [content]
+    text = next((block.body for item in blocks[:20] if (block := ContentBlock(item)).kind == "text"), "")
+    return safe(" ".join(text[:GIST].split()), GIST)
+
+
+def standing(question: Question) -> tuple[str, str]:
+    """How a question stands, in words and the role they are drawn in; an accepted one says so."""
+    words, role = _STATES[question.state]
+    action = question.answer.get("action") if isinstance(question.answer, dict) else None
+    return ("accepted" if question.state == "answered" and action == "accept" else words), role
+
+
+def asker(server: Server) -> str:
+    """Who asks: the server by the name it gives itself (C-ELIC-02)."""
+    return safe(server.title, 60) or "the server"
+
+
+def inside(session: AnySession, question: Question) -> list[paint.Piece]:
+    """Inside which request of ours it was asked; nothing where that is not known."""
+    index = session.journal.index
+    if not 0 < question.parent <= index.count:
+        return []
+    return [("inside ", "muted"), f"{index.method(question.parent)}", (f" {index.id(question.parent)}", "muted")]

@@ -1,0 +1,137 @@
+"""Everything the server asks of the user: open questions first, what was answered below."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from rich.segment import Segment
+from textual.app import ComposeResult
+from textual.message import Message
+
+from inspector.client.answers import Question
+from inspector.tui.events import AnySession
+from inspector.tui.keymap import Hint
+from inspector.tui.panes import asked
+from inspector.tui.panes.keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.virtual_list import VirtualList
+
+_TOPIC_CELLS = 12
+
+
+class Questions:
+    """A `RowSource` of questions: those that wait, oldest first, then the others, newest first."""
+
+    def __init__(self) -> None:
+        self.questions: list[Question] = []
+        self._at: dict[int, int] = {}
+
+    def take(self, questions: list[Question]) -> None:
+        """Show these questions."""
+        waiting = [question for question in questions if question.state == "open"]
+        over = [question for question in reversed(questions) if question.state != "open"]
+        self.questions = waiting + over
+        self._at = {question.n: at for at, question in enumerate(self.questions)}
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    def key_at(self, index: int) -> Hashable:
+        """Return the number of a question's message."""
+        return self.questions[index].n
+
+    def index_of(self, key: int) -> int | None:
+        """Return the row of a question."""
+        return self._at.get(key)
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        """Draw one row: its kind, what it says, how it stands."""
+        question, signs = self.questions[index], signs_now()
+        waits = question.state == "open"
+        sign = (
+            (signs.asked, "ask") if waits else (signs.done if question.state == "answered" else signs.failed, "muted")
+        )
+        name = (f" {question.topic}", "bright" if waits else "muted")
+        left = [*paint.cell([sign, name], _TOPIC_CELLS + 2), *paint.segments([("  " + asked.gist(question), "normal")])]
+        words, role = asked.standing(question)
+        state = paint.segments("" if waits else [(words, role)], room=width // 2)
+        return paint.spread(left, state, width)
+
+
+class InboxPane(Edge):
+    """The inbox. Its rows are shown, and answered, in the place where work is done."""
+
+    DEFAULT_CSS = """
+    InboxPane > VirtualList { height: 1fr; }
+    """
+
+    class Highlighted(Message):
+        """The cursor is on another question, or on none."""
+
+        def __init__(self, question: Question | None) -> None:
+            super().__init__()
+            self.question = question
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, InboxPane.Highlighted)
+
+    class Opened(Message):
+        """A question was chosen: put the focus where it can be answered."""
+
+        def __init__(self, question: Question) -> None:
+            super().__init__()
+            self.question = question
+
+    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+        super().__init__(title="Inbox", id=id)
+        self.session = session
+        self._rows = Questions()
+        self._seen = -1
+        empty = "The server asks nothing of you.\nIts requests for sampling, elicitation and roots wait here."
+        self._list = VirtualList(self._rows, empty=empty)
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield self._list
+
+    def on_mount(self) -> None:
+        self.tick()
+
+    @property
+    def question(self) -> Question | None:
+        """The question under the cursor."""
+        at = self._list.cursor
+        return self._rows.questions[at] if 0 <= at < len(self._rows) else None
+
+    def move_to(self, question: Question) -> None:
+        """Put the cursor on a question."""
+        self.tick()
+        self._list.move_to(question.n)
+
+    def tick(self) -> None:
+        """Take in what was asked and answered."""
+        seen = self.session.changes["inbox"]
+        if seen == self._seen:
+            return
+        self._seen = seen
+        self._rows.take(self.session.inbox.questions)
+        self._list.source_changed()
+        waiting = len(self.session.inbox.open())
+        total = len(self._rows)
+        self.tone = "ask" if waiting else ""
+        self.facts = ([[(f"{waiting} waiting", "ask")]] if waiting else []) + ([str(total)] if total else [])
+
+    def hints(self) -> list[Hint]:
+        """What can be done with the questions."""
+        return hints(self, "list.select") if len(self._rows) else []
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        event.stop()
+        self.post_message(self.Highlighted(self.question))
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        event.stop()
+        if self.question is not None:
+            self.post_message(self.Opened(self.question))

@@ -1,0 +1,108 @@
+"""A few paragraphs of text in a pane: wrapped, bounded, with a sign where something was cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from inspector.text import lines
+from inspector.tui.themes import Palette, ascii_only, palette
+from inspector.tui.widgets import paint
+
+Paragraph = tuple[str, str] | list[paint.Piece]
+"""Text and its role, wrapped at spaces; or pieces, broken wherever the line is full (for URLs, nothing may hide)."""
+
+TEXT = 20_000
+"""Characters of one paragraph that are shown."""
+
+
+class Paragraphs(Widget):
+    """Paragraphs under one another, as high as they are, but no higher than `most` lines where that is set.
+
+    `after` lines are left empty below. `whole` shows all lines in spite of `most`; `is_cut` tells whether some are
+    missing now. `more` is the hint written after the sign of a cut.
+    """
+
+    DEFAULT_CSS = """
+    Paragraphs { height: auto; width: 1fr; }
+    """
+
+    def __init__(
+        self, paragraphs: Sequence[Paragraph] = (), *, most: int = 0, after: int = 0, id: str | None = None
+    ) -> None:
+        super().__init__(id=id)
+        self.paragraphs: Sequence[Paragraph] = tuple(paragraphs)
+        self.most = most
+        self.after = after
+        self.whole = False
+        self.more = ""
+        self._drawn: tuple[tuple[object, ...], list[list[Segment]]] | None = None
+
+    def show(self, paragraphs: Sequence[Paragraph]) -> None:
+        """Show other paragraphs; nothing is done where they are the same."""
+        if tuple(paragraphs) != self.paragraphs:
+            self.paragraphs = tuple(paragraphs)
+            self._drawn = None
+            self.display = bool(self.paragraphs)
+            self.refresh(layout=True)
+
+    def show_all(self, whole: bool) -> None:
+        """Show every line, or no more than `most` again."""
+        if whole != self.whole:
+            self.whole = whole
+            self.refresh(layout=True)
+
+    @property
+    def is_cut(self) -> bool:
+        """Some lines are not shown."""
+        return bool(self.most) and not self.whole and len(self._lines(self.size.width)) > self.most
+
+    @property
+    def could_be_cut(self) -> bool:
+        """There are more lines than `most`, shown or not."""
+        return bool(self.most) and len(self._lines(self.size.width)) > self.most
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        count = len(self._lines(width))
+        shown = count if self.whole or not self.most else min(count, self.most)
+        return shown + self.after if shown else 0
+
+    def _lines(self, width: int) -> list[list[Segment]]:
+        look = palette()
+        made_for = (look, width, ascii_only(), self.paragraphs)
+        if self._drawn is None or self._drawn[0][:3] != made_for[:3] or self._drawn[0][3] is not made_for[3]:
+            room = max(width - 2, 1)
+            self._drawn = (made_for, [line for each in self.paragraphs for line in _wrapped(each, room, look)])
+        return self._drawn[1]
+
+    def render_line(self, y: int) -> Strip:
+        look = palette()
+        cells = self.size.width
+        found = self._lines(cells)
+        room = max(cells - 2, 1)
+        side = Segment(" ")
+        if y >= len(found) or (self.is_cut and y >= self.most):
+            return paint.blank(cells, look=look)
+        line = found[y]
+        if self.is_cut and y == self.most - 1:
+            # One more cell than there is room for, so that the line ends in the sign of a cut however short it is.
+            tail = paint.segments([(f"  {self.more}", "faint")], look=look) if self.more else []
+            line = [*paint.cut([*line, Segment(" " * room)], room - paint.width(tail)), *tail]
+        return paint.strip([side, *line], cells, look=look)
+
+
+def _wrapped(paragraph: Paragraph, room: int, look: Palette) -> list[list[Segment]]:
+    if isinstance(paragraph, tuple):
+        text, role = paragraph
+        style = look.style(role)
+        return [[Segment(line, style)] for line in lines(text[:TEXT], room, limit=TEXT, ascii=ascii_only())]
+    strip = Strip(paint.segments(paragraph, room=TEXT, look=look))
+    length = strip.cell_length
+    if length <= room:
+        return [list(strip)]
+    # A wide character may be halved by a cut at a fixed cell: it shows as spaces, and the next line is complete.
+    return [list(strip.crop(start, start + room)) for start in range(0, length, room)]

@@ -1,0 +1,164 @@
+"""The catalogue pane over the demo server's lists, and over lists that break off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from live_demo import Ticking, demo
+from textual.pilot import Pilot
+from tui_screens import screen_lines, screen_text, settle
+
+from inspector.client.catalog import ListName
+from inspector.client.recorded import RecordedSession
+from inspector.client.session import Session
+from inspector.errors import ConnectionProblem, NotOffered
+from inspector.journal.journal import Journal
+from inspector.tui.events import ItemHighlighted, ItemOpened
+from inspector.tui.panes.catalog import CatalogPane
+
+
+def recorded() -> RecordedSession:
+    from pathlib import Path
+
+    return RecordedSession(Journal.unnamed({}), Path("none"))
+
+
+def give(session: RecordedSession, name: ListName, items: list[Any], *, more: bool = False) -> None:
+    found = session.catalog[name]
+    if not found.loading:
+        found.begin()
+    cursor = {"nextCursor": str(found.pages)} if more else {}
+    found.page({found.kind.key: items, **cursor})
+    session.changes.bump(name)
+
+
+def shown_name(app: Ticking) -> Any:
+    messages = app.heard(ItemHighlighted)
+    item = messages[-1].item if messages else None  # type: ignore[attr-defined]
+    return item and item.get("name")
+
+
+async def test_each_list_keeps_its_cursor_and_its_filter() -> None:
+    async with demo("tools", "resources", "prompts") as session:
+        pane = CatalogPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=(34, 12), message_hook=app.hear) as pilot:
+            await settle(pilot, lambda: shown_name(app) == "echo")
+            pane.focus_inside()
+            await pilot.press("slash", *"count", "enter", "down")
+            await settle(pilot, lambda: "of 48" in screen_lines(app)[0])
+            there = shown_name(app)
+            pane.show("prompts")
+            await settle(pilot, lambda: "Prompts" in screen_text(app))
+            assert "of 48" not in screen_text(app)
+            assert "filter" in screen_lines(app)[-2]
+            pane.show("tools")
+            await settle(pilot, lambda: shown_name(app) == there)
+            assert "count" in screen_lines(app)[-2]
+            await pilot.press("enter")
+            assert [message.item["name"] for message in app.heard(ItemOpened)] == [there]
+
+
+async def test_typing_filters_at_once_and_escape_brings_all_back() -> None:
+    async with demo("tools") as session:
+        pane = CatalogPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=(40, 20), message_hook=app.hear) as pilot:
+            pane.focus_inside()
+            await pilot.press("slash", *"order pizza")
+            await settle(pilot, lambda: shown_name(app) == "order-pizza")
+            assert "1 of 48" in screen_lines(app)[0]
+            await pilot.press("escape")
+            await settle(pilot, lambda: "of 48" not in screen_lines(app)[0])
+            assert shown_name(app) == "order-pizza", "the cursor stays with the item"
+            await pilot.press("escape", "slash", *"qqqq")
+            await settle(pilot, lambda: "Nothing matches" in screen_text(app))
+            assert shown_name(app) is None
+
+
+async def test_pages_that_come_leave_the_cursor_where_it_is() -> None:
+    session = recorded()
+    pane = CatalogPane(session)
+    app = Ticking(pane)
+    give(session, "tools", [{"name": f"t{at:03}"} for at in range(50)], more=True)
+    async with app.run_test(size=(40, 12), message_hook=app.hear) as pilot:
+        await settle(pilot, lambda: "50 so far …" in screen_lines(app)[0])
+        pane.focus_inside()
+        await pilot.press("pagedown", "down")
+        await pilot.pause()
+        before = [line[:20] for line in screen_lines(app)[1:9]]
+        give(session, "tools", [{"name": f"u{at:03}"} for at in range(500)])
+        await settle(pilot, lambda: " 550 " in screen_lines(app)[0])
+        assert [line[:20] for line in screen_lines(app)[1:9]] == before
+
+
+async def test_a_list_that_breaks_off_keeps_what_has_come_and_says_why() -> None:
+    session = recorded()
+    pane = CatalogPane(session)
+    app = Ticking(pane)
+    give(session, "tools", [{"name": "one"}, "odd", {"name": 2}], more=True)
+    session.catalog.tools.end(ConnectionProblem("The pipe broke.", hint="Start it again."))
+    async with app.run_test(size=(40, 16)) as pilot:
+        await settle(pilot, lambda: "The pipe broke." in screen_text(app))
+        shown = screen_text(app)
+        assert "one" in shown
+        assert "(unnamed)" in shown
+        assert "Start it again." in shown
+        assert "1 entry is no object" in shown
+
+
+async def test_an_empty_list_says_what_would_be_there() -> None:
+    session = recorded()
+    pane = CatalogPane(session)
+    app = Ticking(pane)
+    async with app.run_test(size=(50, 10)) as pilot:
+        await settle(pilot, lambda: "has no list of tools" in screen_text(app))
+        give(session, "tools", [])
+        await settle(pilot, lambda: "This server offers no tools." in screen_text(app))
+        session.catalog.prompts.end(NotOffered("The server does not offer prompts."))
+        pane.show("prompts")
+        await settle(pilot, lambda: "This server offers no prompts." in screen_text(app))
+
+
+async def test_listing_again_asks_the_server() -> None:
+    async with demo("tools") as session:
+        pane = CatalogPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=(40, 12)) as pilot:
+            pane.focus_inside()
+            before = session.catalog.tools.version
+            await pilot.press("r")
+            await settle(pilot, lambda: session.catalog.tools.version > before and not session.catalog.tools.loading)
+            assert len(session.catalog.tools) == 48
+
+
+async def test_an_item_can_be_gone_to_by_its_name_in_spite_of_a_filter() -> None:
+    async with demo("tools", "resources") as session:
+        pane = CatalogPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=(40, 12), message_hook=app.hear) as pilot:
+            await go_filtered(pilot, pane, "echo")
+            assert pane.select("tools", "weather")
+            await settle(pilot, lambda: shown_name(app) == "weather")
+            assert pane.select("resources", "demo://planets")
+            await settle(pilot, lambda: shown_name(app) == "planets")
+            assert not pane.select("resources", "demo://nowhere")
+
+
+async def go_filtered(pilot: Pilot[None], pane: CatalogPane, text: str) -> None:
+    pane.focus_inside()
+    await pilot.press("slash", *text, "enter")
+
+
+async def test_a_session_that_can_send_is_told_from_a_recording() -> None:
+    async with demo() as session:
+        assert isinstance(session, Session)
+        pane = CatalogPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=(40, 12)) as pilot:
+            await settle(pilot, lambda: "Not listed yet." in screen_text(app))
+            assert any(hint.verb == "catalog.refresh" for hint in pane.hints())
+    silent = CatalogPane(recorded())
+    app = Ticking(silent)
+    async with app.run_test(size=(40, 12)):
+        assert not any(hint.verb == "catalog.refresh" for hint in silent.hints())

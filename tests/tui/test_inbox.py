@@ -1,0 +1,58 @@
+"""The inbox: open questions first, each with its state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from live_demo import Ticking, demo
+from tui_screens import screen_lines, screen_text, settle
+
+from inspector.client.answers import Question
+from inspector.client.recorded import RecordedSession
+from inspector.journal.journal import Journal
+from inspector.tui.panes import asked
+from inspector.tui.panes.inbox import InboxPane
+
+
+async def test_open_questions_come_first_and_what_was_answered_stays() -> None:
+    async with demo() as session:
+        pane = InboxPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=(60, 10), message_hook=app.hear) as pilot:
+            await settle(pilot, lambda: "asks nothing of you" in screen_text(app))
+            session.call_tool("ask-user", {"message": "First of all"})
+            await settle(pilot, lambda: "First of all" in screen_text(app))
+            assert "1 waiting" in screen_lines(app)[0]
+            first = session.inbox.questions[0]
+            assert pane.question is first
+            pane.focus_inside()
+            await pilot.press("enter")
+            assert [message.question for message in app.heard(InboxPane.Opened)] == [first]
+            first.decline()
+            await settle(pilot, lambda: "declined" in screen_text(app))
+            session.call_tool("where-am-i")
+            await settle(pilot, lambda: "which folders" in screen_text(app))
+            lines = screen_lines(app)
+            assert "roots" in lines[1]
+            assert "First of all" in lines[2]
+
+
+def question(topic: Any, params: dict[str, Any]) -> Question:
+    session = RecordedSession(Journal.unnamed({}), Path("none"))
+    return Question(1, 1, topic, params, 0, 0, session.inbox)
+
+
+def test_a_question_is_told_in_one_line_whatever_it_holds() -> None:
+    said = {"role": "user", "content": {"type": "text", "text": "Write\na haiku"}}
+    assert asked.gist(question("sampling", {"messages": [said]})) == "Write a haiku"
+    assert (
+        asked.gist(question("sampling", {"messages": [{"content": [{"type": "image"}, said["content"]]}]}))
+        == "Write a haiku"
+    )
+    for messages in (None, [], [7], [{"content": 7}], [{"content": [[]]}], {"a": 1}):
+        assert asked.gist(question("sampling", {"messages": messages})) == ""
+    assert "\x1b" not in asked.gist(question("elicitation", {"message": "\x1b[2J" + "a" * 10_000}))
+    assert len(asked.gist(question("elicitation", {"message": "a" * 10_000}))) <= 300
+    assert asked.gist(question("elicitation", {"message": {"not": "text"}})) == ""
+    assert asked.kind(question("elicitation", {"mode": ["x"]})) == "elicitation  form"

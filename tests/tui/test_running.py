@@ -1,0 +1,60 @@
+"""A call in flight, against a server that takes its time."""
+
+from __future__ import annotations
+
+import pytest
+from live_demo import Ticking, demo
+from tui_screens import screen_text, settle
+
+from inspector.client.pending import Progress
+from inspector.tui.events import ShowExchange
+from inspector.tui.panes.happened import answer_words, steps
+from inspector.tui.panes.running import RunningPane, fraction
+
+
+async def test_a_running_call_shows_how_far_it_is_and_what_happened() -> None:
+    async with demo() as session:
+        pane = RunningPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=(70, 20), message_hook=app.hear) as pilot:
+            call = session.call_tool("slow", {"seconds": 30, "steps": 60})
+            pane.show(call)
+            await settle(pilot, lambda: call.progress is not None and call.progress.count >= 2)
+            await settle(pilot, lambda: "+" in screen_text(app))
+            shown = screen_text(app)
+            assert "running" in shown
+            assert "s of 6" in shown
+            assert "of 60" in shown
+            assert "%" in shown
+            pane.focus_inside()
+            before = call.allowed
+            await pilot.press("plus")
+            assert call.allowed > before + 50
+            await pilot.press("m")
+            assert [message.n for message in app.heard(ShowExchange)] == [call.n]
+            await pilot.press("escape")
+            assert call.fate == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("params", "shown", "part"),
+    [
+        ({"progress": 3, "total": 5}, "3 of 5", 0.6),
+        ({"progress": 2.5}, "2.5", None),
+        ({"progress": 10**400, "total": 1}, "about 10^400 of 1", None),
+        ({"progress": float("nan"), "total": 1}, "nan of 1", None),
+        ({"progress": "x", "total": []}, "x", None),
+        ({"progress": 7, "total": 5}, "7 of 5", 1.0),
+    ],
+)
+def test_progress_of_any_kind_is_written_out(params: dict[str, object], shown: str, part: float | None) -> None:
+    assert steps(params.get("progress"), params.get("total")) == shown
+    found = fraction(Progress(1, 0, params, 1))
+    assert found == part or (part is None and found in (None, 0.0, 1.0))
+
+
+def test_an_answer_of_ours_is_named_in_a_word() -> None:
+    assert answer_words({"result": {"action": "accept"}}) == "accept"
+    assert answer_words({"result": {"roots": []}}) == "answered"
+    assert answer_words({"error": {"code": -1}}) == "refused -1"
+    assert answer_words(None) == "answered"
