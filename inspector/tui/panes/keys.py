@@ -10,7 +10,13 @@ from inspector.tui.themes import ascii_only
 _DEFAULT = Keymap()
 
 
-def hints(widget: Widget, *verb_ids: str, **titles: str) -> list[Hint]:
-    """Return the hints of verbs, by the app's keymap (its attribute `verb_keys`) where it has one."""
-    keymap = getattr(widget.app, "verb_keys", None)
-    return (keymap if isinstance(keymap, Keymap) else _DEFAULT).hints(verb_ids, ascii=ascii_only())
+def hints(widget: Widget, *wanted: str | tuple[str, str]) -> list[Hint]:
+    """Return the hints of verbs, given by id or as (id, another title); verbs without a key are left out.
+
+    The keys are those of the app's keymap (its attribute `verb_keys`) where it has one.
+    """
+    found = getattr(widget.app, "verb_keys", None)
+    keymap = found if isinstance(found, Keymap) else _DEFAULT
+    pairs = [(each, "") if isinstance(each, str) else each for each in wanted]
+    named = [keymap.hint(verb_id, title, ascii=ascii_only()) for verb_id, title in pairs]
+    return [hint for hint in named if hint.key]
