@@ -132,7 +132,7 @@ _FORM = (
     ("call", "call", "ctrl+r", "Send the request with these arguments."),
     ("json", "json", "ctrl+e", "Show the same arguments as JSON, or as a form again."),
     ("editor", "$EDITOR", "ctrl+o", "Edit the arguments as JSON in your editor."),
-    ("past-calls", "past calls", "ctrl+up", "Pick the arguments of an earlier call."),
+    ("past-calls", "past calls", "up", "Pick the arguments of an earlier call."),
     ("leave", "list", "escape", "Go back to the list."),
 )
 _FIELD = (

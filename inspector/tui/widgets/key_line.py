@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from inspector.tui.keymap import Hint
-from inspector.tui.themes import palette
+from inspector.tui.themes import Palette, palette
 from inspector.tui.widgets import paint
 
 GAP = 3
@@ -21,7 +21,8 @@ GAP = 3
 class KeyLine(Widget):
     """Hints (`^r call   ^e json`) at the left, a note at the right. What does not fit is left out from the end.
 
-    `ground` is the role of its ground, `title_role` that of the words beside the keys. A click posts `Pressed`.
+    `ground` is the role of its ground, `title_role` that of the words beside the keys. With `note_last`, hints are left
+    out to make room for the note, which is a state; without, the note goes first. A click posts `Pressed`.
     """
 
     ALLOW_SELECT = False
@@ -51,6 +52,7 @@ class KeyLine(Widget):
         *,
         ground: str = "ground",
         title_role: str = "normal",
+        note_last: bool = True,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
@@ -59,6 +61,7 @@ class KeyLine(Widget):
         self.set_reactive(KeyLine.note, note)
         self.ground = ground
         self.title_role = title_role
+        self.note_last = note_last
         self._spans: list[tuple[int, int, Hint]] = []
 
     def render_line(self, y: int) -> Strip:
@@ -66,7 +69,15 @@ class KeyLine(Widget):
         cells = self.size.width
         room = cells - 2
         note = paint.cut(paint.segments(self.note, "muted", room=room, look=look), room)
-        free = room - (paint.width(note) + GAP if note else 0)
+        taken = paint.width(note) + GAP if note else 0
+        line = self._hints(room - taken if self.note_last else room, look)
+        if paint.width(line) + taken > room and not self.note_last:
+            note = []
+        side = Segment(" ")
+        return paint.strip([side, *paint.spread(line, note, room), side], cells, self.ground, look=look)
+
+    def _hints(self, room: int, look: Palette) -> list[Segment]:
+        """Draw as many hints as there is room for, and note where they stand."""
         line: list[Segment] = []
         self._spans = []
         used = 0
@@ -74,15 +85,14 @@ class KeyLine(Widget):
             parts = paint.segments([(hint.label, "key"), " ", (hint.title, self.title_role)], room=room, look=look)
             width = paint.width(parts)
             start = used + (GAP if used else 0)
-            if start + width > free:
+            if start + width > room:
                 break
             if used:
                 line.append(Segment(" " * GAP))
             line += parts
             used = start + width
             self._spans.append((start, used, hint))
-        side = Segment(" ")
-        return paint.strip([side, *paint.spread(line, note, room), side], cells, self.ground, look=look)
+        return line
 
     def hint_at(self, x: int) -> Hint | None:
         """Return the hint drawn at a column of the widget, or None."""

@@ -1,0 +1,431 @@
+"""An editor of one line, or of a few that grow: fields of forms, filters, searches.
+
+Textual's own Input would write the control characters of a value it is given to the terminal, blinks, and keeps a timer
+for each field; this one shows every character by a shape, moves nothing by itself and is cheap by the hundred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import accumulate
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from inspector.text import cell_len, safe
+from inspector.tui.themes import Palette, ascii_only, palette, signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.edit_buffer import EditBuffer
+
+MOST_ROWS = 8
+"""Rows an editor grows to; longer texts scroll in it."""
+
+Highlight = Callable[[str], Sequence[tuple[int, int, str]]]
+"""Given the text, returns (start, end, role) of what is drawn in another role than `bright`."""
+
+
+class Editor(Widget, can_focus=True):
+    """Edits `value`.
+
+    `multiline` allows line ends (ctrl+j, or pasted) and lets the editor grow to `MOST_ROWS`. `ground` is its ground's
+    role, `idle_ground` that without focus. `lead` is drawn before the first line. `suggestion` is shown faint after the
+    text and taken by → at the end. Texts longer than `limit` characters are refused and posted as `TooLong`.
+    """
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    Editor { height: auto; width: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "go('left')", show=False),
+        Binding("right", "go('right')", show=False),
+        Binding("up", "go('up')", show=False),
+        Binding("down", "go('down')", show=False),
+        Binding("home,ctrl+a", "go('home')", show=False),
+        Binding("end", "go('end')", show=False),
+        Binding("ctrl+left", "go('word_left')", show=False),
+        Binding("ctrl+right", "go('word_right')", show=False),
+        Binding("shift+left", "go('left', True)", show=False),
+        Binding("shift+right", "go('right', True)", show=False),
+        Binding("shift+up", "go('up', True)", show=False),
+        Binding("shift+down", "go('down', True)", show=False),
+        Binding("shift+home", "go('home', True)", show=False),
+        Binding("shift+end", "go('end', True)", show=False),
+        Binding("ctrl+shift+left", "go('word_left', True)", show=False),
+        Binding("ctrl+shift+right", "go('word_right', True)", show=False),
+        Binding("ctrl+shift+a", "select_all", show=False),
+        Binding("backspace", "delete('left')", show=False),
+        Binding("delete", "delete('right')", show=False),
+        Binding("ctrl+w,ctrl+backspace,alt+backspace", "delete('word_left')", show=False),
+        Binding("ctrl+delete", "delete('word_right')", show=False),
+        Binding("ctrl+u", "delete('home')", show=False),
+        Binding("ctrl+k", "delete('end')", show=False),
+        Binding("ctrl+z", "undo", show=False),
+        Binding("ctrl+y", "redo", show=False),
+        Binding("ctrl+x", "cut", show=False),
+        Binding("ctrl+c", "copy", show=False),
+        Binding("ctrl+v", "paste", show=False),
+        Binding("ctrl+j,shift+enter,alt+enter", "newline", show=False),
+        Binding("enter", "submit", show=False),
+    ]
+
+    placeholder_role: ClassVar[str] = "faint"
+
+    placeholder: reactive[str] = reactive("", init=False)
+    suggestion: reactive[str] = reactive("", init=False)
+
+    class Changed(Message):
+        """The user, or a program, changed the text."""
+
+        def __init__(self, editor: Editor, value: str) -> None:
+            super().__init__()
+            self.editor = editor
+            self.value = value
+
+        @property
+        def control(self) -> Editor:
+            return self.editor
+
+    class Submitted(Message):
+        """Enter was pressed."""
+
+        def __init__(self, editor: Editor, value: str) -> None:
+            super().__init__()
+            self.editor = editor
+            self.value = value
+
+        @property
+        def control(self) -> Editor:
+            return self.editor
+
+    class TooLong(Message):
+        """A text was pasted which is too long to be edited here; `value` is what the whole text would have been."""
+
+        def __init__(self, editor: Editor, value: str) -> None:
+            super().__init__()
+            self.editor = editor
+            self.value = value
+
+        @property
+        def control(self) -> Editor:
+            return self.editor
+
+    def __init__(
+        self,
+        value: str = "",
+        *,
+        multiline: bool = False,
+        placeholder: str = "",
+        lead: paint.Pieces = "",
+        ground: str = "panel",
+        idle_ground: str = "panel",
+        highlight: Highlight | None = None,
+        limit: int = 20_000,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.buffer = EditBuffer(value, limit=limit)
+        self.multiline = multiline
+        self.lead = lead
+        self.ground = ground
+        self.idle_ground = idle_ground
+        self.highlight = highlight
+        self.set_reactive(Editor.placeholder, placeholder)
+        self._left = 0
+        self._top = 0
+        self._dragging = False
+
+    @property
+    def value(self) -> str:
+        """The text."""
+        return self.buffer.text
+
+    @value.setter
+    def value(self, value: str) -> None:
+        if value != self.buffer.text:
+            rows = self.rows_shown
+            self.buffer.set(value)
+            self._changed(rows)
+
+    @property
+    def rows_shown(self) -> int:
+        """How many rows the editor takes."""
+        return min(self.buffer.text.count("\n") + 1, MOST_ROWS) if self.multiline else 1
+
+    def show_without_change(self, value: str) -> None:
+        """Show another text and post nothing: the value it stands for is the same."""
+        rows = self.rows_shown
+        self.buffer.set(value)
+        self._redraw(rows)
+
+    # Keys
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        return character is not None and character.isprintable()
+
+    def on_key(self, event: events.Key) -> None:
+        if event.is_printable and event.character is not None:
+            event.stop()
+            event.prevent_default()
+            self._insert(event.character, typed=True)
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        self._paste(event.text)
+
+    def action_go(self, where: str, select: bool = False) -> None:
+        buffer = self.buffer
+        row, column = buffer.place()
+        if (where == "up" and row == 0) or (where == "down" and row == buffer.text.count("\n")):
+            raise SkipAction
+        if where == "right" and not select and self._take_suggestion():
+            return
+        start, end = buffer.span
+        to = {
+            "left": lambda: start if start != end and not select else buffer.cursor - 1,
+            "right": lambda: end if start != end and not select else buffer.cursor + 1,
+            "up": lambda: buffer.offset(row - 1, column),
+            "down": lambda: buffer.offset(row + 1, column),
+            "home": buffer.row_start,
+            "end": buffer.row_end,
+            "word_left": buffer.word_left,
+            "word_right": buffer.word_right,
+        }[where]()
+        buffer.go(to, select)
+        self._redraw()
+
+    def action_select_all(self) -> None:
+        self.buffer.select_all()
+        self._redraw()
+
+    def action_delete(self, what: str) -> None:
+        buffer = self.buffer
+        at = buffer.cursor
+        start, end = {
+            "left": lambda: (at - 1, at),
+            "right": lambda: (at, at + 1),
+            "word_left": lambda: (buffer.word_left(), at),
+            "word_right": lambda: (at, buffer.word_right()),
+            "home": lambda: (buffer.row_start(), at),
+            "end": lambda: (at, buffer.row_end()),
+        }[what]()
+        rows = self.rows_shown
+        if buffer.delete(start, end):
+            self._changed(rows)
+
+    def action_undo(self) -> None:
+        rows = self.rows_shown
+        if self.buffer.undo():
+            self._changed(rows)
+
+    def action_redo(self) -> None:
+        rows = self.rows_shown
+        if self.buffer.redo():
+            self._changed(rows)
+
+    def action_copy(self) -> None:
+        if not self.buffer.selected:
+            raise SkipAction
+        self.app.copy_to_clipboard(self.buffer.selected)
+
+    def action_cut(self) -> None:
+        if self.buffer.selected:
+            self.app.copy_to_clipboard(self.buffer.selected)
+            self.action_delete("left")
+
+    def action_paste(self) -> None:
+        self._paste(self.app.clipboard)
+
+    def action_newline(self) -> None:
+        if not self.multiline:
+            raise SkipAction
+        self._insert("\n")
+
+    def action_submit(self) -> None:
+        self.post_message(self.Submitted(self, self.value))
+
+    def _paste(self, text: str) -> None:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if not self.multiline:
+            text = text.strip("\n").replace("\n", " ")
+        if text:
+            self._insert(text)
+
+    def _insert(self, text: str, *, typed: bool = False) -> None:
+        rows = self.rows_shown
+        if self.buffer.insert(text, typed=typed):
+            self._changed(rows)
+        else:
+            start, end = self.buffer.span
+            self.post_message(self.TooLong(self, f"{self.value[:start]}{text}{self.value[end:]}"))
+
+    def _take_suggestion(self) -> bool:
+        buffer = self.buffer
+        if buffer.cursor != len(buffer.text) or not self.suggestion.startswith(buffer.text):
+            return False
+        rest = self.suggestion[len(buffer.text) :]
+        if not rest:
+            return False
+        self._insert(rest)
+        return True
+
+    def _changed(self, rows_before: int) -> None:
+        self._redraw(rows_before)
+        self.post_message(self.Changed(self, self.value))
+
+    def _redraw(self, rows_before: int | None = None) -> None:
+        self._keep_in_view()
+        self.refresh(layout=rows_before is not None and rows_before != self.rows_shown)
+
+    # Mouse and focus
+
+    def on_focus(self, event: events.Focus) -> None:
+        self._redraw()
+
+    def on_blur(self) -> None:
+        self._left = self._top = 0
+        self.refresh()
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        self._dragging = True
+        self.capture_mouse()
+        self.buffer.go(self._offset_at(event.x, event.y), select=event.shift)
+        self._redraw()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._dragging:
+            self.buffer.go(self._offset_at(event.x, event.y), select=True)
+            self._redraw()
+
+    def on_mouse_up(self) -> None:
+        if self._dragging:
+            self._dragging = False
+            self.release_mouse()
+
+    def _offset_at(self, x: int, y: int) -> int:
+        rows = self.buffer.rows
+        row = min(max(y + self._top, 0), len(rows) - 1)
+        stops = shown(rows[row])[1]
+        wanted = x - self._lead_width() + self._left
+        column = next((at for at in range(len(rows[row])) if stops[at + 1] > wanted), len(rows[row]))
+        return self.buffer.offset(row, column)
+
+    # Drawing
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self.rows_shown
+
+    def on_resize(self) -> None:
+        self._keep_in_view()
+
+    def _lead_width(self) -> int:
+        return paint.width(paint.segments(self.lead)) if self.lead else 0
+
+    def _keep_in_view(self) -> None:
+        room = self.size.width - self._lead_width() - paint.width(self.tail(palette()))
+        if room <= 0:
+            return
+        row, column = self.buffer.place()
+        stops = shown(self.buffer.rows[row])[1]
+        at = stops[column]
+        after = max(stops[column + 1] if column + 1 < len(stops) else at + 1, at + 1)
+        self._left = min(max(self._left, after - room), at)
+        # No emptier than it has to be: deleting at the end brings back what was scrolled out.
+        self._left = min(self._left, max(stops[-1] + 1 - room, 0))
+        self._top = min(max(self._top, row - max(self.size.height, 1) + 1), row)
+
+    def render_line(self, y: int) -> Strip:
+        look = palette()
+        cells = self.size.width
+        ground = self.ground if self.has_focus else self.idle_ground
+        lead = paint.segments(self.lead, look=look) if self.lead else []
+        if y:
+            lead = [Segment(" " * paint.width(lead))] if lead else []
+        rows = self.buffer.rows
+        row = y + self._top
+        line = self._row(row, rows[row], look) if row < len(rows) else []
+        tail = self.tail(look) if not y else []
+        room = max(cells - paint.width(lead) - paint.width(tail), 0)
+        visible = Strip(line).crop(self._left, self._left + room).adjust_cell_length(room)
+        return paint.strip([*lead, *visible, *tail], cells, ground, look=look)
+
+    def tail(self, look: Palette) -> list[Segment]:
+        """Return what is drawn at the right end of the first line; a subclass may say something there."""
+        return []
+
+    def _row(self, row: int, text: str, look: Palette) -> list[Segment]:
+        focused = self.has_focus
+        begin = self.buffer.offset(row, 0)
+        if not self.value and self.placeholder:
+            caret = [self._caret(look)] if focused else []
+            return [*caret, *paint.segments([(self.placeholder, self.placeholder_role)], look=look)]
+        cells = shown(text)[0]
+        styles = self._styles(begin, len(text), look)
+        line = _runs(cells, styles)
+        if focused and self.buffer.cursor == begin + len(text):
+            line.append(self._caret(look))
+        if self.suggestion.startswith(self.value) and row == self.value.count("\n"):
+            line += paint.segments([(self.suggestion[len(self.value) :], "faint")], look=look)
+        return line
+
+    def _caret(self, look: Palette) -> Segment:
+        return Segment(signs_now().caret, look.style("accent"))
+
+    def _styles(self, begin: int, length: int, look: Palette) -> list[Style]:
+        """Return the style of each character of a row that begins at an offset of the text."""
+        plain = look.style("bright" if self.has_focus else "normal")
+        styles = [plain] * length
+        if self.highlight is not None:
+            for start, end, role in self.highlight(self.value):
+                colour = look.style(role)
+                for at in range(max(start - begin, 0), min(end - begin, length)):
+                    styles[at] = colour
+        if self.has_focus:
+            start, end = self.buffer.span
+            marked = look.style("selection") + look.style("bright")
+            for at in range(max(start - begin, 0), min(end - begin, length)):
+                styles[at] = marked
+            at = self.buffer.cursor - begin
+            if 0 <= at < length:
+                styles[at] = styles[at] + Style(reverse=True)
+        return styles
+
+
+@lru_cache(maxsize=512)
+def _shown(text: str, ascii: bool) -> tuple[list[str], list[int]]:
+    if text.isascii() and text.isprintable():
+        return list(text), list(range(len(text) + 1))
+    cells: list[str] = []
+    before = ""
+    for char in text:
+        # A mark is shown on the character it sits on, everything else without a shape by its symbol or code point.
+        cells.append(safe(before + char, ascii=ascii)[len(safe(before, ascii=ascii)) :])
+        before = char
+    return cells, list(accumulate((cell_len(cell) for cell in cells), initial=0))
+
+
+def shown(text: str) -> tuple[list[str], list[int]]:
+    """Return what is drawn for each character of a line, and the cell at which each begins and the last one ends."""
+    return _shown(text, ascii_only())
+
+
+def _runs(cells: list[str], styles: list[Style]) -> list[Segment]:
+    """Join characters of the same style into segments."""
+    line: list[Segment] = []
+    start = 0
+    for at in range(1, len(cells) + 1):
+        if at == len(cells) or styles[at] is not styles[start]:
+            line.append(Segment("".join(cells[start:at]), styles[start]))
+            start = at
+    return line

@@ -1,0 +1,84 @@
+"""The filter of a list, one line: quiet until it is used."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.reactive import reactive
+
+from inspector.tui.themes import Palette
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.editor import Editor, Highlight
+
+
+class FilterInput(Editor):
+    """`/ filter`: posts `Editor.Changed` while typing, and `Left` when the user goes back to the list.
+
+    Esc clears the text, and leaves where there is none; enter and down leave with the filter in force. `note` stands at
+    the right, `idle_note` only while the filter is in force without focus (`esc all messages`), and `problem`, what is
+    wrong with the filter, in the place of both.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "clear_or_leave", show=False),
+        Binding("enter,down", "leave", show=False),
+    ]
+    placeholder_role = "muted"
+
+    note: reactive[paint.Pieces] = reactive("", init=False)
+    idle_note: reactive[paint.Pieces] = reactive("", init=False)
+    problem: reactive[str] = reactive("", init=False)
+
+    class Left(Message):
+        """The user leaves the filter; the list should have the focus."""
+
+        def __init__(self, filter_input: FilterInput) -> None:
+            super().__init__()
+            self.filter_input = filter_input
+
+        @property
+        def control(self) -> FilterInput:
+            return self.filter_input
+
+    def __init__(
+        self,
+        *,
+        placeholder: str = "filter",
+        sign: str = "/",
+        highlight: Highlight | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(
+            placeholder=placeholder,
+            lead=[" ", (sign, "key"), " "],
+            idle_ground="ground",
+            highlight=highlight,
+            limit=2000,
+            id=id,
+            classes=classes,
+        )
+
+    def tail(self, look: Palette) -> list[Segment]:
+        width = self.size.width
+        if self.problem:
+            shown = paint.cut(paint.segments([(self.problem, "error")], room=max(width // 2, 1), look=look), width // 2)
+        else:
+            idle = self.idle_note and self.value and not self.has_focus
+            shown = paint.segments(self.idle_note if idle else self.note, "muted", room=max(width, 1), look=look)
+            # A note gives way to the text.
+            if paint.width(shown) + len(self.value or self.placeholder) + 8 > width:
+                shown = []
+        return [Segment("  "), *shown, Segment(" ")] if shown else []
+
+    def action_clear_or_leave(self) -> None:
+        if self.value:
+            self.value = ""
+        else:
+            self.action_leave()
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left(self))

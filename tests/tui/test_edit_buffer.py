@@ -1,0 +1,136 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.tui.widgets.edit_buffer import UNDO_LIMIT, EditBuffer
+
+
+def buffer(marked: str, **options) -> EditBuffer:
+    """Make a buffer from a text in which `|` is the cursor."""
+    made = EditBuffer(marked.replace("|", ""), **options)
+    made.go(marked.index("|"))
+    return made
+
+
+def marked(made: EditBuffer) -> str:
+    return f"{made.text[: made.cursor]}|{made.text[made.cursor :]}"
+
+
+def test_text_goes_where_the_cursor_is():
+    made = buffer("ab|cd")
+    assert made.insert("X")
+    assert marked(made) == "abX|cd"
+
+
+def test_text_takes_the_place_of_the_selection():
+    made = buffer("ab|cd")
+    made.go(4, select=True)
+    assert made.selected == "cd"
+    made.insert("!")
+    assert marked(made) == "ab!|"
+
+
+def test_the_cursor_stays_in_the_text():
+    made = buffer("ab|")
+    made.go(99)
+    assert made.cursor == 2
+    made.go(-5)
+    assert made.cursor == 0
+
+
+def test_rows_and_columns():
+    made = buffer("one\ntw|o\n\nfour")
+    assert made.place() == (1, 2)
+    assert made.rows == ["one", "two", "", "four"]
+    assert [made.offset(*place) for place in [(0, 0), (1, 2), (2, 5), (3, 99), (9, 1)]] == [0, 6, 8, 13, 10]
+    assert (made.row_start(), made.row_end()) == (4, 7)
+
+
+def test_words():
+    made = buffer("one, two_2 |three")
+    assert made.word_left() == 5
+    assert made.word_right() == 16
+    assert buffer("|").word_right() == 0
+    assert buffer("...|").word_left() == 0
+
+
+def test_deleting_takes_the_selection_first():
+    made = buffer("abc|d")
+    assert made.delete(2, 3)
+    assert marked(made) == "ab|d"
+    made.select_all()
+    assert made.delete(0, 0)
+    assert marked(made) == "|"
+    assert not made.delete(-1, 0)
+
+
+def test_what_was_typed_in_one_go_is_undone_in_one_go():
+    made = buffer("|")
+    for char in "hello":
+        made.insert(char, typed=True)
+    made.insert(" world")
+    assert made.undo()
+    assert made.text == "hello"
+    assert made.undo()
+    assert made.text == ""
+    assert not made.undo()
+    assert made.redo()
+    assert made.redo()
+    assert made.text == "hello world"
+    assert not made.redo()
+
+
+def test_a_move_ends_what_is_typed_in_one_go():
+    made = buffer("|")
+    made.insert("a", typed=True)
+    made.go(0)
+    made.insert("b", typed=True)
+    made.undo()
+    assert made.text == "a"
+
+
+def test_the_limit_refuses_and_changes_nothing():
+    made = buffer("abc|", limit=4)
+    assert made.insert("d")
+    assert not made.insert("e")
+    assert made.text == "abcd"
+    made.select_all()
+    assert made.insert("1234")
+
+
+def test_undo_is_bounded():
+    made = EditBuffer()
+    for at in range(UNDO_LIMIT + 50):
+        made.insert(str(at % 10))
+    while made.undo():
+        pass
+    assert len(made.text) == 50
+
+
+@given(
+    st.text("ab \n,", max_size=20),
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("insert"), st.text("xy\n", min_size=1, max_size=3)),
+            st.tuples(st.just("delete"), st.integers(0, 20)),
+            st.tuples(st.just("go"), st.integers(-1, 25)),
+            st.tuples(st.just("select"), st.integers(-1, 25)),
+        ),
+        max_size=12,
+    ),
+)
+def test_every_change_can_be_undone_to_the_beginning(text, steps):
+    made = EditBuffer(text)
+    for name, value in steps:
+        if name == "insert":
+            made.insert(value)
+        elif name == "delete":
+            made.delete(value, value + 2)
+        else:
+            made.go(value, select=name == "select")
+        assert 0 <= made.cursor <= len(made.text)
+        row, column = made.place()
+        assert made.offset(row, column) == made.cursor
+        assert made.rows[row][:column] == made.text[made.row_start() : made.cursor]
+    while made.undo():
+        pass
+    assert made.text == text
