@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import threading
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
 from urllib.parse import urlsplit
@@ -259,8 +260,9 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.flush()
         try:
-            for events in stream.follow(after, KEEP_ALIVE):
-                self._write_chunk(events)
+            with closing(stream.follow(after, KEEP_ALIVE)) as following:
+                for events in following:
+                    self._write_chunk(events)
             self._write_chunk(b"")
         except ConnectionError:
             self.close_connection = True  # the call goes on: a lost connection is no cancellation

@@ -9,7 +9,7 @@ from inspector.demo.call import Channel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 MOST_WAITING = 1000  # messages kept for a client that has no GET stream open
 MOST_KEPT = 1000  # events kept of one stream
@@ -66,7 +66,7 @@ class Stream(Channel):
         with self._news:
             return list(self._events)[self._primed :]
 
-    def follow(self, after: int, keep_alive: float) -> Iterator[bytes]:
+    def follow(self, after: int, keep_alive: float) -> Generator[bytes, None, None]:
         """Server-sent events after event number `after`, as they come; a comment after `keep_alive` quiet seconds.
 
         Ends with the stream, when the stream hangs up, and when somebody else starts to follow the same stream.
