@@ -73,7 +73,9 @@ class ServerExited(ConnectionProblem):
 
     code = "exited"
 
-    def __init__(self, message: str, *, hint: str = "", status: int | None = None, stderr: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, message: str, *, hint: str = "", status: int | None = None, stderr: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(message, hint=hint)
         self.status = status
         self.stderr = stderr
@@ -89,7 +91,7 @@ class HandshakeError(ConnectionProblem):
 
 
 class HttpError(ConnectionProblem):
-    """An HTTP exchange failed: refused, TLS, redirected elsewhere, a status that is no answer, a body that broke off."""
+    """An HTTP exchange failed: refused, TLS, redirected elsewhere, a status that is no answer, a broken body."""
 
     code = "http"
 
@@ -132,7 +134,9 @@ class AuthorizationNeeded(InspectorError):
     code = "authorization"
     exit_code = 3
 
-    def __init__(self, message: str, *, hint: str = "", status: int | None = None, challenge: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, message: str, *, hint: str = "", status: int | None = None, challenge: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(message, hint=hint)
         self.status = status
         self.challenge = challenge

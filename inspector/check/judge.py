@@ -1,7 +1,7 @@
 """The judge: reads a journal with a cursor of its own and attaches findings to events.
 
-It is never in the way: whoever has time calls `run`, for as many events as there is time for. A live session, a recording
-and an export use the same judge. It never changes what it reads.
+It is never in the way: whoever has time calls `run`, for as many events as there is time for. A live session, a
+recording and an export use the same judge. It never changes what it reads.
 """
 
 from __future__ import annotations

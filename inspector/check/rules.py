@@ -38,7 +38,11 @@ def bytes_rules(event: Event, stdio: bool) -> Iterator[Verdict]:
     if raw.endswith(b"\r") and stdio:
         yield "STDIO-02", "note", "The line ends with CR LF; a line feed alone is what the transport says."
     if event.fields.get("cut"):
-        yield "STDIO-02" if stdio else "HTTP-16", "must", "The message broke off: the stream ended before the message did."
+        yield (
+            "STDIO-02" if stdio else "HTTP-16",
+            "must",
+            "The message broke off: the stream ended before the message did.",
+        )
 
 
 def json_rules(event: Event) -> Iterator[Verdict]:

@@ -1,4 +1,4 @@
-"""Messages against the official schema of the agreed revision; arguments and structured results against the tool's own."""
+"""Messages against the official schema of the agreed revision; arguments and results against the tool's own."""
 
 from __future__ import annotations
 

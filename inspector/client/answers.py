@@ -52,7 +52,9 @@ class Standing:
 class Question:
     """One request of the server that wants an answer from the user."""
 
-    def __init__(self, n: int, id: Any, topic: Topic, params: dict[str, Any], parent: int, t: int, inbox: Inbox) -> None:
+    def __init__(
+        self, n: int, id: Any, topic: Topic, params: dict[str, Any], parent: int, t: int, inbox: Inbox
+    ) -> None:
         self.n = n
         """The request's number in the journal."""
         self.id = id
@@ -86,7 +88,7 @@ class Question:
         return schema if isinstance(schema, dict) else {}
 
     def accept(self, content: Any) -> None:
-        """Elicitation: accept, with the content (None for a URL). Roots: the list of root objects. Sampling: the result."""
+        """Elicitation: accept, with the content (None for a URL). Roots: the root objects. Sampling: the result."""
         if self.topic == "elicitation":
             result: dict[str, Any] = {"action": "accept"}
             if content is not None:
@@ -202,7 +204,9 @@ class Inbox:
         elif isinstance(answer, dict):
             question.accept(answer)
 
-    def settle(self, question: Question, state: State, *, result: Any = None, error: tuple[int, str] | None = None) -> None:
+    def settle(
+        self, question: Question, state: State, *, result: Any = None, error: tuple[int, str] | None = None
+    ) -> None:
         """Send the answer to a question that is open; once only."""
         if question.state != "open":
             return

@@ -79,7 +79,7 @@ class ServerList:
         self._empty = 0
 
     def page(self, result: Any) -> tuple[str | None, str]:
-        """Take in one page. Returns the next cursor, or None at the end, and what was wrong with the cursor, if anything.
+        """Take in one page. Returns the next cursor, or None at the end, and what was wrong with it, if anything.
 
         The cursor is opaque and an empty string is one too (C-PAG-01); any number of pages is read; a repeated cursor
         ends the list (C-PAG-03).
@@ -175,7 +175,9 @@ class SurfaceChange:
         return bool(self.added or self.removed or self.altered)
 
 
-def compare(before: dict[ListName, dict[str, dict[str, Any]]], after: dict[ListName, dict[str, dict[str, Any]]]) -> list[SurfaceChange]:
+def compare(
+    before: dict[ListName, dict[str, dict[str, Any]]], after: dict[ListName, dict[str, dict[str, Any]]]
+) -> list[SurfaceChange]:
     """What changed between two surfaces, by list; lists without a change are left out."""
     changes = []
     for name in KINDS:
@@ -189,5 +191,3 @@ def compare(before: dict[ListName, dict[str, dict[str, Any]]], after: dict[ListN
         if change:
             changes.append(change)
     return changes
-
-

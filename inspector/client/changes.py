@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-Topic = Literal["phase", "server", "tools", "resources", "templates", "prompts", "calls", "inbox", "subscriptions", "log"]
+Topic = Literal[
+    "phase", "server", "tools", "resources", "templates", "prompts", "calls", "inbox", "subscriptions", "log"
+]
 
 
 class Changes:

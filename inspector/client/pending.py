@@ -39,7 +39,14 @@ class Progress:
 class Call:
     """A request that was sent. Await `result()`; `cancel()` and `extend()` at any time."""
 
-    def __init__(self, method: str, params: dict[str, Any] | None, timeout: float, ceiling: float, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        method: str,
+        params: dict[str, Any] | None,
+        timeout: float,
+        ceiling: float,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
         self.method = method
         self.params = params
         self.id: int | str = 0
@@ -254,7 +261,9 @@ class Pending:
 
     def cancel(self, call: Call, reason: str) -> None:
         """The user gives up."""
-        self._give_up(call, "cancelled", RequestCancelled(f"{call.method} {call.name} was cancelled.".replace("  ", " ")))
+        self._give_up(
+            call, "cancelled", RequestCancelled(f"{call.method} {call.name} was cancelled.".replace("  ", " "))
+        )
         self._tell_cancelled(call, reason)
 
     def expire(self, call: Call) -> None:

@@ -112,7 +112,8 @@ class RecordedSession:
 
 
 _INTERESTING = frozenset((
-    "initialize", "resources/subscribe", "resources/unsubscribe", "notifications/resources/updated", *BY_METHOD, *TOPICS,
+    "initialize", "resources/subscribe", "resources/unsubscribe", "notifications/resources/updated",
+    *BY_METHOD, *TOPICS,
 ))  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Literal
 
 from inspector.client.answers import Inbox, Question
@@ -41,7 +42,8 @@ def transport_for(target: Target, sink: Sink, options: Options) -> Transport:
     if isinstance(target, HttpTarget):
         from inspector.transports.http import HttpTransport
 
-        return HttpTransport(target.url, sink, options.http)
+        http = replace(options.http, headers=target.headers, proxy=target.proxy, verify=target.verify)
+        return HttpTransport(target.url, sink, http)
     raise UsageError(f"{target.describe()} is a recording.", hint="`inspector replay FILE` opens recordings.")
 
 
@@ -364,6 +366,9 @@ class Session:
             raise
         finally:
             self.changes.bump(name)
+        if name in self._stale:
+            self._stale.discard(name)
+            await self.load(name)
 
     def _cursor_finding(self, n: int, method: str, trouble: str) -> None:
         text = f"{method} was ended: {trouble}."
@@ -379,15 +384,11 @@ class Session:
         """Read again what the server says has changed; notices that come while reading lead to one more reading."""
         for name, kind in KINDS.items():
             found = self.catalog[name]
-            if kind.changed == notification and (found.pages or found.loading) and name not in self._stale:
+            if kind.changed == notification and found.loading:
                 self._stale.add(name)
-                self.run(self._reload(name))
-
-    async def _reload(self, name: ListName) -> None:
-        while self.catalog[name].loading:
-            await asyncio.sleep(0.02)
-        self._stale.discard(name)
-        await self.load(name)
+            elif kind.changed == notification and found.pages:
+                found.loading = True
+                self.run(self.load(name))
 
     # What a server offers
 

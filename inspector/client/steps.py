@@ -30,7 +30,7 @@ LOOKED_AT = 400
 
 
 def connection_steps(journal: Journal) -> list[Step]:
-    """The steps of the newest connection: command or address, start, noise before the handshake, handshake, ready or end."""
+    """The steps of the newest connection: command or address, start, noise, handshake, ready or end."""
     first = _last_start(journal)
     steps: list[Step] = []
     noise = 0
@@ -47,7 +47,11 @@ def connection_steps(journal: Journal) -> list[Step]:
             noise += 1
             event = journal.event(n)
             if event.text.strip():
-                steps.append(Step("stdout", "note", f"“{event.text.strip()[:200]}” is not JSON-RPC: kept, and skipped", event.t, n))
+                steps.append(
+                    Step(
+                        "stdout", "note", f"“{event.text.strip()[:200]}” is not JSON-RPC: kept, and skipped", event.t, n
+                    )
+                )
         elif journal.index.method(n) == "initialize":
             handshake = _handshake_step(journal, n) or handshake
             if handshake is not None and handshake not in steps:
@@ -67,7 +71,13 @@ def _life_step(event: Event) -> Step | None:
     fields = event.fields
     name = fields.get("event")
     if name == "spawn":
-        return Step("start", "ok", f"process {fields.get('pid')} in {fields.get('cwd')}: {fields.get('program')}", event.t, event.n)
+        return Step(
+            "start",
+            "ok",
+            f"process {fields.get('pid')} in {fields.get('cwd')}: {fields.get('program')}",
+            event.t,
+            event.n,
+        )
     if name == "connect":
         return Step("connect", "ok", _said(fields, "to", "address", "http"), event.t, event.n)
     if name == "exit":
@@ -93,7 +103,13 @@ def _http_step(event: Event) -> Step | None:
     status = event.fields.get("status")
     if type(status) is not int or status < 300:
         return None
-    return Step("http", "note", f"{status} {event.fields.get('reason', '')} from {event.fields.get('url', '')}", event.t, event.n)
+    return Step(
+        "http",
+        "note",
+        f"{status} {event.fields.get('reason', '')} from {event.fields.get('url', '')}",
+        event.t,
+        event.n,
+    )
 
 
 def _handshake_step(journal: Journal, n: int) -> Step | None:

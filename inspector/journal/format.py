@@ -61,8 +61,8 @@ class Event:
     __slots__ = ("_message", "_parsed", "ch", "data", "dir", "fields", "kind", "kind_name", "n", "raw", "t")
 
     def __init__(
-        self, n: int, t: int, dir: Dir, kind: Kind, ch: str, raw: str | None, data: bytes | None, fields: dict[str, Any],
-        kind_name: str = "",
+        self, n: int, t: int, dir: Dir, kind: Kind, ch: str, raw: str | None, data: bytes | None,
+        fields: dict[str, Any], kind_name: str = "",
     ) -> None:  # fmt: skip
         self.n = n
         self.t = t

@@ -81,7 +81,7 @@ class Journal:
 
     @classmethod
     def create(cls, path: Path, target: dict[str, Any], secrets: Iterable[str] = ()) -> Journal:
-        """Begin a recording in `path` (must not exist with content). `target` is what we connect to, without secrets."""
+        """Begin a recording in `path`, which must be new or empty. `target` is what we connect to, without secrets."""
         return cls._begin(Storage.create(path), target, secrets)
 
     @classmethod
@@ -430,7 +430,9 @@ class Journal:
             index.add_life(event.t, event.kind, event.ch, offset, event.fields)
             return
         message = event.message
-        kind = Kind.INVALID if event.kind == Kind.RPC and message is None and event.text.strip() != "null" else event.kind
+        kind = (
+            Kind.INVALID if event.kind == Kind.RPC and message is None and event.text.strip() != "null" else event.kind
+        )
         n = index.add(event.t, event.dir, kind, event.ch, offset, size, message)
         if event.kind == Kind.NOTE and type(event.fields.get("finding")) is dict:
             self._take_finding(n, event)

@@ -99,7 +99,9 @@ class Redactor:
         """A query string or urlencoded body without the values of secret fields."""
         return _QUERY.sub(
             lambda found: (
-                f"{found[1]}{found[2]}={self.mark(found[3])}" if found[2].lower() in SECRET_FIELDS and found[3] else found[0]
+                f"{found[1]}{found[2]}={self.mark(found[3])}"
+                if found[2].lower() in SECRET_FIELDS and found[3]
+                else found[0]
             ),
             body,
         )

@@ -70,7 +70,8 @@ class Storage:
                 raise RecordingError(f"{path} is no file.", hint="Name a recording (*.mcp.jsonl).")
         except OSError as error:
             raise RecordingError(
-                f"The recording {path} cannot be read: {error.strerror}.", hint="`inspector recordings` lists those kept."
+                f"The recording {path} cannot be read: {error.strerror}.",
+                hint="`inspector recordings` lists those kept.",
             ) from error
         return cls(fd, path, writable=False)
 

@@ -24,7 +24,8 @@ class Server:
         self.methods = {name.replace("__", "/"): answer for name, answer in methods.items()}
         self.seen = []
         self.initialize = {
-            "protocolVersion": "2025-11-25", "capabilities": CAPABILITIES, "serverInfo": {"name": "test", "version": "1"},
+            "protocolVersion": "2025-11-25", "capabilities": CAPABILITIES,
+            "serverInfo": {"name": "test", "version": "1"},
         }  # fmt: skip
 
     def asked(self, method):
@@ -52,7 +53,10 @@ def make_session(server, **options):
     """A session that is not open yet."""
     options.setdefault("standing", Standing(sampling="ask", elicitation="ask", roots="ask"))
     return Session(
-        StdioTarget(("test",)), Journal.unnamed({}), Options(**options), connect=lambda _t, sink, _o: MemoryTransport(sink, server)
+        StdioTarget(("test",)),
+        Journal.unnamed({}),
+        Options(**options),
+        connect=lambda _t, sink, _o: MemoryTransport(sink, server),
     )
 
 

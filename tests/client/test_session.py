@@ -34,12 +34,15 @@ async def test_the_handshake(connect):
     """C-LIFE-01, C-LIFE-02, C-LIFE-04."""
     server = Server()
     async with connect(server) as session:
+        await until(lambda: len(server.seen) == 2)
         first, second = server.seen
         assert first["method"] == "initialize"
         assert first["params"]["protocolVersion"] == "2025-11-25"
         assert first["params"]["clientInfo"]["name"] == "inspector"
         assert first["params"]["capabilities"] == {
-            "roots": {"listChanged": True}, "sampling": {"tools": {}}, "elicitation": {"form": {}, "url": {}},
+            "roots": {"listChanged": True},
+            "sampling": {"tools": {}},
+            "elicitation": {"form": {}, "url": {}},
         }
         assert second == {"jsonrpc": "2.0", "method": "notifications/initialized"}
         assert session.phase == "ready"
@@ -119,7 +122,7 @@ async def test_a_result_and_an_error(connect):
     async with connect(Server(tools__call={"content": []})) as session:
         call = session.call_tool("x", {"a": 1})
         assert await call.result() == {"content": []}
-        assert (call.fate, call.n, call.answer_n) == ("done", 4, 5)
+        assert (call.fate, call.n, call.answer_n) == ("done", 5, 6)
         with pytest.raises(ServerError, match="Method not found") as caught:
             await session.request("no/such")
         assert caught.value.rpc_code == -32601
@@ -155,6 +158,7 @@ async def test_a_timeout_cancels_and_the_late_answer_is_kept_as_late(connect):
         call = session.start("x", timeout=0.05)
         with pytest.raises(RequestTimeout, match=r"within 0\.05 s"):
             await call.result()
+        await until(lambda: server.asked("notifications/cancelled"))
         assert server.asked("notifications/cancelled")[0]["params"]["requestId"] == call.id
         message, reply = held[0]
         reply({"id": message["id"], "result": {"too": "late"}})
@@ -199,7 +203,9 @@ async def test_cancel_tells_the_server_once(connect):
         with pytest.raises(RequestCancelled):
             await call.result()
         await until(lambda: server.asked("notifications/cancelled"))
-        assert [m["params"] for m in server.asked("notifications/cancelled")] == [{"requestId": call.id, "reason": "enough"}]
+        assert [m["params"] for m in server.asked("notifications/cancelled")] == [
+            {"requestId": call.id, "reason": "enough"}
+        ]
         assert session.journal.index.state(call.n) is State.CANCELLED
 
 
@@ -251,7 +257,14 @@ async def test_batches_are_taken_apart(connect):
     """C-BASE-07."""
 
     def answer(message, reply):
-        reply([notify("notifications/message", level="info", data=1), {"id": message["id"], "result": {"batched": True}}, 7, []])
+        reply(
+            [
+                notify("notifications/message", level="info", data=1),
+                {"id": message["id"], "result": {"batched": True}},
+                7,
+                [],
+            ]
+        )
 
     async with connect(Server(x=answer)) as session:
         assert await session.request("x") == {"batched": True}
@@ -334,9 +347,7 @@ async def test_a_page_limit(connect):
         assert len(session.catalog.tools) == 4
 
 
-@pytest.mark.parametrize(
-    ("cursor", "words"), [("same", "a second time"), (7, "no string"), ({"a": 1}, "no string")]
-)
+@pytest.mark.parametrize(("cursor", "words"), [("same", "a second time"), (7, "no string"), ({"a": 1}, "no string")])
 async def test_a_bad_cursor_ends_the_list_with_a_finding(connect, cursor, words):
     """C-PAG-03."""
     async with connect(Server(tools__list={"tools": [{"name": "t"}], "nextCursor": cursor})) as session:
@@ -356,7 +367,9 @@ async def test_endless_empty_pages_end(connect):
         assert session.journal.findings.total == 1
 
 
-@pytest.mark.parametrize("result", [None, [], "x", {"tools": None}, {"tools": {"a": 1}}, {"tools": [1, None, {"name": 5}]}])
+@pytest.mark.parametrize(
+    "result", [None, [], "x", {"tools": None}, {"tools": {"a": 1}}, {"tools": [1, None, {"name": 5}]}]
+)
 async def test_lists_of_any_shape_are_taken(connect, result):
     async with connect(Server(tools__list=lambda m, reply: reply({"id": m["id"], "result": result}))) as session:
         await session.load("tools")
@@ -397,7 +410,8 @@ async def test_a_server_without_templates_has_an_empty_list_of_them(connect):
 async def test_list_changed_lists_again_and_a_storm_of_it_does_so_twice_at_most(connect):
     server = Server(tools__list={"tools": [{"name": "a"}]})
     server.methods["storm"] = lambda m, reply: [
-        *[reply(notify("notifications/tools/list_changed")) for _ in range(50)], reply({"id": m["id"], "result": {}}),
+        *[reply(notify("notifications/tools/list_changed")) for _ in range(50)],
+        reply({"id": m["id"], "result": {}}),
     ]
     async with connect(server) as session:
         await session.load("tools")
@@ -409,10 +423,14 @@ async def test_list_changed_lists_again_and_a_storm_of_it_does_so_twice_at_most(
 
 
 async def test_load_all_reads_what_is_offered(connect):
-    server = Server(tools__list={"tools": []}, resources__list={"resources": [{"uri": "a:b"}]}, prompts__list={"prompts": []})
+    server = Server(
+        tools__list={"tools": []}, resources__list={"resources": [{"uri": "a:b"}]}, prompts__list={"prompts": []}
+    )
     async with connect(server) as session:
         session.load_all()
-        await until(lambda: all(session.catalog[name].complete for name in ("tools", "resources", "templates", "prompts")))
+        await until(
+            lambda: all(session.catalog[name].complete for name in ("tools", "resources", "templates", "prompts"))
+        )
         assert session.catalog.resources.get("a:b")
 
 
@@ -554,12 +572,32 @@ async def test_what_was_not_declared_is_refused(connect):
     ("standing", "method", "params", "expected"),
     [
         (Standing(sampling="hi"), "sampling/createMessage", {"maxTokens": 10}, ("result", sampling_result("hi", {}))),
-        (Standing(sampling="decline"), "sampling/createMessage", {}, ("error", {"code": -1, "message": "User rejected sampling request"})),
+        (
+            Standing(sampling="decline"),
+            "sampling/createMessage",
+            {},
+            ("error", {"code": -1, "message": "User rejected sampling request"}),
+        ),
         (Standing(elicitation="decline"), "elicitation/create", FORM, ("result", {"action": "decline"})),
         (Standing(elicitation="cancel"), "elicitation/create", FORM, ("result", {"action": "cancel"})),
-        (Standing(elicitation="defaults"), "elicitation/create", FORM, ("result", {"action": "accept", "content": {"n": 4}})),
-        (Standing(elicitation={"n": 1}), "elicitation/create", FORM, ("result", {"action": "accept", "content": {"n": 1}})),
-        (Standing(roots=("file:///a%20b/",)), "roots/list", {}, ("result", {"roots": [{"uri": "file:///a%20b/", "name": "a b"}]})),
+        (
+            Standing(elicitation="defaults"),
+            "elicitation/create",
+            FORM,
+            ("result", {"action": "accept", "content": {"n": 4}}),
+        ),
+        (
+            Standing(elicitation={"n": 1}),
+            "elicitation/create",
+            FORM,
+            ("result", {"action": "accept", "content": {"n": 1}}),
+        ),
+        (
+            Standing(roots=("file:///a%20b/",)),
+            "roots/list",
+            {},
+            ("result", {"roots": [{"uri": "file:///a%20b/", "name": "a b"}]}),
+        ),
     ],
 )
 async def test_standing_answers(connect, standing, method, params, expected):

@@ -1,0 +1,146 @@
+"""The app: puts up screens, wears a theme, opens and closes sessions. Nothing else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+
+from inspector.client.options import Options
+from inspector.client.recorded import RecordedSession
+from inspector.client.recording import new_journal
+from inspector.client.session import Session
+from inspector.config import paths
+from inspector.config.remember import ServerMemory
+from inspector.config.settings import Settings
+from inspector.config.targets import RecordingTarget, StdioTarget, Target
+from inspector.errors import ConfigError, InspectorError
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import warm_up
+from inspector.tui.keymap import Keymap
+from inspector.tui.palette import Items, Themes, Verbs
+from inspector.tui.screens.main import MainScreen
+from inspector.tui.screens.start import OpenTarget, StartScreen
+from inspector.tui.theme_switch import ThemeSwitch
+
+
+def demo_target() -> StdioTarget:
+    """The built-in demo server, as a target."""
+    return StdioTarget((sys.executable, "-m", "inspector.demo"), name="demo")
+
+
+class InspectorApp(App[int]):
+    """The interface. `target` None shows the start screen."""
+
+    TITLE = "inspector"
+    COMMANDS: ClassVar[set[Any]] = {Verbs, Items, Themes}
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "screen.quit", show=False)]
+    CSS = """
+    Screen { background: $background; }
+    """
+
+    def __init__(
+        self,
+        target: Target | None,
+        options: Options,
+        settings: Settings,
+        *,
+        record: Path | None = None,
+        keep: bool = True,
+        follow: bool = False,
+        config: Path | None = None,
+    ) -> None:
+        super().__init__()
+        self.target = target
+        self.options = options
+        self.settings = settings
+        self.record = record
+        self.keep = keep
+        self.follow = follow
+        self.config = config
+        self.verb_keys = Keymap(dict(settings.keymap))
+        self.theme_switch = ThemeSwitch(self, paths.config_folder() / "themes", self._theme_problem)
+        self.session: Session | RecordedSession | None = None
+        self.crash: BaseException | None = None
+
+    def on_mount(self) -> None:
+        self.theme_switch.use(self.settings.theme)
+        self.set_keymap(self.verb_keys.overrides)
+        for problem in self.verb_keys.problems:
+            self._theme_problem(problem)
+        if self.target is None:
+            self.push_screen(StartScreen(self.settings, self.config))
+        else:
+            self.open_target(self.target)
+        # Off the way of the first frame: the fast parser, for floods.
+        self.set_timer(1.0, lambda: self.run_worker(warm_up, thread=True, exit_on_error=False))
+
+    def _theme_problem(self, problem: ConfigError) -> None:
+        self.notify(f"{problem.message} {problem.hint}", severity="warning", markup=False, timeout=10)
+
+    def on_open_target(self, event: OpenTarget) -> None:
+        try:
+            self.open_target(event.target)
+        except InspectorError as error:
+            self.notify(f"{error.message} {error.hint}", severity="error", markup=False, timeout=10)
+
+    def open_target(self, target: Target) -> None:
+        """Put up the main screen on a target; the session opens by itself."""
+        if isinstance(target, RecordingTarget):
+            self.session = RecordedSession(Journal.open(target.path), target.path)
+        else:
+            journal = new_journal(target, record=self.record, keep=self.keep, settings=self.settings)
+            self.session = Session(target, journal, self.options)
+        self.push_screen(MainScreen(self.session, follow_file=self.follow))
+
+    async def close_session(self) -> None:
+        """End the session and remember how it went. Called on every way out."""
+        session = self.session
+        if isinstance(session, Session):
+            ok = session.server.known
+            note = session.error.message if session.error is not None and not ok else ""
+            await session.close()
+            ServerMemory(session.target).remember_open(ok, note)
+        if session is not None:
+            session.journal.release()
+
+    async def _shutdown(self) -> None:
+        await super()._shutdown()
+        await self.close_session()
+
+    def _handle_exception(self, error: Exception) -> None:
+        self.crash = error
+        super()._handle_exception(error)
+
+
+def run(
+    target: Target | None,
+    options: Options,
+    *,
+    record: Path | None,
+    keep: bool,
+    settings: Settings,
+    config: Path | None = None,
+) -> int:
+    """Run the interface until the user leaves. Returns the exit code."""
+    return _run(lambda: InspectorApp(target, options, settings, record=record, keep=keep, config=config), settings)
+
+
+def run_recording(path: Path, *, follow: bool, settings: Settings) -> int:
+    """Run the interface on a recording. Raises `RecordingError` before anything is drawn if it cannot be read."""
+    Journal.open(path).release()
+    return _run(lambda: InspectorApp(RecordingTarget(path), Options(), settings, follow=follow), settings)
+
+
+def _run(make: Callable[[], InspectorApp], settings: Settings) -> int:
+    app = make()
+    code = app.run(mouse=settings.mouse)
+    if app.crash is not None:
+        raise app.crash
+    return code if code is not None else app.return_code or 0

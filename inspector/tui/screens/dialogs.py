@@ -1,0 +1,128 @@
+"""Dialogs, only for what must be decided first: leaving with a call in flight, a file's name, an export."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from inspector.tui.keymap import Hint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.virtual_list import TextRows, VirtualList
+
+_CSS = """
+{name} {{ align: center middle; }}
+{name} > Edge {{ width: 90%; max-width: 90; height: {height}; }}
+"""
+
+
+class Confirm(ModalScreen[bool]):
+    """A question with two answers. Enter or `y` says yes, esc or `n` no."""
+
+    DEFAULT_CSS = _CSS.format(name="Confirm", height="7")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y,enter", "yes", show=False),
+        Binding("n,escape,q", "no", show=False),
+    ]
+
+    def __init__(self, question: str, detail: str, yes: str, no: str) -> None:
+        super().__init__()
+        self._question, self._detail, self._yes, self._no = question, detail, yes, no
+
+    def compose(self) -> ComposeResult:
+        keys = [Hint("y", self._yes, "y"), Hint("esc", self._no, "escape")]
+        edge = Edge(VirtualList(TextRows([self._detail])), title=self._question, keys=keys)
+        edge.tone = "ask"
+        yield edge
+
+    def on_mount(self) -> None:
+        self.query_one(VirtualList).focus()
+
+    def on_virtual_list_selected(self) -> None:
+        self.dismiss(True)
+
+    def action_yes(self) -> None:
+        self.dismiss(True)
+
+    def action_no(self) -> None:
+        self.dismiss(False)
+
+
+class AskPath(ModalScreen[Path | None]):
+    """Asks for a file's name. An existing file is never overwritten: the dialog says so and stays."""
+
+    DEFAULT_CSS = _CSS.format(name="AskPath", height="8")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "take", show=False, priority=True),
+        Binding("escape", "leave", show=False),
+    ]
+
+    def __init__(self, title: str, suggested: str) -> None:
+        super().__init__()
+        self._title, self._suggested = title, suggested
+
+    def compose(self) -> ComposeResult:
+        keys = [Hint("enter", "write", "enter"), Hint("esc", "leave it", "escape")]
+        with Edge(title=self._title, keys=keys), Vertical():
+            yield Editor(self._suggested, placeholder="a file name", id="path")
+
+    def on_mount(self) -> None:
+        self.query_one(Editor).focus()
+
+    def action_take(self) -> None:
+        """Take the name, unless there is such a file already or its folder is missing."""
+        text = self.query_one(Editor).value.strip()
+        path = Path(text).expanduser()
+        edge = self.query_one(Edge)
+        if not text:
+            edge.note = [("a name is needed", "error")]
+        elif path.exists():
+            edge.note = [("there is such a file already", "error")]
+        elif not path.parent.is_dir():
+            edge.note = [("there is no such folder", "error")]
+        else:
+            self.dismiss(path)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+class Choose(ModalScreen[str | None]):
+    """A short menu: one word of several, each with a line of explanation."""
+
+    DEFAULT_CSS = _CSS.format(name="Choose", height="auto") + "Choose VirtualList { height: auto; max-height: 16; }"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
+
+    def __init__(self, title: str, choices: Sequence[tuple[str, str]], current: str = "") -> None:
+        super().__init__()
+        self._title, self._choices, self._current = title, list(choices), current
+
+    def compose(self) -> ComposeResult:
+        width = max((len(word) for word, _ in self._choices), default=8) + 2
+        rows: list[Pieces] = [[(f"{word:<{width}}", "bright"), (text, "muted")] for word, text in self._choices]
+        view = VirtualList(TextRows(rows))
+        view.styles.height = len(rows)
+        keys = [Hint("enter", "choose", "enter"), Hint("esc", "leave it", "escape")]
+        edge = Edge(view, title=self._title, keys=keys)
+        edge.styles.height = len(rows) + 5
+        yield edge
+
+    def on_mount(self) -> None:
+        view = self.query_one(VirtualList)
+        view.focus()
+        words = [word for word, _ in self._choices]
+        if self._current in words:
+            view.cursor = words.index(self._current)
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        self.dismiss(self._choices[event.index][0])
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,302 @@
+"""The start screen: type a target, pick a configured server, pick a recording, or try the demo. No reading needed."""
+
+from __future__ import annotations
+
+import shlex
+from datetime import datetime
+from pathlib import Path
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Horizontal
+from textual.message import Message
+from textual.screen import Screen
+
+from inspector import __version__
+from inspector.client.recording import RecordingInfo, list_recordings
+from inspector.config.remember import ServerMemory
+from inspector.config.servers import ServerEntry, ServerList, find_servers
+from inspector.config.settings import Settings
+from inspector.config.targets import RecordingTarget, Target, parse_target
+from inspector.errors import InspectorError
+from inspector.text import count, duration, size
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.panes.keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.status import Footer, HeaderLine, Part
+from inspector.tui.widgets.virtual_list import TextRows, VirtualList
+
+
+class OpenTarget(Message):
+    """Open this target."""
+
+    def __init__(self, target: Target) -> None:
+        super().__init__()
+        self.target = target
+
+
+class ServerRows:
+    """One row an entry: how it went last, its name, what it runs, where the entry stands."""
+
+    def __init__(self, entries: list[tuple[ServerEntry, bool | None]]) -> None:
+        self.entries = entries
+        self._name = min(max((len(entry.name) for entry, _ in entries), default=0) + 1, 24)
+        self._source = min(max((len(entry.source_label) for entry, _ in entries), default=0), 18)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        entry, ok = self.entries[index]
+        signs = signs_now()
+        mark = [(f"{signs.failed} ", "error")] if ok is False else [(f"{signs.done} ", "received")] if ok else "  "
+        source = self._source if width > 50 else 0
+        middle = max(width - 2 - self._name - 2 - source - 1, 8)
+        line = paint.cell(mark, 2)
+        line += paint.cell([(f"@{entry.name}", "muted" if entry.disabled else "bright")], self._name + 1)
+        line += paint.cell([(f" {entry.summary}", "normal")], middle)
+        if source:
+            line += paint.cell([(f" {entry.source_label}", "muted")], source + 1)
+        return line
+
+
+class RecordingRows:
+    """One row a recording: when, what, revision, how many frames, how long, how it ended."""
+
+    def __init__(self, recordings: list[RecordingInfo]) -> None:
+        self.recordings = recordings
+
+    def __len__(self) -> int:
+        return len(self.recordings)
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        info = self.recordings[index]
+        state: Pieces = [(f"{info.errors} errors", "error")] if info.errors else ""
+        if not info.ended:
+            state = [("end is missing", "finding")]
+        line = paint.cell([(when(info.started), "muted")], 17)
+        line += paint.cell([(info.label, "bright")], max(width - 17 - 12 - 10 - 10 - 16, 10))
+        line += paint.cell([(info.revision, "muted")], 12)
+        line += paint.cell(count(info.events) if info.events is not None else "", 10, right=True)
+        line += paint.cell(
+            [(duration(info.duration) if info.duration is not None else size(info.size), "muted")], 10, right=True
+        )
+        line += paint.cell(state, 16, right=True)
+        return line
+
+
+class StartScreen(Screen[None]):
+    """What one does next."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("app"), *bindings("start")]
+    DEFAULT_CSS = """
+    StartScreen { layout: vertical; }
+    #open { height: 3; padding: 0 1; }
+    #choices { height: 2fr; min-height: 8; }
+    #servers { width: 1fr; height: 1fr; }
+    #try { width: 40; height: 1fr; }
+    #recordings { height: 3fr; }
+    .-slim #try { display: none; }
+    """
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(0, "-slim"), (96, "-roomy")]
+
+    def __init__(self, settings: Settings, config: Path | None = None) -> None:
+        super().__init__()
+        self.settings = settings
+        self.config = config
+        self._servers = ServerList()
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(id="header")
+        yield Edge(Editor(placeholder="a command, a URL, @name or a recording", id="target"), title="Open", id="open")
+        with Horizontal(id="choices"):
+            yield Edge(
+                VirtualList(id="server-rows", empty="No config file of this folder or of a known client names a server."),
+                title="Servers", id="servers", keys=hints(self, "start.open"),
+            )  # fmt: skip
+            yield Edge(VirtualList(TextRows(self._try())), title="Try it", id="try")
+        yield Edge(
+            VirtualList(id="recording-rows", empty="Every session is recorded; the newest will be listed here."),
+            title="Recordings", id="recordings", keys=hints(self, "start.open", "start.export", "start.delete"),
+        )  # fmt: skip
+        yield Container(Footer(id="footer", hints=self.hints()))
+
+    def _try(self) -> list[Pieces]:
+        return [
+            "The demo server shows every feature",
+            "without a network.",
+            "",
+            [("D", "key"), "  open the demo"],
+            "",
+            [("in a shell", "muted")],
+            "inspector demo",
+            "inspector npx -y some-server",
+            "inspector https://host/mcp",
+        ]
+
+    def hints(self) -> list[Hint]:
+        """The footer."""
+        return hints(self, "app.next-pane", "start.demo", "app.palette", "app.help", "app.quit")
+
+    def on_mount(self) -> None:
+        self.query_one(HeaderLine).parts = [
+            Part([[("inspector", "bright bold")]]),
+            Part([[(__version__, "muted")]], right=True),
+        ]
+        self.query_one("#target", Editor).focus()
+        self._find()
+
+    @work(thread=True, exclusive=True, exit_on_error=False)
+    def _find(self) -> None:
+        """Read config files and the recordings' heads and tails, off the event loop."""
+        servers = find_servers(config=self.config)
+        entries = []
+        for entry in servers.entries:
+            last = ServerMemory(entry).last_open()
+            entries.append((entry, None if last is None else last.ok))
+        recordings = list_recordings()
+        self.app.call_from_thread(self._show, servers, entries, recordings)
+
+    def _show(
+        self, servers: ServerList, entries: list[tuple[ServerEntry, bool | None]], recordings: list[RecordingInfo]
+    ) -> None:
+        if not self.is_mounted:
+            return
+        self._servers = servers
+        self.query_one("#server-rows", VirtualList).source = ServerRows(entries)
+        files = len({entry.path for entry, _ in entries})
+        facts: list[Pieces] = [f"{len(entries)} from {files} file{'s' if files != 1 else ''}"] if entries else []
+        if servers.problems:
+            facts.append([(f"{len(servers.problems)} problems", "error")])
+            problem = servers.problems[0]
+            self.query_one("#servers", Edge).note = [(f"{problem.path.name}: {problem.message}", "error")]
+        self.query_one("#servers", Edge).facts = facts
+        self.query_one("#recording-rows", VirtualList).source = RecordingRows(recordings)
+        total = sum(info.size for info in recordings)
+        limit = self.settings.keep_recordings_bytes
+        self.query_one("#recordings", Edge).facts = (f"{len(recordings)} kept  {size(total)} of {size(limit)}",)
+
+    def on_editor_submitted(self) -> None:
+        """Open what was typed."""
+        text = self.query_one("#target", Editor).value.strip()
+        if not text:
+            return
+        try:
+            target = parse_target(shlex.split(text), config=self.config)
+        except (InspectorError, ValueError) as error:
+            edge = self.query_one("#open", Edge)
+            edge.facts = ([(str(error), "error")],)
+            edge.tone = "error"
+            return
+        self.post_message(OpenTarget(target))
+
+    def on_editor_changed(self) -> None:
+        edge = self.query_one("#open", Edge)
+        edge.facts, edge.tone = (), ""
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        source = event.list_view.source
+        if isinstance(source, ServerRows):
+            entry, _ = source.entries[event.index]
+            try:
+                self.post_message(OpenTarget(self._resolve(entry)))
+            except InspectorError as error:
+                self.notify(f"{error.message} {error.hint}", severity="error", markup=False, timeout=10)
+        elif isinstance(source, RecordingRows):
+            self.post_message(OpenTarget(RecordingTarget(source.recordings[event.index].path)))
+
+    @staticmethod
+    def _resolve(entry: ServerEntry) -> Target:
+        from inspector.config.servers import resolve
+
+        return resolve(entry)
+
+    def action_open(self) -> None:
+        """Enter where no list has the focus."""
+        self.on_editor_submitted()
+
+    def action_demo(self) -> None:
+        from inspector.tui.app import demo_target
+
+        self.post_message(OpenTarget(demo_target()))
+
+    def _recording(self) -> RecordingInfo | None:
+        view = self.query_one("#recording-rows", VirtualList)
+        if not view.has_focus or view.cursor < 0 or not isinstance(view.source, RecordingRows):
+            return None
+        return view.source.recordings[view.cursor]
+
+    @work(exclusive=True, group="dialog")
+    async def action_delete(self) -> None:
+        """Delete the selected recording, after asking."""
+        from inspector.tui.screens.dialogs import Confirm
+
+        info = self._recording()
+        if info is not None and await self.app.push_screen_wait(
+            Confirm("Delete this recording?", str(info.path), "delete", "keep")
+        ):
+            try:
+                info.path.unlink()
+            except OSError as error:
+                self.notify(f"{info.path} was not deleted: {error.strerror}", severity="error", markup=False)
+            self._find()
+
+    @work(exclusive=True, group="dialog")
+    async def action_export(self) -> None:
+        """Export the selected recording."""
+        from inspector.export import FORMATS, export_file
+        from inspector.tui.screens.dialogs import AskPath, Choose
+
+        info = self._recording()
+        if info is None:
+            return
+        format = await self.app.push_screen_wait(Choose("Export the recording", list(FORMATS.items())))
+        path = (
+            await self.app.push_screen_wait(AskPath(f"Export as {format}", f"{info.path.stem}.{format}"))
+            if format
+            else None
+        )
+        if format and path is not None:
+            try:
+                export_file(info.path, format, path)
+            except (OSError, InspectorError) as error:
+                self.notify(f"{path} was not written: {error}", severity="error", markup=False)
+            else:
+                self.notify(f"Written to {path}.", markup=False)
+
+    def action_filter(self) -> None:
+        self.query_one("#target", Editor).focus()
+
+    def action_next_pane(self) -> None:
+        self.focus_next()
+
+    def action_previous_pane(self) -> None:
+        self.focus_previous()
+
+    def action_help(self) -> None:
+        from inspector.tui.screens.help import Help
+
+        self.app.push_screen(Help(self.app.verb_keys, ["start", "list", "app"]))  # type: ignore[attr-defined]
+
+    def action_quit(self) -> None:
+        self.app.exit(0)
+
+
+def when(started: datetime | None) -> str:
+    """A date as people say it: `today 12:58`, `yesterday`, `Mon 16 Nov`."""
+    if started is None:
+        return ""
+    local = started.astimezone()
+    days = (datetime.now().astimezone().date() - local.date()).days
+    if days == 0:
+        return f"today {local:%H:%M}"
+    if days == 1:
+        return f"yesterday {local:%H:%M}"
+    return f"{local:%a %-d %b}" if days < 300 else f"{local:%-d %b %Y}"
