@@ -66,7 +66,9 @@ class StdioTransport:
     name = "stdio"
     channel = "stdio"
 
-    def __init__(self, command: Sequence[str], sink: Sink, *, env: Mapping[str, str] | None = None, cwd: str | None = None) -> None:
+    def __init__(
+        self, command: Sequence[str], sink: Sink, *, env: Mapping[str, str] | None = None, cwd: str | None = None
+    ) -> None:
         self.command = list(command)
         self.sink = sink
         self.env = dict(env or {})
@@ -123,20 +125,28 @@ class StdioTransport:
     def _spawn_error(self, error: Exception, program: str | None) -> SpawnError:
         name = self.command[0]
         if self.cwd and not os.path.isdir(self.cwd):
-            return SpawnError(f"The folder {self.cwd} does not exist, so {name} was not started.", hint="Check --cwd or the config entry.")
+            return SpawnError(
+                f"The folder {self.cwd} does not exist, so {name} was not started.",
+                hint="Check --cwd or the config entry.",
+            )
         if isinstance(error, FileNotFoundError):
             if program:
                 return SpawnError(
-                    f"{program} was found, but the interpreter in its first line was not.", hint="Check the “#!” line of the script."
+                    f"{program} was found, but the interpreter in its first line was not.",
+                    hint="Check the “#!” line of the script.",
                 )
             return SpawnError(
                 f"The command “{name}” was not found.",
                 hint="Is it installed, and on the PATH? A path such as ./server needs its folder; see --cwd.",
             )
         if isinstance(error, PermissionError):
-            return SpawnError(f"“{name}” may not be executed.", hint=f"Try: chmod +x {name} — or start it with its interpreter.")
+            return SpawnError(
+                f"“{name}” may not be executed.", hint=f"Try: chmod +x {name} — or start it with its interpreter."
+            )
         reason = getattr(error, "strerror", None) or str(error)
-        return SpawnError(f"“{name}” could not be started: {reason}.", hint="Check the command; it is run without a shell.")
+        return SpawnError(
+            f"“{name}” could not be started: {reason}.", hint="Check the command; it is run without a shell."
+        )
 
     # Reading
 
@@ -234,8 +244,15 @@ class StdioTransport:
     def send(self, outgoing: Outgoing) -> None:
         """Record the message and write it as one line."""
         if self._stdin < 0 or self._said_lost:
-            raise SessionLost("The server's input is closed.", hint="Restart it.") if self.status is None else ServerExited(
-                f"The server {describe_status(self.status)}.", hint="Restart it.", status=self.status, stderr=tuple(self.last_words)
+            raise (
+                SessionLost("The server's input is closed.", hint="Restart it.")
+                if self.status is None
+                else ServerExited(
+                    f"The server {describe_status(self.status)}.",
+                    hint="Restart it.",
+                    status=self.status,
+                    stderr=tuple(self.last_words),
+                )
             )
         # One message at a time goes out at once. Where several follow each other without anything coming back, they are
         # gathered to the end of this turn of the event loop and cost one write together.
@@ -397,7 +414,9 @@ class StdioTransport:
         if not self._said_lost:
             self._said_lost = True
             self.status = status
-            self.sink.life(self.channel, "exit", status=status, signal=-status if status and status < 0 else None, by="us")
+            self.sink.life(
+                self.channel, "exit", status=status, signal=-status if status and status < 0 else None, by="us"
+            )
 
     def kill_now(self) -> None:
         """End the child's group at once, without waiting: for exits that leave no time for `close`."""
