@@ -184,7 +184,10 @@ class Endpoint:
     def _target(self, url: Url) -> httpcore.URL:
         host = f"[{url.host}]" if ":" in url.host else url.host
         return self._httpcore.URL(
-            scheme=url.scheme.encode(), host=host.encode(), port=url.port, target=url.target.encode("ascii")
+            scheme=url.scheme.encode(),
+            host=host.encode(),
+            port=None if url.has_own_port else url.port,
+            target=url.target.encode("ascii"),
         )
 
     async def exchange(
@@ -199,8 +202,9 @@ class Endpoint:
         started = time.perf_counter()
         lease = await self._acquire(lasting)
         extensions: dict[str, Any] = {"timeout": self._timeouts}
-        if lease.fresh and connected is not None:
-            extensions["trace"] = self._tracer(started, connected)
+        facts: dict[str, Any] = {}
+        if lease.fresh:
+            extensions["trace"] = self._tracer(started, facts, connected)
         try:
             request = self._httpcore.Request(
                 method, self._target(url), headers=[(_octets(k), _octets(v)) for k, v in headers], content=body or None,
@@ -210,12 +214,13 @@ class Endpoint:
         except BaseException as error:
             self._drop(lease)
             if isinstance(error, self.failures):
-                raise explain(error, self.url, self.proxy_address) from error
+                raise explain(error, self.url, self.proxy_address, reached="address" in facts) from error
             raise
         return Answer(self, lease, response, (time.perf_counter() - started) * 1000)
 
-    def _tracer(self, started: float, connected: Connected) -> Any:
-        facts: dict[str, Any] = {"host": self.url.host, "port": self.url.port}
+    def _tracer(self, started: float, facts: dict[str, Any], connected: Connected | None) -> Any:
+        """Fills `facts` as the library connects, and tells them when it has."""
+        facts.update(host=self.url.host, port=self.url.port)
         if self.proxy_address:
             facts["proxy"] = self.proxy_address
         last = "start_tls.complete" if self.url.scheme == "https" else "connect_tcp.complete"
@@ -229,7 +234,7 @@ class Endpoint:
                 facts["tls"] = tls.version() if tls is not None else None
             else:
                 return
-            if event.endswith(last):
+            if event.endswith(last) and connected is not None:
                 facts["ms"] = round((time.perf_counter() - started) * 1000, 3)
                 connected(facts)
 

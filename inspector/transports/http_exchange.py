@@ -168,6 +168,8 @@ class Exchange:
         if isinstance(problem, (AuthorizationNeeded, SessionLost)):
             # Before the body is passed on: an error response in it would end the request without a remedy.
             self._fail(problem)
+        if isinstance(broken, LimitReached):
+            body = body[: self._limit]
         if body:
             cut = broken is not None and parsed(body) is None
             self._watch([body])

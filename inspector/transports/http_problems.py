@@ -31,13 +31,17 @@ _NOT_TLS = frozenset((
     "WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG",
     "UNEXPECTED_MESSAGE", "BAD_PACKET_LENGTH",
 ))  # fmt: skip
-_TLS_ALERT = r"\x15\x03"
+_NO_REASONS = (ssl.SSLWantReadError, ssl.SSLWantWriteError, ssl.SSLEOFError)
+"""States of a TLS connection that something else has ended."""
+_BINARY = "illegal request line"
+"""What h11 says of an answer that begins with a control character, as a TLS alert does."""
 
 
-def explain(error: BaseException, url: Url, proxy: str, *, answered: bool = False) -> HttpError:
+def explain(error: BaseException, url: Url, proxy: str, *, reached: bool = True, answered: bool = False) -> HttpError:
     """The `HttpError` for an exception of the HTTP library, the system or the TLS library.
 
-    `proxy` is the proxy's host:port or empty; `answered` says that the response's head had been read.
+    `proxy` is the proxy's host:port or empty; `reached` says that the other side had taken the TCP connection,
+    `answered` that the response's head had been read.
     """
     chain = list(_causes(error))
     names = {type(one).__name__ for one in chain}
@@ -45,7 +49,7 @@ def explain(error: BaseException, url: Url, proxy: str, *, answered: bool = Fals
     certificate = next((one for one in chain if isinstance(one, ssl.SSLCertVerificationError)), None)
     if certificate is not None:
         return _certificate(certificate, url)
-    tls = next((one for one in chain if isinstance(one, ssl.SSLError)), None)
+    tls = next((one for one in chain if isinstance(one, ssl.SSLError) and not isinstance(one, _NO_REASONS)), None)
     if tls is not None:
         return _tls(tls, url)
     if "ProxyError" in names:
@@ -59,7 +63,7 @@ def explain(error: BaseException, url: Url, proxy: str, *, answered: bool = Fals
             hint="The server, or something between, closed the connection. The part that came is in the message log.",
         )
     if names & {"ConnectError", "ConnectTimeout"} or isinstance(error, OSError):
-        return _connecting(chain, names, url, proxy)
+        return _shaking_hands(names, url, proxy) if reached else _connecting(chain, names, url, proxy)
     return _exchanging(error, names, url)
 
 
@@ -119,10 +123,7 @@ def _connecting(chain: list[BaseException], names: set[str], url: Url, proxy: st
             hint="Check host and port, and whether a firewall is between; a longer time can be set.",
         )
     if system is None:
-        during = " during the TLS handshake" if url.scheme == "https" else ""
-        return HttpError(
-            f"{start} closed the connection{during}.", hint="Check that the address and the port are the server's."
-        )
+        return HttpError(f"No connection to {peer} could be made.", hint="Check host and port.")
     if system.errno == errno.ECONNREFUSED:
         return HttpError(
             f"Nothing listens on {peer}: the connection was refused.",
@@ -139,6 +140,17 @@ def _connecting(chain: list[BaseException], names: set[str], url: Url, proxy: st
     )
 
 
+def _shaking_hands(names: set[str], url: Url, proxy: str) -> HttpError:
+    peer = f"{url.address} (by the proxy {proxy})" if proxy else url.address
+    what = (
+        "did not answer the TLS handshake in time" if "ConnectTimeout" in names else "hung up during the TLS handshake"
+    )
+    return HttpError(
+        f"{peer} took the connection, but {what}.",
+        hint=f"Check the port; it may be a plain HTTP server: try http://{url.netloc}{url.target}",
+    )
+
+
 def _exchanging(error: BaseException, names: set[str], url: Url) -> HttpError:
     where = url.address
     if "LocalProtocolError" in names:
@@ -148,9 +160,12 @@ def _exchanging(error: BaseException, names: set[str], url: Url) -> HttpError:
     cause = error.__cause__
     if type(error).__name__ == "RemoteProtocolError" and cause is not None:
         hint = "Check that the port is that of the MCP server's HTTP endpoint."
-        if url.scheme == "http" and _TLS_ALERT in str(error):
-            hint = f"It seems to expect TLS: try https://{url.netloc}{url.target}"
-        return HttpError(f"{where} does not answer in HTTP: {_text(error)}.", hint=hint)
+        text = _text(error)
+        if _BINARY in text:
+            text = "its answer is binary"
+            if url.scheme == "http":
+                hint = f"It may expect TLS: try https://{url.netloc}{url.target}"
+        return HttpError(f"{where} does not answer in HTTP: {text}.", hint=hint)
     if "RemoteProtocolError" in names:
         return HttpError(
             f"{where} closed the connection without an answer.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from inspector.errors import LimitReached
 from inspector.journal.format import dumps
@@ -78,7 +78,7 @@ class EventStream:
                 continue
             if limit is not None and len(data) > limit:
                 self._pass_on(batch, about)
-                raise too_large(self._where, limit)
+                self._give_up(data, limit)
             described = _describe(event)
             if described != about:
                 self._pass_on(batch, about)
@@ -86,7 +86,13 @@ class EventStream:
             batch.append(data)
         self._pass_on(batch, about)
         if limit is not None and self._parser.held > limit:
-            raise too_large(self._where, limit)
+            left = self._parser.end()
+            self._give_up(left.data or b"" if left is not None else b"", limit)
+
+    def _give_up(self, data: bytes, limit: int) -> NoReturn:
+        """An event is too large: record its beginning, so that it can be seen what it was."""
+        self._sink.received(self._channel, [data[:limit]], cut=True)
+        raise too_large(self._where, limit)
 
     def _pass_on(self, batch: list[bytes], about: str) -> None:
         if batch:
@@ -122,6 +128,8 @@ class EventStream:
         if left is None:
             return
         if left.data:
+            if self._watch is not None:
+                self._watch([left.data])
             self._sink.received(self._channel, [left.data], _describe(left), cut=True)
         else:
             self._other(left)

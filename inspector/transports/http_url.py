@@ -30,10 +30,15 @@ class Url:
     password: str = ""
 
     @property
+    def has_own_port(self) -> bool:
+        """Whether the port is the scheme's own."""
+        return _PORTS[self.scheme] == self.port
+
+    @property
     def netloc(self) -> str:
         """Host and port as in a `Host` field: the scheme's own port is left out."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if _PORTS[self.scheme] == self.port else f"{host}:{self.port}"
+        return host if self.has_own_port else f"{host}:{self.port}"
 
     @property
     def address(self) -> str:

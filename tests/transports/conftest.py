@@ -1,0 +1,38 @@
+"""Fixtures: scripted HTTP servers and peers that talk to them, all closed at the end."""
+
+import contextlib
+
+import pytest
+from sinks import Peer
+from web import Web
+
+from inspector.transports.base import HttpOptions
+from inspector.transports.http import HttpTransport
+
+
+@pytest.fixture
+async def serve():
+    """`await serve(handler)` starts a scripted server."""
+    async with contextlib.AsyncExitStack() as stack:
+
+        async def start(handler, **how):
+            return await stack.enter_async_context(Web(handler, **how))
+
+        yield start
+
+
+@pytest.fixture
+async def peer():
+    """`await peer(url, **options)` connects with a started HTTP transport."""
+    made = []
+
+    async def connect(url, **options):
+        found = Peer(lambda sink: HttpTransport(url, sink, HttpOptions(**options)))
+        made.append(found)
+        await found.transport.start()
+        return found
+
+    yield connect
+    for found in made:
+        await found.transport.close()
+        found.sink.journal.release()
