@@ -1,0 +1,52 @@
+"""The arguments of a call: `--args` first, then the pairs given beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from inspector.errors import UsageError
+from inspector.protocol import jsonrpc
+
+if TYPE_CHECKING:
+    from inspector.cli.output import Output
+    from inspector.cli.words import Invocation
+    from inspector.client.session import Session
+
+
+async def tool_arguments(said: Invocation, session: Session, out: Output) -> dict[str, Any]:
+    """What `--args` and the pairs say together; `key=text` takes the type that the tool's schema gives the key.
+
+    The tools are listed for that schema, and only if a pair needs it. Raises `UsageError`.
+    """
+    given: dict[str, Any] = dict(said.option("args", {}))
+    pairs: list[str] = said.arguments["arguments"]
+    if not pairs:
+        return given
+    from inspector.protocol.assignments import parse_assignments
+
+    schema: Any = {}
+    if any(not word.partition("=")[0].endswith(":") for word in pairs):
+        await session.load("tools")
+        tool = session.catalog.tools.get(said.arguments["tool"])
+        schema = {} if tool is None else tool.get("inputSchema", {})
+    found = parse_assignments(pairs, schema)
+    for warning in found.warnings:
+        out.note(f"note: {out.safe(warning, 300)}")
+    return given | found.value
+
+
+def text_arguments(said: Invocation) -> dict[str, str]:
+    """The same for a prompt, whose arguments are text: what is no text is written as JSON. Raises `UsageError`."""
+    given: dict[str, Any] = dict(said.option("args", {}))
+    for word in said.arguments["arguments"]:
+        key, _, text = word.partition("=")
+        if key.endswith(":"):
+            try:
+                given[key[:-1]] = jsonrpc.parse(text.encode("utf-8", "surrogateescape"))
+            except jsonrpc.NotJson as problem:
+                raise UsageError(
+                    f"{key}= needs JSON: {problem}.", hint=f"Write {key[:-1]}=TEXT for plain text."
+                ) from None
+        else:
+            given[key] = text
+    return {name: value if isinstance(value, str) else jsonrpc.encode(value).decode() for name, value in given.items()}

@@ -1,0 +1,166 @@
+"""Shell completion: click's scripts and formats, our own answer to what may come next."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem, ShellComplete, get_completion_class, split_arg_string
+
+from inspector.cli import verbs
+from inspector.cli.main import COMPLETES
+from inspector.cli.output import Output
+from inspector.cli.words import Scanner
+from inspector.errors import InspectorError, UsageError
+
+if TYPE_CHECKING:
+    from inspector.cli.options import Option
+
+_PLAIN_NAME = re.compile(r"@[\w.:/+-]+")
+"""Names that a shell takes as they are. A folder's config file is not ours: nothing else goes on a command line."""
+_MOST_NAMES = 200
+
+
+def script(shell: str) -> str:
+    """The script that a shell runs once, so that it asks us from then on; raises `UsageError`."""
+    return _shell(shell).source().rstrip("\n")
+
+
+def answer(instruction: str) -> int:
+    """Do what the script asks, such as `bash_complete`; returns the exit code."""
+    shell, _, action = instruction.partition("_")
+    try:
+        text = script(shell) if action == "source" else _shell(shell).complete()
+    except (KeyError, ValueError):
+        raise UsageError(f"{COMPLETES} is for completion scripts.", hint="Unset it.") from None
+    Output().line(text)
+    return 0
+
+
+def candidates(words: list[str], incomplete: str) -> list[CompletionItem[str]]:
+    """What `incomplete`, the word after `words`, may become."""
+    scanner = Scanner()
+    try:
+        for word in words:
+            scanner.feed(word)
+        return _next(scanner, incomplete)
+    except InspectorError:
+        return []
+
+
+def _next(scanner: Scanner, incomplete: str) -> list[CompletionItem[str]]:
+    if scanner.in_command:
+        return _files(incomplete)
+    if scanner.waiting is not None:
+        return _values(scanner.waiting, incomplete)
+    if incomplete.startswith("-"):
+        return _options(scanner.options, incomplete)
+    if scanner.verb is None:
+        spoken = [
+            CompletionItem(name, help=text) for name, text in verbs.SUMMARIES.items() if name.startswith(incomplete)
+        ]
+        return spoken + _targets(scanner, incomplete)
+    slot = scanner.slot
+    if slot is not None and slot.kind == "one":
+        if slot.choices:
+            return [CompletionItem(choice) for choice in slot.choices if choice.startswith(incomplete)]
+        return _files(incomplete) if slot.completes == "file" else []
+    if scanner.verb.target == "none" or scanner.target_words:
+        return []
+    return _targets(scanner, incomplete)
+
+
+def _options(options: Iterable[Option], incomplete: str) -> list[CompletionItem[str]]:
+    flag, equals, value = incomplete.partition("=")
+    if equals:
+        option = next((option for option in options if flag in option.flags and option.metavar), None)
+        found = [] if option is None else _values(option, value)
+        return [CompletionItem(f"{flag}={item.value}", help=item.help) for item in found if item.type == "plain"]
+    return [
+        CompletionItem(option.flags[-1], help=option.help)
+        for option in options
+        if option.flags[-1].startswith(incomplete)
+    ]
+
+
+def _values(option: Option, incomplete: str) -> list[CompletionItem[str]]:
+    if option.completes:
+        return [CompletionItem(incomplete, type=option.completes)]
+    return [CompletionItem(choice) for choice in option.choices if choice.startswith(incomplete)]
+
+
+def _targets(scanner: Scanner, incomplete: str) -> list[CompletionItem[str]]:
+    """Names of configured servers, else files: recordings and programs."""
+    if incomplete and not incomplete.startswith("@"):
+        return _files(incomplete)
+    from inspector.config.servers import find_servers
+
+    found = find_servers(config=scanner.values.get("config"))
+    named = [
+        CompletionItem(entry.reference, help=_one_line(entry.source_label))
+        for entry in found.entries
+        if entry.reference.startswith(incomplete) and _PLAIN_NAME.fullmatch(entry.reference)
+    ]
+    return named[:_MOST_NAMES]
+
+
+def _files(incomplete: str) -> list[CompletionItem[str]]:
+    return [CompletionItem(incomplete, type="file")]
+
+
+def _one_line(text: str) -> str:
+    from inspector.text import safe
+
+    return safe(text, 60)
+
+
+def _shell(name: str) -> ShellComplete:
+    found = get_completion_class(name)
+    if found is None or name not in ("bash", "zsh", "fish"):
+        raise UsageError(f"“{name[:40]}” is no shell that can be completed for.", hint="bash, zsh and fish are.")
+    make = type("Completer", (_Bash if name == "bash" else _Ours, found), {})
+    completer: ShellComplete = make(click.Command("inspector"), {}, "inspector", COMPLETES)
+    return completer
+
+
+class _Ours(ShellComplete):
+    """click's completion of one shell, with our candidates."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[str]]:
+        return candidates(args, incomplete)
+
+
+class _Bash(_Ours):
+    """Bash takes words apart at `@`, `=` and `:`; they are put together again, and it gets the last part only."""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        at = int(os.environ["COMP_CWORD"])
+        words = split_arg_string(os.environ["COMP_WORDS"])[1 : at + 1]
+        if len(words) < at:
+            words.append("")
+        whole = join_words(words)
+        return whole[:-1], whole[-1] if whole else ""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[str]]:
+        cut = max(incomplete.rfind(sign) for sign in "@=:") + 1
+        found = super().get_completions(args, incomplete)
+        for item in found:
+            item.value = item.value[cut:]
+        return found
+
+
+def join_words(words: list[str]) -> list[str]:
+    """The words as they were typed, from those that bash made of them."""
+    joined: list[str] = []
+    glue = False
+    for word in words:
+        breaks = bool(word) and not word.strip("=:")
+        if joined and (glue or breaks):
+            joined[-1] += word
+        else:
+            joined.append(word)
+        glue = breaks or word == "@"
+    return joined

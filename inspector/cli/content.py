@@ -1,0 +1,117 @@
+"""Content blocks and resource contents for people: text as it is, everything else in one line; and saving them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inspector.errors import UsageError
+from inspector.protocol import jsonrpc
+from inspector.protocol.views import ContentBlock, View, decode_base64
+from inspector.text import size
+
+if TYPE_CHECKING:
+    from inspector.cli.output import Output
+
+LABEL = 500
+"""Characters shown of a URI, name or media type."""
+
+
+def blocks_of(value: Any) -> list[Any]:
+    """The blocks of a result or message: a list, a single block, or nothing."""
+    if type(value) is list:
+        return value
+    return [] if value is None else [value]
+
+
+def block_lines(out: Output, raw: Any) -> list[str]:
+    """One content block as safe lines (C-TOOL-05)."""
+    block = ContentBlock(raw)
+    if block.kind == "text":
+        return out.safe(block.body, multiline=True).split("\n")
+    if block.kind in ("image", "audio"):
+        return [_bytes_line(out, block.kind, block.mime_type, block.encoded)]
+    if block.kind == "resource":
+        return resource_lines(out, block.object("resource"))
+    if block.kind == "resource_link":
+        link = block.link
+        facts = [out.safe(link.uri, LABEL), out.safe(link.title or link.name, LABEL), out.safe(link.mime_type, LABEL)]
+        if link.size is not None:
+            facts.append(size(link.size))
+        return ["link: " + "  ".join(filter(None, facts))]
+    return json_lines(out, raw)
+
+
+def resource_lines(out: Output, raw: Any) -> list[str]:
+    """The contents of one resource as safe lines."""
+    view = View(raw)
+    if isinstance(view.members.get("text"), str):
+        return out.safe(view.text("text"), multiline=True).split("\n")
+    if isinstance(view.members.get("blob"), str):
+        return [_bytes_line(out, "blob", view.text("mimeType"), view.text("blob"))]
+    return json_lines(out, raw)
+
+
+def json_lines(out: Output, value: Any) -> list[str]:
+    """A value as indented JSON, in safe lines."""
+    from inspector.protocol.jsontext import pretty
+
+    try:
+        text = jsonrpc.encode(value).decode()
+    except RecursionError:
+        return [out.safe(value)]
+    return [out.safe(line) for line in pretty(text)]
+
+
+def _bytes_line(out: Output, what: str, mime: str, encoded: str | None) -> str:
+    data = None if encoded is None else decode_base64(encoded)
+    amount = "no data" if encoded is None else "not valid base64" if data is None else size(len(data))
+    kind = out.safe(mime, LABEL) or "no media type"
+    return f"{what}: {kind}  {amount}"
+
+
+def save_or_tell(path: Path | None, blocks: list[Any], out: Output) -> None:
+    """Save the blocks where that is wanted; else tell a person that it can be done, if there is anything to save."""
+    if path is not None:
+        save(path, blocks, out)
+    elif not out.json and any(_data(View(raw)) is not None for raw in blocks):
+        out.note("note: --save FILE writes what is no text.")
+
+
+def save(path: Path, blocks: Iterable[Any], out: Output) -> None:
+    """Write the bytes of the blocks (content blocks or resource contents) to `path`; their text where none has bytes.
+
+    Several go to `name.ext`, `name-2.ext` …; what the server calls them plays no part. Raises `UsageError`.
+    """
+    views = [View(raw) for raw in blocks]
+    found = [data for data in map(_data, views) if data is not None]
+    if not found:
+        text = "\n".join(filter(None, map(_text, views)))
+        found = [text.encode("utf-8", "replace")] if text else []
+    if not found:
+        raise UsageError("There is nothing in the result that could be saved.", hint="Leave --save out.")
+    from inspector.config.paths import private_open
+
+    for number, data in enumerate(found, 1):
+        name = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+        try:
+            with private_open(name) as file:
+                file.write(data)
+        except OSError as error:
+            raise UsageError(f"{name} cannot be written: {error.strerror or error}.") from None
+        out.note(f"saved: {out.safe(str(name))}  {size(len(data))}")
+
+
+def _inner(view: View) -> View:
+    return View(view.object("resource")) if view.text("type") == "resource" else view
+
+
+def _data(view: View) -> bytes | None:
+    inner = _inner(view)
+    encoded = inner.members.get("blob", inner.members.get("data"))
+    return decode_base64(encoded) if isinstance(encoded, str) else None
+
+
+def _text(view: View) -> str:
+    return _inner(view).text("text")

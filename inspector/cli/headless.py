@@ -1,0 +1,131 @@
+"""A session without an interface: open, do one thing, print, close; and end the server on every way out."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli import setup
+from inspector.cli.output import Output
+from inspector.client.recording import new_journal
+from inspector.client.session import Session
+from inspector.errors import ConnectionProblem, InspectorError
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+    from inspector.client.options import Options
+    from inspector.config.targets import Target
+    from inspector.journal.journal import Journal
+
+Work = Callable[[Session, Output], Awaitable[int]]
+"""What is done with an open session: prints the result and returns the exit code."""
+
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+def run(said: Invocation, work: Work, target: Target | None = None, *, while_waiting: str | None = None) -> int:
+    """Open the target that was named (or the one given), do `work` with it, close it; returns the exit code.
+
+    `while_waiting` is a module that `work` will need: it is loaded while the server starts.
+    """
+    out = Output.of(said)
+    target = target or setup.live_target(said)
+    settings = setup.settings_of(said)
+    options = setup.options_of(said, target, settings, asking=False)
+    journal = new_journal(
+        target,
+        record=said.option("record"),
+        keep=settings.record and not said.option("no-record"),
+        settings=settings,
+    )
+    try:
+        for notice in journal.notices:
+            out.note(f"note: {out.safe(notice)}")
+        return asyncio.run(with_session(target, options, journal, out, work, while_waiting))
+    finally:
+        journal.close("closed")
+        journal.release()
+
+
+async def with_session(
+    target: Target,
+    options: Options,
+    journal: Journal,
+    out: Output,
+    work: Work,
+    while_waiting: str | None = None,
+) -> int:
+    """Do `work` with an open session and return the exit code. What goes wrong is printed before the session closes."""
+    session = Session(target, journal, options)
+    signals = _Signals(session)
+    code = 4
+    if while_waiting is not None:
+        # Runs in the loop's first idle moment, which is when the request to the starting server has been written.
+        asyncio.get_running_loop().call_soon(import_module, while_waiting)
+    try:
+        code = await _work(session, out, work)
+    except InspectorError as error:
+        code = error.exit_code
+        out.error(error, recording=journal.path if isinstance(error, ConnectionProblem) else None)
+    except asyncio.CancelledError:
+        if not signals.caught:
+            raise
+    finally:
+        signals.closing = True
+        await session.close("interrupted" if signals.caught else "closed")
+        signals.remove()
+    if journal.storage.problem:
+        out.note(f"note: The recording is not complete: {out.safe(journal.storage.problem)}")
+    return 128 + signals.caught if signals.caught else code
+
+
+async def _work(session: Session, out: Output, work: Work) -> int:
+    if out.quiet:
+        await session.open()
+        return await work(session, out)
+    from inspector.cli.watch import Watch
+
+    watch = Watch(session, out)
+    out.before_result = watch.tell
+    try:
+        await session.open()
+        return await work(session, out)
+    finally:
+        watch.stop()
+
+
+class _Signals:
+    """The first signal cancels what is going on; one that comes while the server is being ended ends it at once."""
+
+    def __init__(self, session: Session) -> None:
+        self.caught = 0
+        self.closing = False
+        self._session = session
+        self._task: asyncio.Task[Any] | None = asyncio.current_task()
+        self._loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            try:
+                self._loop.add_signal_handler(number, self._on, number)
+            except (NotImplementedError, ValueError, RuntimeError):
+                pass  # Not the main thread, or a system without signals: whoever called us deals with them.
+
+    def _on(self, number: int) -> None:
+        again = bool(self.caught)
+        self.caught = self.caught or number
+        if again or self.closing:
+            kill_now = getattr(getattr(self._session, "transport", None), "kill_now", None)
+            if kill_now is not None:
+                kill_now()
+        elif self._task is not None:
+            self._task.cancel()
+
+    def remove(self) -> None:
+        """Give the signals back."""
+        for number in _SIGNALS:
+            try:
+                self._loop.remove_signal_handler(number)
+            except (NotImplementedError, ValueError, RuntimeError):
+                pass

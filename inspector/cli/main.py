@@ -1,0 +1,92 @@
+"""The outermost edge: words in, exit code out. Nothing that goes wrong inside leaves here as a traceback."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from inspector.errors import InspectorError
+
+INTERRUPTED = 130
+COMPLETES = "_INSPECTOR_COMPLETE"
+"""The variable by which a shell's completion script asks, as click names it."""
+
+
+def main() -> NoReturn:
+    """`inspector …`: does what the command line says and ends the process."""
+    gc.set_threshold(100_000, 20, 20)  # Loading modules leaves no garbage, and looking for it is a tenth of the start.
+    code = run(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            pass
+    # Everything is closed and flushed. Taking the interpreter down piece by piece would take longer than an answer.
+    os._exit(code)
+
+
+def run(words: Sequence[str]) -> int:
+    """Do what the words of a command line say; returns the exit code."""
+    from inspector.cli.words import asks_for_json, scan
+
+    as_json = asks_for_json(words)
+    try:
+        if COMPLETES in os.environ:
+            from inspector.cli.completion import answer
+
+            return answer(os.environ[COMPLETES])
+        said = scan(words)
+        as_json = said.json
+        if "version" in said.values:
+            from inspector import __version__
+            from inspector.cli.output import Output
+
+            Output().line(f"inspector {__version__}")
+            return 0
+        if "help" in said.values:
+            from inspector.cli.help import print_help
+
+            print_help(said.verb)
+            return 0
+        return said.verb.run(said)
+    except InspectorError as error:
+        from inspector.cli.output import Output
+
+        Output(json=as_json).error(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the outermost edge: the traceback goes to the log file
+        return _failed(error, as_json)
+
+
+def _failed(error: Exception, as_json: bool) -> int:
+    """Say that we failed, in one sentence, and where the traceback is."""
+    from inspector.cli.output import Output
+
+    try:
+        where = f"The traceback is in {_log(error)}."
+    except (InspectorError, OSError):
+        where = "The log file cannot be written, so the traceback is lost."
+    problem = InspectorError(f"Inspector itself failed: {type(error).__name__}.", hint=f"{where} Please report it.")
+    problem.code = "internal"
+    Output(json=as_json).error(problem)
+    return problem.exit_code
+
+
+def _log(error: Exception) -> str:
+    import traceback
+    from datetime import UTC, datetime
+
+    from inspector.config import paths
+
+    path = paths.log_file()
+    with paths.private_open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} inspector failed\n")
+        file.writelines(traceback.format_exception(error))
+        file.write("\n")
+    return str(path)

@@ -1,0 +1,190 @@
+"""Every option that more than one verb has, defined once: how it is spelled, what its value is, what it does.
+
+The options of the command line are ours until the target begins, and the target may be a whole command with options of
+its own; no general parser has that rule, so `words.py` reads them from this table. Help and completion read it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
+
+class Option:
+    """One option. Without a `metavar` it is a switch; `many` collects its values in a list.
+
+    `read` makes the value of the word and raises `UsageError` where it cannot; `completes` tells the shell what the
+    value is: `file`, `dir` or nothing.
+    """
+
+    __slots__ = ("choices", "completes", "flags", "help", "many", "metavar", "name", "read")
+
+    def __init__(
+        self,
+        flags: str,
+        help: str,
+        metavar: str = "",
+        *,
+        many: bool = False,
+        choices: tuple[str, ...] = (),
+        read: Callable[[str], Any] = str,
+        completes: str = "",
+    ) -> None:
+        self.flags = tuple(flags.split())
+        self.name = self.flags[-1].removeprefix("--")
+        self.help = help
+        self.metavar = metavar or "|".join(choices)
+        self.many = many
+        self.choices = choices
+        self.read = read
+        self.completes = completes
+
+    def value(self, word: str) -> Any:
+        """The value that `word` gives this option; UsageError says what was expected."""
+        if self.choices and word not in self.choices:
+            raise UsageError(f"{self.flags[-1]} cannot be “{word[:80]}”.", hint=f"It is {_either(self.choices)}.")
+        return self.read(word)
+
+
+def seconds(word: str) -> float:
+    """A duration in seconds, more than none and less than thirty years."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e9:
+        raise UsageError(f"“{word[:80]}” is no number of seconds.", hint="Write one like 30 or 0.5, above 0.")
+    return value
+
+
+def count(word: str) -> int:
+    """A whole number from 1."""
+    value = int(word) if word.isascii() and word.isdigit() and len(word) < 16 else 0
+    if value < 1:
+        raise UsageError(f"“{word[:80]}” is no whole number above 0.")
+    return value
+
+
+def path(word: str) -> Path:
+    """A path; `~` is the home folder."""
+    from pathlib import Path
+
+    if not word or "\0" in word:
+        raise UsageError("An empty word is no file name." if not word else "A file name cannot have a NUL in it.")
+    return Path(word).expanduser()
+
+
+def text_or_file(word: str) -> str:
+    """The word itself, or what is in the file after `@`; `@-` is standard input."""
+    if not word.startswith("@"):
+        return word
+    if word == "@-":
+        import sys
+
+        return "" if sys.stdin is None else sys.stdin.read()
+    from inspector.config.files import read_text
+
+    return read_text(path(word[1:]), limit=1 << 30)
+
+
+def json_object(word: str) -> dict[str, Any]:
+    """A JSON object, from the word or from the file after `@`."""
+    text = text_or_file(word)
+    from inspector.protocol import jsonrpc
+
+    where = f"The file {word[1:]}" if word.startswith("@") else f"“{text[:80]}”"
+    try:
+        value = jsonrpc.parse(text.encode("utf-8", "surrogateescape"))
+    except jsonrpc.NotJson as problem:
+        raise UsageError(f"{where} is no JSON: {problem}.", hint='Write an object like {"key": "value"}.') from None
+    if type(value) is not dict:
+        raise UsageError(f"{where} is JSON, but no object.", hint='Write an object like {"key": "value"}.')
+    return value
+
+
+def header(word: str) -> tuple[str, str]:
+    """A header field, `Name: value`."""
+    from inspector.config.checks import parse_header
+
+    return parse_header(word)
+
+
+def variable(word: str) -> tuple[str, str]:
+    """An environment variable, `NAME=value`."""
+    from inspector.config.checks import parse_variable
+
+    return parse_variable(word)
+
+
+def pair(word: str) -> tuple[str, str]:
+    """A name and its value, `name=value`."""
+    name, equals, value = word.partition("=")
+    if not name or not equals:
+        raise UsageError(f"“{word[:80]}” is no pair.", hint="Write it as name=value.")
+    return name, value
+
+
+def root(word: str) -> str:
+    """A root's URI; a path becomes the `file:` URI that it means."""
+    import re
+
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", word):
+        return word
+    return path(word).absolute().as_uri()
+
+
+def elicitation(word: str) -> str | dict[str, Any]:
+    """A standing answer to elicitation: one of the words, or the content."""
+    if word in ("ask", "defaults", "decline", "cancel"):
+        return word
+    if not word.startswith(("{", "@")):
+        raise UsageError(
+            f"--elicit cannot be “{word[:80]}”.", hint="It is defaults, decline, cancel, a JSON object or @FILE."
+        )
+    return json_object(word)
+
+
+def _either(choices: tuple[str, ...]) -> str:
+    return choices[0] if len(choices) == 1 else f"{', '.join(choices[:-1])} or {choices[-1]}"
+
+
+HELP = Option("-h --help", "Say what this command does, and end.")
+VERSION = Option("--version", "Say which version this is, and end.")
+JSON = Option("--json", "Print the result as one JSON document, and an error as one line of JSON on stderr.")
+QUIET = Option("--quiet", "Nothing on stderr but errors: no log messages, progress, counts or notes.")
+
+CONNECT = (
+    Option("--transport", "How to reach the server.", choices=("auto", "stdio", "http", "sse")),
+    Option("--era", "Which protocol era to speak.", choices=("auto", "legacy", "modern")),
+    Option("--protocol", "The protocol revision to offer, such as 2025-11-25.", "REVISION"),
+    Option("--header", "A header field for every request; may be repeated.", "'NAME: VALUE'", many=True, read=header),
+    Option("--env", "A variable for the server; may be repeated.", "NAME=VALUE", many=True, read=variable),
+    Option("--cwd", "The folder to start the server in.", "DIR", read=path, completes="dir"),
+    Option("--timeout", "Seconds without an answer or progress before a request is given up.", "SECONDS", read=seconds),
+    Option("--config", "The config file in which to look for @NAME.", "FILE", read=path, completes="file"),
+    Option("--record", "Keep the recording in this new file.", "FILE", read=path, completes="file"),
+    Option("--no-record", "Keep no recording."),
+    Option("--root", "A root (URI or folder) for a server that asks; may be repeated.", "URI", many=True, read=root),
+    Option("--sampling", "Answer sampling: decline, or this text.", "decline|TEXT|@FILE", read=text_or_file),
+    Option(
+        "--elicit", "Answer elicitation: with the defaults, with no, or with this content.",
+        "defaults|decline|cancel|JSON|@FILE", read=elicitation,
+    ),
+    Option("--log-level", "The least severe log message wanted from the server.", "LEVEL", choices=LOG_LEVELS),
+)  # fmt: skip
+"""What every verb with a live target takes."""
+
+ARGS = Option(
+    "--args", "The arguments as one JSON object; single ones given beside it win.", "JSON|@FILE", read=json_object
+)
+SAVE = Option(
+    "--save", "Write the image, sound or other bytes of the result (else its text) to this file.", "FILE", read=path,
+    completes="file",
+)  # fmt: skip

@@ -1,0 +1,235 @@
+"""What is printed: results to stdout, everything else to stderr, errors as a sentence or as one line of JSON.
+
+Text of a server goes out through `Output.safe` only; JSON goes out as it is, in UTF-8.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
+
+from inspector.errors import InspectorError, ServerExited, UsageError
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+
+NAME_CELLS = 48
+"""Cells that a column other than the last may take."""
+PIPED = 2000
+"""Characters of one cell where there is no screen whose width would end it."""
+LAST_WORDS = 20
+
+_ASCII = str.maketrans({"“": '"', "”": '"', "…": "...", "—": "-", "–": "-", "‘": "'", "’": "'", "·": ".", "×": "x"})
+
+
+class Output:
+    """Where a command prints. Streams are looked up when they are used, so that they can be exchanged."""
+
+    def __init__(self, *, json: bool = False, quiet: bool = False) -> None:
+        self.json = json
+        self.quiet = quiet
+        self.before_result: Callable[[], None] | None = None
+        """Tells on stderr what came before the result."""
+        self._ascii: bool | None = None
+
+    @classmethod
+    def of(cls, said: Invocation) -> Output:
+        """The output that the options of a command ask for."""
+        return cls(json=said.json, quiet=said.quiet)
+
+    @property
+    def ascii(self) -> bool:
+        """Whether only ASCII can be counted on."""
+        if self._ascii is None:
+            from inspector.text import wants_ascii
+
+            self._ascii = wants_ascii(os.environ, getattr(sys.stdout, "encoding", None))
+        return self._ascii
+
+    @property
+    def width(self) -> int | None:
+        """Cells in a line of stdout; None where it is no screen."""
+        given = os.environ.get("COLUMNS", "")
+        if given.isascii() and given.isdigit() and 0 < int(given) < 10_000:
+            return max(int(given), 20)
+        try:
+            return max(os.get_terminal_size(sys.stdout.fileno()).columns, 20)
+        except (OSError, ValueError, AttributeError):
+            return None
+
+    def safe(self, value: object, limit: int | None = None, *, multiline: bool = False) -> str:
+        """Text that is not ours, so that it stands where it is put."""
+        from inspector.text import safe
+
+        return safe(value, limit, multiline=multiline, ascii=self.ascii)
+
+    def wrapped(self, value: object, indent: str = "") -> list[str]:
+        """Text that is not ours in safe lines, wrapped to the screen and indented."""
+        from inspector.text import lines
+
+        width = None if self.width is None else max(self.width - len(indent), 20)
+        return [indent + line for line in lines(value, width, ascii=self.ascii)]
+
+    # Results
+
+    def line(self, text: str = "") -> None:
+        """One line of the result. What is not ours in it has gone through `safe`."""
+        self.lines((text,))
+
+    def lines(self, lines: Iterable[str]) -> None:
+        """Lines of the result, printed at once."""
+        text = "".join(f"{line}\n" for line in lines)
+        if self.ascii:
+            text = text.translate(_ASCII)
+        if text:
+            self._result(text.encode("ascii" if self.ascii else "utf-8", "backslashreplace"))
+
+    def document(self, value: Any) -> None:
+        """The result as one JSON document, from a value."""
+        from inspector.protocol import jsonrpc
+
+        try:
+            text = jsonrpc.encode(value).decode()
+        except RecursionError:
+            raise InspectorError(
+                "The result is nested too deeply to be printed.", hint="Its recording holds it."
+            ) from None
+        self.document_text(text)
+
+    def document_text(self, text: str) -> None:
+        """The result as one JSON document, from its exact text."""
+        from inspector.export.exact import strict
+
+        text, changed = strict(text)
+        if changed:
+            self.note("The server sent NaN or Infinity, which are no JSON: printed as null and 1e999.")
+        self._result(text.encode("utf-8", "surrogatepass") + b"\n")
+
+    def pretty(self, text: str) -> None:
+        """JSON text for people: indented, safe, every number as it is written."""
+        from inspector.protocol.jsontext import pretty
+
+        self.lines(self.safe(line) for line in pretty(text))
+
+    def table(self, rows: Sequence[Sequence[str]]) -> None:
+        """Rows of safe cells in aligned columns. Cells are cut to the screen's width; the last column gets the rest."""
+        from inspector.text import cell_len, ellipsis, signs
+
+        cut = signs(self.ascii).cut
+        if not rows:
+            return
+        widths = [
+            min(max(map(cell_len, column)), NAME_CELLS) for column in zip(*(row[:-1] for row in rows), strict=True)
+        ]
+        room = None if self.width is None else self.width - sum(width + 2 for width in widths)
+        if room is not None and room < 20 and len(widths) > 1:
+            # A narrow screen: the columns in the middle give way before the first one does.
+            widths[1:] = [min(width, 16) for width in widths[1:]]
+        printed = []
+        for row in rows:
+            line = ""
+            for cell, width in zip(row, widths, strict=False):
+                shown = ellipsis(cell, width, cut) if self.width is not None else cell
+                line += shown + " " * (max(width - cell_len(shown), 0) + 2)
+            line += row[-1]
+            printed.append((line if self.width is None else ellipsis(line, self.width, cut)).rstrip())
+        self.lines(printed)
+
+    @contextmanager
+    def stream(self) -> Iterator[IO[str]]:
+        """A UTF-8 file in the place of stdout, for a result written piece by piece. It ends where its reader does."""
+        try:
+            if sys.stdout is None:
+                with open(os.devnull, "w", encoding="utf-8") as nowhere:
+                    yield nowhere
+                return
+            sys.stdout.flush()
+            file = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="backslashreplace", newline="\n")
+            try:
+                yield file
+                file.flush()
+            finally:
+                file.detach()
+        except BrokenPipeError:
+            _silence(sys.stdout)
+        except OSError as error:
+            _silence(sys.stdout)
+            raise UsageError(f"The result cannot be written to stdout: {error.strerror or error}.") from None
+
+    def _result(self, data: bytes) -> None:
+        if self.before_result is not None:
+            self.before_result()
+        try:
+            _write(sys.stdout, data)
+        except BrokenPipeError:
+            _silence(sys.stdout)
+        except OSError as error:
+            _silence(sys.stdout)
+            raise UsageError(f"The result cannot be written to stdout: {error.strerror or error}.") from None
+
+    # Everything else
+
+    def note(self, text: str) -> None:
+        """A remark of ours for a person, unless that is not wanted."""
+        if not self.quiet:
+            self.aside(f"{text}\n")
+
+    def aside(self, text: str) -> None:
+        """Safe text on stderr as it is. A stderr that cannot be written is nobody's concern."""
+        if self.ascii:
+            text = text.translate(_ASCII)
+        self._aside(text.encode("ascii" if self.ascii else "utf-8", "backslashreplace"))
+
+    def error(self, error: InspectorError, *, recording: object = None) -> None:
+        """What went wrong: one line of JSON, or the sentence, the server's last words, the hint, and the recording."""
+        if self.json:
+            from inspector.export.exact import strict
+            from inspector.protocol import jsonrpc
+
+            self._aside(strict(jsonrpc.encode({"error": error.as_json()}).decode())[0].encode() + b"\n")
+            return
+        lines = [f"error: {self._ours(error.message)}"]
+        if isinstance(error, ServerExited) and error.stderr:
+            lines += (f"  {self.safe(line, 500)}" for line in error.stderr[-LAST_WORDS:])
+        if error.hint:
+            lines.append(f"hint: {self._ours(error.hint)}")
+        if recording is not None and not self.quiet:
+            lines.append(f"recording: {self.safe(str(recording))}")
+        self.aside("\n".join(lines) + "\n")
+
+    def _ours(self, text: str) -> str:
+        """A sentence of ours that may hold text of a server."""
+        return self.safe(text.translate(_ASCII) if self.ascii else text, 2000)
+
+    def _aside(self, data: bytes) -> None:
+        try:
+            _write(sys.stderr, data)
+        except (OSError, ValueError):
+            _silence(sys.stderr)
+
+
+def _write(stream: IO[str] | None, data: bytes) -> None:
+    if stream is None:
+        return
+    buffer = getattr(stream, "buffer", None)
+    if buffer is None:
+        stream.write(data.decode("utf-8", "replace"))
+    else:
+        stream.flush()
+        buffer.write(data)
+    stream.flush()
+
+
+def _silence(stream: IO[str] | None) -> None:
+    """Send what a stream still holds nowhere: its reader has gone, or its disk is full."""
+    try:
+        if stream is not None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
+    except (OSError, ValueError, AttributeError):
+        pass

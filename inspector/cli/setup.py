@@ -1,0 +1,110 @@
+"""From what was said to what a session wants: target, options. Flags win over config entries, these over settings."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Literal
+
+from inspector.client.answers import Standing
+from inspector.client.options import Options
+from inspector.config.settings import Settings, load_settings
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target, parse_target
+from inspector.errors import UsageError
+from inspector.transports.base import HttpOptions
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+    from inspector.config.expand import Question
+
+
+def target_of(said: Invocation) -> Target:
+    """The target that was named; raises `TargetError` or `ConfigError`."""
+    return parse_target(
+        said.target_words,
+        command=said.command,
+        config=said.option("config"),
+        headers=said.option("header", ()),
+        env=dict(said.option("env", ())),
+        cwd=said.option("cwd"),
+        transport=said.option("transport", "auto"),
+        prompt=ask,
+    )
+
+
+def live_target(said: Invocation) -> StdioTarget | HttpTarget:
+    """The target that was named, if it is a server."""
+    target = target_of(said)
+    if isinstance(target, RecordingTarget):
+        raise UsageError(
+            f"{target.describe()} is a recording, and `inspector {said.verb.name}` needs a server.",
+            hint="`inspector replay FILE` opens recordings; info and the lists read them too.",
+        )
+    return target
+
+
+def settings_of(said: Invocation) -> Settings:
+    """The user's settings, with what the flags say of them."""
+    return load_settings(flags={"log_level": said.option("log-level")})
+
+
+def options_of(said: Invocation, target: Target | None, settings: Settings, *, asking: bool) -> Options:
+    """What a session wants. `asking`: there is an interface in which questions can wait for a person."""
+    entry = None if target is None or isinstance(target, RecordingTarget) else target.options
+    timeout = said.option("timeout") or (entry and entry.timeout) or settings.timeout
+    http = HttpOptions(max_body=settings.max_body_bytes)
+    if isinstance(target, HttpTarget):
+        http = HttpOptions(
+            headers=target.headers, proxy=target.proxy, verify=target.verify, max_body=settings.max_body_bytes
+        )
+    return Options(
+        timeout=timeout,
+        max_timeout=max(settings.max_timeout, timeout),
+        era=said.option("era") or (entry and entry.era) or settings.era,
+        protocol=said.option("protocol") or (entry and entry.protocol) or settings.protocol,
+        standing=_standing(said, entry.roots if entry else (), settings, asking=asking),
+        log_level=settings.log_level or "",
+        http=http,
+    )
+
+
+def _standing(said: Invocation, entry_roots: tuple[str, ...], settings: Settings, *, asking: bool) -> Standing:
+    """The answers given beforehand. Where nobody can be asked, what has none is not offered to the server."""
+    sampling = said.option("sampling", settings.sampling)
+    elicitation: Any = said.option("elicit", settings.elicitation)
+    roots: tuple[str, ...] | Literal["ask"] | None = (
+        tuple(said.option("root", ())) or entry_roots or settings.roots or "ask"
+    )
+    if not asking:
+        for flag in ("sampling", "elicit"):
+            if said.option(flag) == "ask":
+                raise UsageError(f"--{flag} ask needs the interface: here is nobody to ask.", hint="Leave it out.")
+        sampling, elicitation, roots = (None if value == "ask" else value for value in (sampling, elicitation, roots))
+    return Standing(
+        sampling, elicitation if elicitation is None or isinstance(elicitation, str) else dict(elicitation), roots
+    )
+
+
+def ask(question: Question) -> str | None:
+    """Ask on the terminal for a value that a config file leaves to its user; None where there is no terminal."""
+    if sys.stdin is None or sys.stderr is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    from inspector.text import safe
+
+    text = safe(question.description or question.id, 200)
+    if question.choices:
+        text += f" ({', '.join(safe(choice, 40) for choice in question.choices[:20])})"
+    if question.default:
+        text += f" [{'default' if question.secret else safe(question.default, 80)}]"
+    text = f"{text}, for {safe(question.server, 80)}: "
+    try:
+        if question.secret:
+            import getpass
+
+            answer = getpass.getpass(text, stream=sys.stderr)
+        else:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+            answer = sys.stdin.readline().rstrip("\n")
+    except EOFError:
+        return None
+    return answer or question.default

@@ -1,0 +1,86 @@
+"""What a verb of the command line is: the words it takes, the options it has, and the function that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from inspector.cli.options import CONNECT, HELP, JSON, QUIET, Option
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+
+
+class Slot:
+    """One place for a word before the target. A `pairs` slot takes every `key=value` and `key:=json` that stands there,
+    a `json` slot a word that begins an object; both may stay empty."""
+
+    __slots__ = ("choices", "completes", "kind", "metavar", "name")
+
+    def __init__(
+        self,
+        name: str,
+        kind: Literal["one", "pairs", "json"] = "one",
+        *,
+        metavar: str = "",
+        choices: tuple[str, ...] = (),
+        completes: str = "",
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.metavar = metavar or "|".join(choices) or name.upper()
+        self.choices = choices
+        self.completes = completes
+
+    def takes(self, word: str) -> bool:
+        """Whether `word` can stand here."""
+        if self.kind == "one":
+            return True
+        return is_pair(word) if self.kind == "pairs" else word.startswith("{")
+
+    @property
+    def usage(self) -> str:
+        """How the slot stands in the line of usage."""
+        return self.metavar if self.kind == "one" else f"[{self.metavar}]"
+
+
+class Verb:
+    """One verb. `run` gets what was said and returns the exit code.
+
+    `target` tells whether a server (or recording) is named after the slots: it must be, it may be, or it is not.
+    """
+
+    __slots__ = ("about", "examples", "name", "options", "run", "slots", "target")
+
+    def __init__(
+        self,
+        name: str,
+        run: Callable[[Invocation], int],
+        *,
+        slots: Sequence[Slot] = (),
+        options: Sequence[Option] = (),
+        target: Literal["required", "optional", "none"] = "required",
+        prints: bool = True,
+        about: str = "",
+        examples: Sequence[str] = (),
+    ) -> None:
+        self.name = name
+        self.run = run
+        self.slots = tuple(slots)
+        self.target = target
+        shared = CONNECT if target != "none" else ()
+        self.options = (*options, *shared, *((JSON, QUIET) if prints else ()), HELP)
+        self.about = about
+        self.examples = tuple(examples)
+
+    @property
+    def usage(self) -> str:
+        """The line of usage, without the program's name."""
+        target = {"required": ["TARGET"], "optional": ["[TARGET]"], "none": []}[self.target]
+        return " ".join([self.name, "[OPTIONS]", *(slot.usage for slot in self.slots), *target]).strip()
+
+
+def is_pair(word: str) -> bool:
+    """Whether `word` is `key=value` or `key:=json`, and not a URL with a query or a server's name."""
+    name, equals, _ = word.partition("=")
+    return bool(equals) and bool(name.rstrip(":")) and "://" not in name and not name.startswith(("@", "-"))

@@ -1,0 +1,41 @@
+"""The verbs: one small module each, loaded when its verb is spoken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inspector.cli.verb import Verb
+
+SUMMARIES = {
+    "demo": "open the interface on the built-in demo server",
+    "info": "who the server is and what it can do",
+    "tools": "list the tools",
+    "resources": "list the resources",
+    "templates": "list the resource templates",
+    "prompts": "list the prompts",
+    "call": "call a tool",
+    "read": "read a resource",
+    "prompt": "get a prompt",
+    "complete": "complete an argument of a prompt or template",
+    "request": "send any request",
+    "replay": "open the interface on a recording",
+    "export": "write a recording as a transcript or another format",
+    "servers": "list the servers that config files name",
+    "recordings": "list the recordings that are kept",
+    "completion": "print the completion script of a shell",
+}
+"""Every verb and what it does, in the order of the help."""
+
+_MODULES = {"tools": "lists", "resources": "lists", "templates": "lists", "prompts": "lists"}
+
+
+def load(name: str) -> Verb:
+    """The verb of this name; `open` is what is done where none is spoken. KeyError for any other."""
+    if name not in SUMMARIES and name != "open":
+        raise KeyError(name)
+    from importlib import import_module
+
+    module = import_module(f"inspector.cli.verbs.{_MODULES.get(name, name)}")
+    verbs: dict[str, Verb] = module.VERBS
+    return verbs[name]

@@ -1,0 +1,58 @@
+"""`inspector complete`: what the server offers for one argument of a prompt or resource template."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.options import Option, pair
+from inspector.cli.output import PIPED, Output
+from inspector.cli.verb import Slot, Verb
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+
+
+def run(said: Invocation) -> int:
+    """Ask for the values and print one a line."""
+    from inspector.cli import headless
+
+    named = said.arguments["name"]
+    if said.arguments["kind"] == "prompt":
+        ref = {"type": "ref/prompt", "name": named}
+    else:
+        ref = {"type": "ref/resource", "uri": named}
+
+    async def work(session: Any, out: Output) -> int:
+        values = await session.complete(
+            ref, said.arguments["argument"], said.arguments["value"], dict(said.option("with", ())) or None
+        )
+        if out.json:
+            from inspector.cli.results import last_result, result_text
+
+            n = last_result(session.journal, "completion/complete")
+            out.document_text(result_text(session.journal, n, {"completion": {"values": values}}))
+        else:
+            out.lines(out.safe(value, PIPED) for value in values)
+        return 0
+
+    return headless.run(said, work)
+
+
+VERBS = {
+    "complete": Verb(
+        "complete",
+        run,
+        slots=(
+            Slot("kind", choices=("prompt", "template")),
+            Slot("name", metavar="NAME|URI"),
+            Slot("argument"),
+            Slot("value"),
+        ),
+        options=(Option("--with", "An argument chosen already; may be repeated.", "NAME=VALUE", many=True, read=pair),),
+        about="Asks the server to complete VALUE for ARGUMENT; prints one value a line.",
+        examples=(
+            "inspector complete prompt review language py -- python server.py",
+            "inspector complete template 'repo://{owner}/{name}' name mc --with owner=acme @repos",
+        ),
+    )
+}

@@ -1,0 +1,36 @@
+"""`inspector completion`: the script by which a shell completes our command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.cli.output import Output
+from inspector.cli.verb import Slot, Verb
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+
+
+def run(said: Invocation) -> int:
+    """Print the script."""
+    from inspector.cli.completion import script
+
+    Output.of(said).line(script(said.arguments["shell"]))
+    return 0
+
+
+VERBS = {
+    "completion": Verb(
+        "completion",
+        run,
+        slots=(Slot("shell", choices=("bash", "zsh", "fish")),),
+        target="none",
+        prints=False,
+        about="Completes verbs, options and their values, names of configured servers, and recordings.",
+        examples=(
+            'eval "$(inspector completion bash)"    # in ~/.bashrc',
+            'eval "$(inspector completion zsh)"     # in ~/.zshrc',
+            "inspector completion fish > ~/.config/fish/completions/inspector.fish",
+        ),
+    )
+}

@@ -1,0 +1,108 @@
+"""`inspector export`: a recording in another format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from inspector.cli.options import Option, path
+from inspector.cli.output import Output
+from inspector.cli.verb import Slot, Verb
+from inspector.errors import UsageError
+from inspector.export import FORMATS, export
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.cli.words import Invocation
+    from inspector.journal.journal import Journal
+
+LARGEST = 1 << 53
+
+
+def run(said: Invocation) -> int:
+    """Write the recording to stdout or to a file."""
+    from inspector.cli.recorded import whole_journal
+
+    out = Output.of(said)
+    to = said.option("to")
+    if to is None:
+        raise UsageError("`inspector export` needs --to FORMAT.", hint=f"Formats are {', '.join(FORMATS)}.")
+    source = path(said.arguments["file"])
+    with whole_journal(source) as journal:
+        for notice in journal.notices:
+            out.note(f"note: {out.safe(notice)}")
+        if journal.end_is_missing:
+            out.note("note: The recording's end is missing: its writer was killed, or is still writing.")
+        numbers = _numbers(said.option("events"), journal)
+        written: Path | None = said.option("output")
+        if written is None:
+            with out.stream() as file:
+                export(journal, to, file, numbers)
+        else:
+            _to_file(journal, to, source, written, numbers)
+            out.note(f"written: {out.safe(str(written))}")
+    return 0
+
+
+def _to_file(journal: Journal, to: str, source: Path, written: Path, numbers: Iterable[int] | None) -> None:
+    from inspector.config.paths import private_open
+
+    try:
+        if written.exists() and written.samefile(source):
+            raise UsageError(f"{written} is the recording itself.", hint="Choose another name with -o.")
+        with private_open(written, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            export(journal, to, file, numbers)
+    except OSError as error:
+        raise UsageError(f"{written} cannot be written: {error.strerror or error}.") from None
+
+
+def ranges(word: str) -> list[tuple[int, int]]:
+    """Event numbers as first and last ones: `7`, `1-20`, `30-`, several with commas."""
+    found = []
+    for part in word.split(","):
+        match = re.fullmatch(r"\s*(\d{1,15})\s*(?:(-)\s*(\d{1,15})?\s*)?", part, re.ASCII)
+        first = int(match[1]) if match else 0
+        last = first if match and not match[2] else int(match[3]) if match and match[3] else LARGEST
+        if not 0 < first <= last:
+            raise UsageError(f"“{part[:40]}” is no range of events.", hint="Write --events like 7 or 1-20,33,40-.")
+        found.append((first, last))
+    return found
+
+
+def _numbers(wanted: list[tuple[int, int]] | None, journal: Journal) -> Iterable[int] | None:
+    """The numbers of the events that were asked for, each once, in order; None for all."""
+    if wanted is None:
+        return None
+    count = len(journal)
+    if all(first > count for first, _ in wanted):
+        raise UsageError(f"The recording has {count:,} events; none of those asked for.")
+    return _merged(sorted(wanted), count)
+
+
+def _merged(wanted: list[tuple[int, int]], count: int) -> Iterator[int]:
+    done = 0
+    for first, last in wanted:
+        yield from range(max(first, done + 1), min(last, count) + 1)
+        done = max(done, last)
+
+
+VERBS = {
+    "export": Verb(
+        "export",
+        run,
+        slots=(Slot("file", completes="file"),),
+        target="none",
+        options=(
+            Option("--to", "The format.", choices=tuple(FORMATS)),
+            Option("-o --output", "The file to write; stdout without it.", "OUT", read=path, completes="file"),
+            Option("--events", "Only these events, such as 1-20,33,40-.", "NUMBERS", read=ranges),
+        ),
+        about="Formats: " + "; ".join(f"{name}: {format.summary}" for name, format in FORMATS.items()) + ".",
+        examples=(
+            "inspector export session.mcp.jsonl --to md -o report.md",
+            "inspector export session.mcp.jsonl --to json --events 10-40",
+        ),
+    )
+}

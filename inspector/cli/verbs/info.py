@@ -1,0 +1,80 @@
+"""`inspector info`: who the server is, what it can do, what was agreed with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.output import Output
+from inspector.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+    from inspector.client.server import Server
+
+NAME = 200
+
+
+def run(said: Invocation) -> int:
+    """Open the target, or read the recording, and print what is known of the server."""
+    from inspector.cli.recorded import recorded_session
+    from inspector.cli.setup import target_of
+    from inspector.config.targets import RecordingTarget
+
+    target = target_of(said)
+    if isinstance(target, RecordingTarget):
+        out = Output.of(said)
+        with recorded_session(target.path) as session:
+            _print(out, session.server, "recording")
+        return 0
+    from inspector.cli import headless
+
+    async def work(session: Any, out: Output) -> int:
+        _print(out, session.server, session.transport.name)
+        return 0
+
+    return headless.run(said, work, target)
+
+
+def _print(out: Output, server: Server, transport: str) -> None:
+    if out.json:
+        ours = {"era": server.era, "revision": server.revision, "transport": transport}
+        out.document(ours | {key: value for key, value in server.raw.items() if key not in ours})
+        return
+    if not server.known:
+        out.note("The server has not introduced itself.")
+        return
+    safe = out.safe
+    named = "  ".join(filter(None, (safe(server.name, NAME) or "(unnamed)", safe(server.version, NAME))))
+    facts = [("server", named)]
+    if server.title != server.name:
+        facts.append(("title", safe(server.title, NAME)))
+    for key, label in (("description", "about"), ("websiteUrl", "website")):
+        if server.info.get(key):
+            facts.append((label, safe(server.info[key], 2000)))
+    facts += [("era", server.era), ("revision", safe(server.revision, NAME)), ("transport", transport)]
+    facts.append(
+        ("can", ", ".join(_capability(out, name, value) for name, value in server.capabilities.items()) or "nothing")
+    )
+    out.lines(f"{label:<12}{text}" for label, text in facts)
+    if server.instructions:
+        out.lines(["instructions", *(line.rstrip() for line in out.wrapped(server.instructions, "  "))])
+
+
+def _capability(out: Output, name: str, value: Any) -> str:
+    """A capability with the parts that are declared: `resources (subscribe, listChanged)`."""
+    parts = [out.safe(key, 60) for key, on in value.items() if on or on == {}] if type(value) is dict else []
+    return out.safe(name, 60) + (f" ({', '.join(parts[:20])})" if parts else "")
+
+
+VERBS = {
+    "info": Verb(
+        "info",
+        run,
+        about="Connects, shakes hands, and prints the server's identity, capabilities and instructions.",
+        examples=(
+            "inspector info npx -y @modelcontextprotocol/server-everything",
+            "inspector info --json https://host.example/mcp",
+            "inspector info session.mcp.jsonl",
+        ),
+    )
+}

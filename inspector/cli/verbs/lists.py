@@ -1,0 +1,116 @@
+"""`inspector tools | resources | templates | prompts`: what the server offers, all pages of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.options import Option, count
+from inspector.cli.output import Output
+from inspector.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+    from inspector.client.catalog import ListName, ServerList
+    from inspector.config.targets import RecordingTarget
+    from inspector.journal.findings import Finding
+    from inspector.journal.journal import Journal
+
+NOTE = 300
+"""Characters shown of a finding or a cursor."""
+
+
+def run(said: Invocation) -> int:
+    """List what the verb names, from a server or from a recording."""
+    from inspector.cli.setup import target_of
+    from inspector.config.targets import RecordingTarget
+
+    name: ListName = said.verb.name  # type: ignore[assignment]  # the verbs below are the names of the lists
+    target = target_of(said)
+    if isinstance(target, RecordingTarget):
+        return _recorded(said, name, target)
+    from inspector.cli import headless
+
+    limit: int = said.option("page-limit", 0)
+
+    async def work(session: Any, out: Output) -> int:
+        await session.load(name, page_limit=limit, cursor=said.option("cursor"))
+        found = session.catalog[name]
+        more = _next_cursor(session.journal, found.kind.method) if found.pages == limit else None
+        return _print(out, found, more, session.journal.findings.all())
+
+    return headless.run(said, work, target, while_waiting=None if said.json else "inspector.cli.rows")
+
+
+def _recorded(said: Invocation, name: ListName, target: RecordingTarget) -> int:
+    from inspector.cli.recorded import recorded_session
+
+    out = Output.of(said)
+    with recorded_session(target.path) as session:
+        found = session.catalog[name]
+        if not found.pages:
+            out.note(f"note: The recording holds no answer to {found.kind.method}.")
+            return _print(out, found, None, ())
+        return _print(out, found, None, session.journal.findings.all())
+
+
+def _next_cursor(journal: Journal, method: str) -> str | None:
+    """Where the list goes on after the newest page."""
+    from inspector.cli.results import last_result
+
+    n = last_result(journal, method)
+    result = journal.event(n).message["result"] if n else None
+    cursor = result.get("nextCursor") if type(result) is dict else None
+    return cursor if type(cursor) is str else None
+
+
+def _print(out: Output, found: ServerList, more: str | None, findings: Iterable[Finding]) -> int:
+    """Print a list as far as it came; an error that ended it is raised after what came before it."""
+    if out.json:
+        if found.error is not None:
+            raise found.error
+        out.document({found.kind.key: found.items} | ({} if more is None else {"nextCursor": more}))
+        return 0
+    from inspector.cli.rows import ROWS
+
+    row = ROWS[found.kind.name]
+    out.table([row(out, item) for item in found.items])
+    if found.error is not None:
+        raise found.error
+    if found.pages and not found.items:
+        out.note(f"The server has no {found.kind.name}.")
+    if found.odd:
+        out.note(f"note: {found.odd:,} entries are no objects and are left out; the recording holds them.")
+    for finding in findings:
+        out.note(f"note: {out.safe(finding.message, NOTE)}")
+    if more is not None:
+        out.note(f"note: There is more: --cursor {out.safe(shlex.quote(more), NOTE)}")
+    return 0
+
+
+def _verb(name: str, about: str) -> Verb:
+    return Verb(
+        name,
+        run,
+        options=(
+            Option("--page-limit", "Read at most this many pages.", "N", read=count),
+            Option("--cursor", "Begin at this cursor instead of the first page.", "CURSOR"),
+        ),
+        about=about,
+        examples=(
+            f"inspector {name} npx -y @modelcontextprotocol/server-everything",
+            f"inspector {name} --json @everything",
+            f"inspector {name} --page-limit 1 https://host.example/mcp",
+        ),
+    )
+
+
+VERBS = {
+    "tools": _verb("tools", "Prints name, arguments (optional ones in brackets) and description of every tool."),
+    "resources": _verb("resources", "Prints URI, name, media type and description of every resource."),
+    "templates": _verb(
+        "templates", "Prints URI template, name, media type and description of every resource template."
+    ),
+    "prompts": _verb("prompts", "Prints name, arguments (optional ones in brackets) and description of every prompt."),
+}

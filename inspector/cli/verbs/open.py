@@ -1,0 +1,76 @@
+"""What is done where no verb is spoken: the interface, on a target or on its start screen."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from inspector.cli.verb import Verb
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+    from inspector.config.targets import RecordingTarget, Target
+
+
+def run(said: Invocation) -> int:
+    """Open the interface on the target that was named, or on nothing."""
+    need_terminal("`inspector tools TARGET` and the other verbs work without one; `inspector --help` lists them.")
+    from inspector.cli.setup import target_of
+    from inspector.config.targets import RecordingTarget
+
+    target = target_of(said) if said.target_words else None
+    if isinstance(target, RecordingTarget):
+        return replay(said, target, follow=False)
+    return interface(said, target)
+
+
+def interface(said: Invocation, target: Target | None) -> int:
+    """Run the interface on a server, or on its start screen."""
+    from inspector.cli.setup import options_of, settings_of
+    from inspector.tui import app
+
+    settings = settings_of(said)
+    return app.run(
+        target,
+        options_of(said, target, settings, asking=True),
+        record=said.option("record"),
+        keep=settings.record and not said.option("no-record"),
+        settings=settings,
+        config=said.option("config"),
+    )
+
+
+def replay(said: Invocation, target: RecordingTarget, *, follow: bool) -> int:
+    """Run the interface on a recording."""
+    from inspector.cli.setup import settings_of
+    from inspector.tui import app
+
+    return app.run_recording(target.path, follow=follow, settings=settings_of(said))
+
+
+def need_terminal(instead: str) -> None:
+    """Raise `UsageError` where there is no terminal to draw on; `instead` says what works without one."""
+    for stream, name in ((sys.stdin, "standard input"), (sys.stdout, "standard output")):
+        if stream is None or not stream.isatty():
+            raise UsageError(f"The interface needs a terminal, and {name} is none.", hint=instead)
+    if os.environ.get("TERM") == "dumb":
+        raise UsageError("The interface cannot draw on a terminal of type “dumb”.", hint=instead)
+
+
+VERBS = {
+    "open": Verb(
+        "",
+        run,
+        target="optional",
+        prints=False,
+        examples=(
+            "inspector demo",
+            "inspector npx -y @modelcontextprotocol/server-everything",
+            "inspector https://host.example/mcp",
+            "inspector @name",
+            "inspector call echo message=hello -- python server.py",
+        ),
+    )
+}

@@ -1,0 +1,69 @@
+"""`inspector prompt`: the messages of a prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.options import ARGS, SAVE
+from inspector.cli.output import Output
+from inspector.cli.verb import Slot, Verb
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+
+
+def run(said: Invocation) -> int:
+    """Get the prompt and print its messages."""
+    from inspector.cli import headless
+    from inspector.cli.arguments import text_arguments
+
+    arguments = text_arguments(said)
+
+    async def work(session: Any, out: Output) -> int:
+        call = session.get_prompt(said.arguments["name"], arguments)
+        result = await call.result()
+        messages = result.get("messages") if type(result) is dict else None
+        if out.json:
+            from inspector.cli.results import result_text
+
+            out.document_text(result_text(session.journal, call.answer_n, result))
+        else:
+            _print(out, result, messages)
+        if not out.json or said.option("save") is not None:
+            from inspector.cli.content import blocks_of, save_or_tell
+
+            contents = [message.get("content") for message in blocks_of(messages) if type(message) is dict]
+            save_or_tell(said.option("save"), [block for content in contents for block in blocks_of(content)], out)
+        return 0
+
+    return headless.run(said, work, while_waiting=None if said.json else "inspector.cli.content")
+
+
+def _print(out: Output, result: Any, messages: Any) -> None:
+    from inspector.cli.content import block_lines, blocks_of, json_lines
+
+    if type(messages) is not list:
+        out.lines(json_lines(out, result))
+        return
+    for message in messages:
+        if type(message) is not dict:
+            out.lines(json_lines(out, message))
+            continue
+        out.line(f"{out.safe(message.get('role', '(no role)'), 40)}:")
+        for block in blocks_of(message.get("content")):
+            out.lines(f"  {line}".rstrip() for line in block_lines(out, block))
+
+
+VERBS = {
+    "prompt": Verb(
+        "prompt",
+        run,
+        slots=(Slot("name"), Slot("arguments", "pairs", metavar="KEY=VALUE ...")),
+        options=(ARGS, SAVE),
+        about="Prints each message under its role; --json prints the exact result.",
+        examples=(
+            "inspector prompt greet name=Ada -- python server.py",
+            "inspector prompt --json review language=python @reviewer",
+        ),
+    )
+}

@@ -1,0 +1,66 @@
+"""`inspector read`: the contents of a resource."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.options import SAVE
+from inspector.cli.output import Output
+from inspector.cli.verb import Slot, Verb
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+
+
+def run(said: Invocation) -> int:
+    """Read the resource and print its contents."""
+    from inspector.cli import headless
+
+    async def work(session: Any, out: Output) -> int:
+        call = session.read_resource(said.arguments["uri"])
+        result = await call.result()
+        contents = result.get("contents") if type(result) is dict else None
+        if out.json:
+            from inspector.cli.results import result_text
+
+            out.document_text(result_text(session.journal, call.answer_n, result))
+        elif contents is None or said.option("save") is None:
+            _print(out, result, contents)
+        if not out.json or said.option("save") is not None:
+            from inspector.cli.content import blocks_of, save_or_tell
+
+            save_or_tell(said.option("save"), blocks_of(contents), out)
+        return 0
+
+    return headless.run(said, work, while_waiting=None if said.json else "inspector.cli.content")
+
+
+def _print(out: Output, result: Any, contents: Any) -> None:
+    from inspector.cli.content import LABEL, blocks_of, json_lines, resource_lines
+    from inspector.protocol.views import View
+
+    if contents is None:
+        out.lines(json_lines(out, result))
+        return
+    parts = blocks_of(contents)
+    for part in parts:
+        if len(parts) > 1:
+            view = View(part)
+            out.line(f"[{out.safe(view.text('uri'), LABEL)}  {out.safe(view.text('mimeType'), LABEL)}]")
+        out.lines(resource_lines(out, part))
+
+
+VERBS = {
+    "read": Verb(
+        "read",
+        run,
+        slots=(Slot("uri"),),
+        options=(SAVE,),
+        about="Text goes to stdout as it is; --save writes text or bytes to a file; --json prints the exact result.",
+        examples=(
+            "inspector read file:///etc/motd -- python server.py",
+            "inspector read demo://logo --save logo.png @demo",
+            "inspector read --json config://app https://host.example/mcp",
+        ),
+    )
+}

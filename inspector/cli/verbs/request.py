@@ -1,0 +1,58 @@
+"""`inspector request`: any request or notification, its parameters as they are given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.options import Option, json_object
+from inspector.cli.output import Output
+from inspector.cli.verb import Slot, Verb
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+
+
+def run(said: Invocation) -> int:
+    """Send it and print what comes back."""
+    from inspector.cli import headless
+
+    method: str = said.arguments["method"]
+    given = said.arguments["params"]
+    params = said.option("params") if given is None else json_object(given)
+
+    async def work(session: Any, out: Output) -> int:
+        if method.startswith("notifications/"):
+            session.notify(method, params)
+            if out.json:
+                out.document(None)
+            else:
+                out.note("A notification has no answer; it was sent.")
+            return 0
+        call = session.start(method, params, progress=False)
+        result = await call.result()
+        from inspector.cli.results import result_text
+
+        text = result_text(session.journal, call.answer_n, result)
+        (out.document_text if out.json else out.pretty)(text)
+        return 1 if type(result) is dict and result.get("isError") is True else 0
+
+    return headless.run(said, work)
+
+
+VERBS = {
+    "request": Verb(
+        "request",
+        run,
+        slots=(Slot("method"), Slot("params", "json", metavar="PARAMS-JSON")),
+        options=(Option("--params", "The parameters, from the word or from a file.", "JSON|@FILE", read=json_object),),
+        about=(
+            "Sends METHOD with exactly these parameters, after the handshake, and prints the result as it came. "
+            "What begins with notifications/ is sent without waiting for an answer."
+        ),
+        examples=(
+            "inspector request ping -- python server.py",
+            """inspector request tools/list '{"cursor": ""}' @everything""",
+            "inspector request tools/call --params @call.json https://host.example/mcp",
+        ),
+    )
+}

@@ -1,0 +1,66 @@
+"""`inspector servers`: what the config files of this folder and this user name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.options import Option, path
+from inspector.cli.output import Output
+from inspector.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+    from inspector.config.servers import ServerEntry
+
+NAME = 120
+
+
+def run(said: Invocation) -> int:
+    """List the servers; a config file that cannot be read is named and hides no other."""
+    from inspector.config.servers import find_servers
+
+    out = Output.of(said)
+    found = find_servers(config=said.option("config"))
+    if out.json:
+        problems = [{"path": str(problem.path), "message": problem.message} for problem in found.problems]
+        out.document({"servers": [_entry(entry) for entry in found.entries], "problems": problems})
+        return 0
+    out.table([
+        (
+            out.safe(entry.reference, NAME),
+            out.safe(entry.source_label, NAME),
+            ("disabled  " if entry.disabled else "") + out.safe(entry.summary, 2000),
+        )
+        for entry in found.entries
+    ])  # fmt: skip
+    for problem in found.problems:
+        out.note(
+            f"note: {out.safe(problem.message, 500)}" + (f" ({out.safe(problem.hint, 500)})" if problem.hint else "")
+        )
+    if not found.entries:
+        out.note("No config file names a server. `inspector demo` needs none.")
+    return 0
+
+
+def _entry(entry: ServerEntry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "reference": entry.reference,
+        "kind": entry.kind,
+        "summary": entry.summary,
+        "disabled": entry.disabled,
+        "source": entry.source_label,
+        "path": str(entry.path),
+    }
+
+
+VERBS = {
+    "servers": Verb(
+        "servers",
+        run,
+        target="none",
+        options=(Option("--config", "Only this config file.", "FILE", read=path, completes="file"),),
+        about="Prints the word that opens each server, whose file it is in, and its command or URL. Starts none.",
+        examples=("inspector servers", "inspector servers --json", "inspector servers --config mcp.json"),
+    )
+}

@@ -1,0 +1,122 @@
+"""What a server tells while a command waits: log messages as lines on stderr, progress as one that is redrawn."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Any
+
+from inspector.client.answers import TOPICS
+from inspector.journal.format import Dir
+from inspector.protocol.jsonrpc import Shape
+
+if TYPE_CHECKING:
+    from inspector.cli.output import Output
+    from inspector.client.pending import Call
+    from inspector.client.session import Session
+
+LOOK_EVERY = 0.05
+"""Seconds between two looks at the journal while something happens; a flood costs no more than that."""
+LINE = 4000
+"""Characters of one log message."""
+_LOG = "notifications/message"
+_FLAGS = {"sampling": "--sampling", "elicitation": "--elicit", "roots": "--root"}
+_CLEAR = "\r\x1b[K"
+
+
+class Watch:
+    """Follows a session's journal and tells a person; `stop` tells the rest."""
+
+    def __init__(self, session: Session, out: Output) -> None:
+        self._session = session
+        self._out = out
+        self._seen = 0
+        self._refused: set[str] = set()
+        self._drawn = ""
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._draws = sys.stderr is not None and sys.stderr.isatty()
+        session.changes.listen(self._wake)
+
+    def _wake(self) -> None:
+        if self._timer is None:
+            self._timer = self._loop.call_later(LOOK_EVERY, self._look)
+
+    def stop(self) -> None:
+        """Tell what has not been told, and remove the line of progress."""
+        self._session.changes.listen(None)
+        if self._timer is not None:
+            self._timer.cancel()
+        self.tell()
+        self._draw("")
+
+    def tell(self) -> None:
+        """Tell what is new."""
+        index = self._session.journal.index
+        names = index.method_names.texts
+        told: list[str] = []
+        for n in range(self._seen + 1, index.count + 1):
+            if index.codes[n - 1] in _TELLING:
+                name = names[index.methods[n - 1]]
+                if name == _LOG:
+                    told.append(self._log(self._params(n)))
+                elif name in TOPICS and index.shape(n) is Shape.REQUEST:
+                    told += self._question(TOPICS[name])
+        self._seen = index.count
+        if told:
+            self._draw("")
+            self._out.note("\n".join(told))
+
+    def _look(self) -> None:
+        self._timer = None
+        self.tell()
+        if self._draws:
+            calls = [call for call in self._session.pending.calls() if call.progress is not None]
+            self._draw(self._progress(calls[-1]) if calls else "")
+
+    def _params(self, n: int) -> dict[str, Any]:
+        message = self._session.journal.event(n).message
+        params = message.get("params") if type(message) is dict else None
+        return params if type(params) is dict else {}
+
+    def _log(self, params: dict[str, Any]) -> str:
+        safe = self._out.safe
+        logger = f" {safe(params['logger'], 80)}" if params.get("logger") else ""
+        text = safe(params.get("data"), LINE, multiline=True).replace("\n", "\n  ")
+        return f"{safe(params.get('level', 'log'), 20)}{logger}: {text}"
+
+    def _question(self, topic: str) -> list[str]:
+        """The server asked for what it was not offered; say once how it could be answered."""
+        if topic in self._refused or getattr(self._session.inbox.standing, topic) is not None:
+            return []
+        self._refused.add(topic)
+        return [f"note: The server asked for {topic}, which it was not offered; {_FLAGS[topic]} answers it."]
+
+    def _progress(self, call: Call) -> str:
+        from inspector.text import duration, ellipsis, signs
+
+        progress = call.progress
+        assert progress is not None
+        marks = signs(self._out.ascii)
+        amount = _figure(progress.value) + (f"/{_figure(progress.total)}" if progress.total is not None else "")
+        text = (
+            f"{marks.progress} {amount}  {duration(call.elapsed * 1e6)}  {self._out.safe(progress.message or '', 300)}"
+        )
+        return ellipsis(text, (self._out.width or 80) - 1, marks.cut)
+
+    def _draw(self, text: str) -> None:
+        if text != self._drawn:
+            self._out.aside((_CLEAR if self._drawn else "") + text)
+            self._drawn = text
+
+
+def _figure(value: Any) -> str:
+    """A number of the server, which may be of any size."""
+    return f"{value:,.10g}" if abs(value) < 1e15 else "?"
+
+
+def _code(shape: Shape) -> int:
+    return Dir.RECV << 4 | shape << 6
+
+
+_TELLING = frozenset((_code(Shape.NOTIFICATION), _code(Shape.REQUEST)))

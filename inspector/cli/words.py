@@ -1,0 +1,253 @@
+"""The words of a command line, read one by one: verb, options, arguments, target.
+
+Options are ours until the target begins. A URL, `@NAME` or `*.jsonl` is a target by itself, and options may follow it.
+Any other first word of a target begins a command, and everything after it belongs to that command, as does everything
+after `--`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli import verbs
+from inspector.cli.options import CONNECT, HELP, JSON, QUIET, VERSION, Option
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from inspector.cli.verb import Slot, Verb
+
+_BEFORE_THE_VERB = (*CONNECT, JSON, QUIET, HELP, VERSION)
+_NEGATIVE_NUMBER = re.compile(r"-[\d.]")
+_WHOLE_TARGET = re.compile(r"@|https?://", re.IGNORECASE)
+
+
+class Invocation:
+    """What was said: the verb, the values of its options and slots, and the words of the target."""
+
+    __slots__ = ("arguments", "command", "target_words", "values", "verb")
+
+    def __init__(
+        self, verb: Verb, values: dict[str, Any], arguments: dict[str, Any], target_words: list[str], command: bool
+    ) -> None:
+        self.verb = verb
+        self.values = values
+        self.arguments = arguments
+        """By slot: a word, a list of words for `pairs`, None for an empty `json`."""
+        self.target_words = target_words
+        self.command = command
+        """The target stood after `--`: it is a command, whatever it looks like."""
+
+    def option(self, name: str, default: Any = None) -> Any:
+        """The value of option `--name`, or `default` where it was not given."""
+        return self.values.get(name, default)
+
+    @property
+    def json(self) -> bool:
+        """Whether the result is wanted as JSON."""
+        return "json" in self.values
+
+    @property
+    def quiet(self) -> bool:
+        """Whether stderr is for errors only."""
+        return "quiet" in self.values
+
+
+class Scanner:
+    """Takes the words one by one with `feed`, then says with `finish` what they mean. Both raise `UsageError`.
+
+    Between two words its attributes tell what may come next, which is what completion asks.
+    """
+
+    def __init__(self) -> None:
+        self.verb: Verb | None = None
+        self.spoken = False
+        """The verb was given, not assumed."""
+        self.values: dict[str, Any] = {}
+        self.filled: dict[str, list[str]] = {}
+        self.target_words: list[str] = []
+        self.command = False
+        self.waiting: Option | None = None
+        """The option whose value comes next."""
+        self._flag = ""
+        self._swallows = False
+        self._only_words = False
+        self._known: dict[str, Option] = {flag: option for option in _BEFORE_THE_VERB for flag in option.flags}
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """The options that may come next: none once a command has begun."""
+        if self._swallows or self._only_words:
+            return ()
+        return self.verb.options if self.verb is not None else _BEFORE_THE_VERB
+
+    @property
+    def slot(self) -> Slot | None:
+        """The next slot that must be filled, or the one that may take more."""
+        if self.verb is None or self.target_words or self.command:
+            return None
+        return next((slot for slot in self.verb.slots if slot.kind == "pairs" or slot.name not in self.filled), None)
+
+    @property
+    def in_command(self) -> bool:
+        """Whether the next word belongs to the server's command."""
+        return self._swallows
+
+    def feed(self, word: str) -> None:
+        """Take the next word."""
+        if self._swallows:
+            self.target_words.append(word)
+        elif self.waiting is not None:
+            self._take_value(word)
+        elif word == "--" and not self._only_words:
+            self._dashes()
+        elif word.startswith("-") and len(word) > 1 and not self._only_words and not _NEGATIVE_NUMBER.match(word):
+            self._take_option(word)
+        elif self.verb is None and word in verbs.SUMMARIES:
+            self._speak(word, spoken=True)
+        else:
+            if self.verb is None:
+                self._speak("open", spoken=False)
+            self._take_word(word)
+
+    def _speak(self, name: str, *, spoken: bool) -> None:
+        self.verb = verbs.load(name)
+        self.spoken = spoken
+        self._known = {flag: option for option in self.verb.options for flag in option.flags}
+        for given in self.values:
+            if given not in {option.name for option in self.verb.options} and given != "version":
+                raise self._not_for_this_verb(f"--{given}")
+
+    def _dashes(self) -> None:
+        if self.verb is None:
+            self._speak("open", spoken=False)
+        assert self.verb is not None
+        if self.verb.target == "none":
+            self._only_words = True
+        elif self.target_words:
+            raise UsageError(
+                f"-- begins a command, but {self.target_words[0][:80]} is the target already.", hint="Name one of them."
+            )
+        else:
+            self.command = self._swallows = True
+
+    def _take_option(self, word: str) -> None:
+        flag, equals, value = word.partition("=")
+        option = self._known.get(flag)
+        if option is None:
+            raise self._unknown(flag)
+        if not option.metavar:
+            if equals:
+                raise UsageError(f"{flag} takes no value.", hint=f"Write {flag} alone.")
+            self.values[option.name] = True
+            return
+        self.waiting, self._flag = option, flag
+        if equals:
+            self._take_value(value)
+
+    def _take_value(self, word: str) -> None:
+        option = self.waiting
+        assert option is not None
+        if word == "--":
+            raise self._no_value()
+        self.waiting = None
+        value = option.value(word)
+        if option.many:
+            self.values.setdefault(option.name, []).append(value)
+        else:
+            self.values[option.name] = value
+
+    def _take_word(self, word: str) -> None:
+        verb = self.verb
+        assert verb is not None
+        for slot in verb.slots:
+            if (slot.kind == "pairs" or slot.name not in self.filled) and slot.takes(word):
+                self._fill(slot, word)
+                return
+        if verb.target == "none":
+            raise UsageError(f"“{word[:80]}” is one word too many.", hint=f"Usage: inspector {verb.usage}")
+        if self.target_words:
+            raise UsageError(
+                f"“{word[:80]}” stands after {self.target_words[0][:200]}, which is a target by itself.",
+                hint=f"Usage: inspector {self._usage()}",
+            )
+        self.target_words.append(word)
+        self._swallows = not _WHOLE_TARGET.match(word) and not word.endswith(".jsonl")
+
+    def _fill(self, slot: Slot, word: str) -> None:
+        if slot.choices and word not in slot.choices:
+            raise UsageError(
+                f"“{word[:80]}” is none of {', '.join(slot.choices)}.", hint=f"Usage: inspector {self._usage()}"
+            )
+        self.filled.setdefault(slot.name, []).append(word)
+
+    def finish(self) -> Invocation:
+        """What all the words together mean."""
+        if self.waiting is not None:
+            raise self._no_value()
+        if self.verb is None:
+            self._speak("open", spoken=False)
+        verb = self.verb
+        assert verb is not None
+        arguments: dict[str, Any] = {}
+        for slot in verb.slots:
+            words = self.filled.get(slot.name, [])
+            if slot.kind == "one" and not words and "help" not in self.values:
+                raise UsageError(
+                    f"`inspector {verb.name}` needs a {slot.metavar}.", hint=f"Usage: inspector {verb.usage}"
+                )
+            arguments[slot.name] = words if slot.kind == "pairs" else words[0] if words else None
+        if verb.target == "required" and not self.target_words and "help" not in self.values:
+            raise UsageError(
+                f"`inspector {verb.name}` needs a target.",
+                hint="Give a URL, @NAME from a config file, a recording, or a command after --.",
+            )
+        if "record" in self.values and "no-record" in self.values:
+            raise UsageError("--record and --no-record exclude each other.", hint="Leave one of them out.")
+        return Invocation(verb, self.values, arguments, self.target_words, self.command)
+
+    def _usage(self) -> str:
+        return self.verb.usage if self.verb is not None else "[OPTIONS] [TARGET]"
+
+    def _no_value(self) -> UsageError:
+        assert self.waiting is not None
+        return UsageError(f"{self._flag} needs a value.", hint=f"Write {self._flag} {self.waiting.metavar}.")
+
+    def _not_for_this_verb(self, flag: str) -> UsageError:
+        if not self.spoken:
+            return UsageError(
+                f"{flag} means nothing to the interface.", hint=f"Use it with a verb: inspector tools {flag} TARGET"
+            )
+        assert self.verb is not None
+        return UsageError(f"{flag} means nothing to `inspector {self.verb.name}`.", hint="Leave it out.")
+
+    def _unknown(self, flag: str) -> UsageError:
+        if self.verb is not None and any(flag in option.flags for option in _BEFORE_THE_VERB):
+            return self._not_for_this_verb(flag)
+        from inspector.config.files import nearest
+
+        near = nearest(flag, list(self._known))
+        hint = (
+            f"Did you mean {near}?"
+            if near
+            else f"`inspector {self.verb.name if self.spoken and self.verb else ''}".rstrip() + " --help` lists them."
+        )
+        return UsageError(
+            f"There is no option {flag[:80]}.",
+            hint=f"{hint} Options of a server's command go after the command, or after --.",
+        )
+
+
+def scan(words: Sequence[str]) -> Invocation:
+    """What the words of a command line mean; raises `UsageError`."""
+    scanner = Scanner()
+    for word in words:
+        scanner.feed(word)
+    return scanner.finish()
+
+
+def asks_for_json(words: Sequence[str]) -> bool:
+    """Whether `--json` was said to us, also where the rest cannot be understood."""
+    ours = words[: words.index("--")] if "--" in words else words
+    return "--json" in ours

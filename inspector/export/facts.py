@@ -1,0 +1,70 @@
+"""What every format says of a recording as a whole: server, revision, counts, end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+_HANDSHAKES = ("initialize", "server/discover")
+
+
+class Facts(NamedTuple):
+    """Facts about a recording. Texts and objects are the server's or the file's: not to be trusted, of any type."""
+
+    server: dict[str, Any]
+    """`serverInfo`, or empty."""
+    revision: Any
+    era: Any
+    transport: Any
+    sent: int
+    received: int
+    stderr: int
+    invalid: int
+    errors: int
+    duration: int
+    """Microseconds from the start to the last event."""
+
+
+def facts_of(journal: Journal) -> Facts:
+    """One walk through the index; only the events of the handshake are read."""
+    index = journal.index
+    sent = received = stderr = 0
+    info: dict[str, Any] = {}
+    revision = era = transport = None
+    handshakes = {number for number in map(index.method_names.find, _HANDSHAKES) if number}
+    for n, (code, method) in enumerate(zip(index.codes, index.methods, strict=True), 1):
+        kind = code & 15
+        if kind <= Kind.INVALID:
+            direction = code >> 4 & 3
+            sent += direction == Dir.SEND
+            received += direction == Dir.RECV
+            if method in handshakes and code >> 6 == Shape.RESULT and direction == Dir.RECV:
+                result = _member(journal.event(n).message, "result")
+                info = _member(result, "serverInfo") or info
+                revision = result.get("protocolVersion", revision)
+        elif kind == Kind.STDERR:
+            stderr += 1
+        elif kind == Kind.LIFE and transport is None:
+            fields = journal.event(n).fields
+            if fields.get("event") == "ready":
+                revision, era, transport = fields.get("revision"), fields.get("era"), fields.get("transport")
+    duration = max(index.times, default=0)
+    return Facts(info, revision, era, transport, sent, received, stderr, index.invalid, index.errors, duration)
+
+
+def _member(value: Any, key: str) -> dict[str, Any]:
+    found = value.get(key) if type(value) is dict else None
+    return found if type(found) is dict else {}
+
+
+def findings_of(journal: Journal) -> Iterator[dict[str, Any]]:
+    """The findings of a journal as plain objects."""
+    for finding in journal.findings.all():
+        yield {
+            "n": finding.n, "rule": finding.rule, "level": finding.level, "message": finding.message,
+            "evidence": list(finding.evidence), "page": finding.page,
+        }  # fmt: skip

@@ -1,0 +1,113 @@
+"""One JSON document: the recording's header and facts, every event with its pairing, and the findings.
+
+A message that is JSON stands in `message` exactly as it was written, number for number and key for key; any other in
+`raw` as text, or in `b64` where it was no UTF-8.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import IO, Any, NoReturn
+
+from inspector.export.exact import strict
+from inspector.export.facts import facts_of, findings_of
+from inspector.journal.format import DIR_NAMES, Event, Kind, to_base64
+from inspector.journal.index import STATE_NAMES, State
+from inspector.journal.journal import Journal
+
+VERSION = 1
+
+_dumps = json.JSONEncoder(ensure_ascii=True, default=str).encode
+
+
+def write(journal: Journal, out: IO[str], numbers: Iterable[int]) -> None:
+    """Write the document to `out`, event by event."""
+    facts = facts_of(journal)
+    head: dict[str, Any] = {
+        "format": "mcp-recording-export",
+        "version": VERSION,
+        "recording": journal.header,
+        "server": facts.server,
+        "revision": facts.revision,
+        "era": facts.era,
+        "transport": facts.transport,
+        "end": journal.ended,
+        "counts": {
+            "events": len(journal), "sent": facts.sent, "received": facts.received, "stderr": facts.stderr,
+            "invalid": facts.invalid, "errors": facts.errors,
+        },
+        "notices": journal.notices,
+    }  # fmt: skip
+    out.write("{\n" + "".join(f"  {_dumps(key)}: {_value(value)},\n" for key, value in head.items()))
+    out.write('  "events": [')
+    separator = "\n"
+    for n in numbers:
+        event = next(journal.events(n, n))
+        out.write(f"{separator}    {_event(journal, event)}")
+        separator = ",\n"
+    out.write('\n  ],\n  "findings": [')
+    separator = "\n"
+    for finding in findings_of(journal):
+        out.write(f"{separator}    {_value(finding)}")
+        separator = ",\n"
+    out.write("\n  ]\n}\n")
+
+
+def _event(journal: Journal, event: Event) -> str:
+    """One event as an object on one line."""
+    index, n = journal.index, event.n
+    members: dict[str, Any] = {
+        "n": n,
+        "t": event.t,
+        "at": journal.clock(event.t).astimezone(journal.started.tzinfo).isoformat(timespec="microseconds"),
+        "dir": DIR_NAMES[event.dir],
+        "kind": event.kind_name,
+        "ch": event.ch,
+    }
+    if event.kind == Kind.RPC:
+        optional = {
+            "method": index.method(n) or None,
+            "id": index.id(n),
+            "pair": index.pairs[n - 1] or None,
+            "parent": index.parents[n - 1] or None,
+            "state": None if index.state(n) is State.PLAIN else STATE_NAMES[index.state(n)],
+            "duration_us": index.duration(n),
+        }
+        members |= {key: value for key, value in optional.items() if value is not None}
+    members |= {key: value for key, value in event.fields.items() if key not in members}
+    text = ", ".join(f"{_dumps(key)}: {_value(value)}" for key, value in members.items())
+    return "{" + text + _payload(event) + "}"
+
+
+def _payload(event: Event) -> str:
+    if event.data is not None:
+        return f', "b64": "{to_base64(event.data)}"'
+    if event.raw is None:
+        return ""
+    if event.kind == Kind.RPC and is_strict(event.raw):
+        return f', "message": {event.raw.strip()}'
+    return f', "raw": {_dumps(event.raw)}'
+
+
+def is_strict(text: str) -> bool:
+    """Whether every JSON reader takes this text (RFC 8259): no `NaN`, no byte order mark, nothing that UTF-8 lacks."""
+    try:
+        json.loads(text, parse_constant=_refuse, parse_int=str, parse_float=str)
+        if not text.isascii():
+            text.encode()
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(word)
+
+
+def _value(value: Any) -> str:
+    """A value of the header or of an event, whatever a hand-made file has put there."""
+    try:
+        return strict(_dumps(value))[0]
+    except RecursionError:
+        return '"nested too deeply"'

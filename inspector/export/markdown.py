@@ -1,0 +1,216 @@
+"""A transcript in Markdown, to be read and attached to a bug report.
+
+Everything that is not ours stands in code, in a span or a fence longer than any run of backticks in it, and has gone
+through `inspector.text.safe`: it can neither end its block nor be taken for markup, and nothing in it is invisible.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+from inspector import __version__
+from inspector.export.facts import Facts, facts_of
+from inspector.journal.format import Dir, Event, Kind, dumps
+from inspector.journal.index import State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.jsontext import pretty
+from inspector.text import SIGNS, count, duration, safe, size
+
+SPAN = 200
+"""Characters of a name or other short text."""
+INLINE = 80
+"""Characters of an object or array of scalars that stays on one line."""
+STDERR_TOGETHER = 200
+"""Lines of stderr that stand in one block at most."""
+
+_TICKS = re.compile("`+")
+_STATES = {
+    State.PENDING: "never answered",
+    State.CANCELLED: "cancelled",
+    State.TIMED_OUT: "timed out",
+    State.LATE: "late",
+    State.UNKNOWN: "answers nothing that was asked",
+    State.DOUBLED: "a second answer",
+    State.LOST: "lost with the connection",
+}
+
+
+def write(journal: Journal, out: IO[str], numbers: Iterable[int]) -> None:
+    """Write the transcript to `out`, event by event."""
+    facts = facts_of(journal)
+    label = _target(journal).get("label")
+    out.write(f"# MCP session: {_span(label if isinstance(label, str) and label else 'unnamed')}\n\n")
+    out.write("".join(f"- **{name}:** {text}\n" for name, text in _head(journal, facts)))
+    _write_findings(journal, out)
+    out.write("\n## Messages\n")
+    stderr: list[str] = []
+    shown = 0
+    for n in numbers:
+        event = next(journal.events(n, n))
+        shown += 1
+        if event.kind == Kind.STDERR:
+            stderr.append(event.text)
+            if len(stderr) < STDERR_TOGETHER:
+                continue
+        if stderr:
+            out.write(f"\n#### {SIGNS.local} stderr\n\n{_fence(chr(10).join(stderr), '')}")
+            stderr = []
+        if event.kind != Kind.STDERR:
+            out.write(_event(journal, event))
+    if stderr:
+        out.write(f"\n#### {SIGNS.local} stderr\n\n{_fence(chr(10).join(stderr), '')}")
+    if shown < len(journal):
+        out.write(f"\n{count(shown)} of {count(len(journal))} events are shown.\n")
+    out.write(f"\nWritten by inspector {__version__}.\n")
+
+
+def _target(journal: Journal) -> dict[str, Any]:
+    target = journal.header.get("target")
+    return target if type(target) is dict else {}
+
+
+def _head(journal: Journal, facts: Facts) -> Iterator[tuple[str, str]]:
+    target = _target(journal)
+    argv = target.get("argv")
+    where = " ".join(map(str, argv)) if type(argv) is list else target.get("url") or target.get("path") or "unknown"
+    yield "target", _span(where, 1000)
+    named = " ".join(text for key in ("name", "version") if isinstance(text := facts.server.get(key), str))
+    yield "server", _span(named) if named else "never introduced itself"
+    if facts.revision:
+        yield "revision", _span(facts.revision) + (f" ({_span(facts.era)} era)" if facts.era else "")
+    if facts.transport:
+        yield "transport", _span(facts.transport)
+    yield (
+        "recorded",
+        f"{_span(journal.header.get('started'))}, {duration(facts.duration)}, by {_span(journal.header.get('tool'))}",
+    )
+    amounts = [
+        f"{count(len(journal))} events", f"{count(facts.sent)} messages sent", f"{count(facts.received)} received",
+        f"{count(facts.stderr)} lines of stderr",
+    ]  # fmt: skip
+    amounts += [
+        f"{count(amount)} {what}" for amount, what in ((facts.errors, "errors"), (facts.invalid, "invalid")) if amount
+    ]
+    yield "counts", ", ".join(amounts)
+    yield "end", _end(journal)
+    for notice in journal.notices:
+        yield "notice", _span(notice, 1000)
+
+
+def _end(journal: Journal) -> str:
+    if journal.ended is not None:
+        return _span(journal.ended.get("reason") or "closed")
+    if not journal.end_is_missing:
+        return "the session goes on"
+    torn = ", and its last line is torn" if journal.torn else ""
+    return f"**missing**: the writer was killed, or is still writing{torn}"
+
+
+def _write_findings(journal: Journal, out: IO[str]) -> None:
+    found = journal.findings.all()
+    if not found:
+        return
+    out.write(f"\n## Findings ({count(journal.findings.total)})\n\n")
+    for finding in found:
+        about = f"event {finding.n}: " if finding.n else ""
+        out.write(
+            f"- {SIGNS.finding} {about}**{finding.level}** {_span(finding.rule)} {_span(finding.message, 1000)}\n"
+        )
+
+
+def _event(journal: Journal, event: Event) -> str:
+    """One event that is no stderr: a heading with the facts, then what was said."""
+    moment = f"+{duration(event.t)}"
+    if event.kind in (Kind.LIFE, Kind.NOTE, Kind.AUTH):
+        name = event.fields.get("event") or event.kind_name
+        rest = {key: value for key, value in event.fields.items() if key != "event"}
+        return f"\n#### {event.n} {SIGNS.local} {_span(name)} {moment}\n" + (
+            f"\n{_fence(_json(rest), 'json')}" if rest else ""
+        )
+    if event.kind == Kind.RPC:
+        return f"\n### {event.n} {_rpc_title(journal, event)} {moment}\n\n{_payload(event)}"
+    sign = {Dir.SEND: SIGNS.sent, Dir.RECV: SIGNS.received}.get(event.dir, SIGNS.local)
+    heading = f"\n### {event.n} {sign} {_span(event.kind_name)} {moment}\n\n"
+    fields = _fence(_json(event.fields), "json") if event.fields else ""
+    return heading + fields + (_payload(event) if event.raw is not None or event.data is not None else "")
+
+
+def _rpc_title(journal: Journal, event: Event) -> str:
+    """Arrow, method, id, duration, size, and how it ended: `← result of 7 tools/call, 12 ms, 184 B`."""
+    index, n = journal.index, event.n
+    shape, method, pair = index.shape(n), index.method(n), index.pairs[n - 1]
+    sent = event.dir == Dir.SEND
+    arrow = SIGNS.sent if sent else SIGNS.received
+    facts: list[str] = []
+    if shape is Shape.REQUEST:
+        what = f"{_span(method)}{_named(event)}"
+        arrow = arrow if sent else f"{arrow}{SIGNS.asked}"
+        facts.append(f"id {_span(index.id(n))}")
+        if pair:
+            facts.append(f"answered by {pair}")
+    elif shape in (Shape.RESULT, Shape.ERROR):
+        what = "result" if shape is Shape.RESULT else "error"
+        what += f" of {pair} {_span(method)}" if pair else f" with id {_span(index.id(n))}"
+        elapsed = index.duration(n)
+        if elapsed is not None:
+            facts.append(duration(elapsed))
+    elif shape is Shape.NOTIFICATION:
+        arrow += SIGNS.progress if method == "notifications/progress" else SIGNS.notification
+        what = _span(method)
+        if pair or index.parents[n - 1]:
+            facts.append(f"belongs to {pair or index.parents[n - 1]}")
+    else:
+        what = "batch" if shape is Shape.BATCH else "no JSON-RPC message"
+    facts.append(size(len(event.bytes)))
+    state = index.state(n)
+    if state is State.ERROR and shape is Shape.RESULT:
+        facts.append("isError")
+    elif state in _STATES:
+        facts.append(_STATES[state])
+    return f"{arrow} {what}, {', '.join(facts)}"
+
+
+def _named(event: Event) -> str:
+    """What a request is about: the tool's or prompt's name, or the resource's URI."""
+    message = event.message
+    params = message.get("params") if type(message) is dict else None
+    if type(params) is dict:
+        for key in ("name", "uri"):
+            if isinstance(params.get(key), str):
+                return " " + _span(params[key])
+    return ""
+
+
+def _payload(event: Event) -> str:
+    """What crossed the wire: JSON indented, every token as it was; bytes that are no UTF-8 are said to be so."""
+    text = event.text
+    before = f"{len(event.data):,} bytes that are not UTF-8:\n\n" if event.data is not None else ""
+    if event.kind in (Kind.RPC, Kind.SSE):
+        return before + _fence("\n".join(pretty(text, inline=INLINE)), "json" if event.kind == Kind.RPC else "")
+    return before + _fence(text, "")
+
+
+def _json(value: Any) -> str:
+    try:
+        return "\n".join(pretty(dumps(value), inline=INLINE))
+    except RecursionError:
+        return safe(value)
+
+
+def _fence(text: str, language: str) -> str:
+    """A fenced block (CommonMark section 4.5) that nothing in it can end."""
+    shown = safe(text, multiline=True)
+    longest = max((len(run) for run in _TICKS.findall(shown)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{shown}\n{fence}\n"
+
+
+def _span(value: Any, limit: int = SPAN) -> str:
+    """Code within a line (CommonMark section 6.1) that nothing in it can end."""
+    shown = safe(value, limit)
+    ticks = "`" * (max((len(run) for run in _TICKS.findall(shown)), default=0) + 1)
+    padded = f" {shown} " if not shown.strip() or shown[0] in "` " or shown[-1] in "` " else shown
+    return f"{ticks}{padded}{ticks}"
