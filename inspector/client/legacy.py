@@ -62,6 +62,7 @@ class LegacyDriver:
             server.revision, version_header=row.version_header, resumable=row.resumable, listen=True
         )
         session.notify("notifications/initialized")
+        await session.transport.settled()
         return server
 
     def _refused(self, error: ServerError, offered: str) -> HandshakeError:

@@ -83,6 +83,9 @@ class Transport(Protocol):
     def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
         """The handshake is done: the revision for the version header, whether streams can be resumed, whether to listen."""
 
+    async def settled(self) -> None:
+        """Wait until the server has accepted the notifications sent so far, or refused them; not for answers."""
+
     def abandon(self, id: int | str) -> None:
         """Stop waiting for the answer to a request: free what is held for it. Closing a stream is no cancellation."""
 

@@ -119,6 +119,12 @@ class HttpTransport:
             self._listening.cancel()
         self._listening = self._listener = None
 
+    async def settled(self) -> None:
+        """Wait for the POSTs of notifications: each has a connection of its own, and the next one may overtake it."""
+        sending = [task for task, waits in self._tasks.items() if not waits]
+        if sending:
+            await asyncio.wait(sending)
+
     def abandon(self, id: int | str) -> None:
         """Nobody waits for this answer any more: a late one is still recorded, for a while."""
         found = self._exchanges.get(id)

@@ -74,6 +74,9 @@ class MemoryTransport:
             "revision": revision, "version_header": version_header, "resumable": resumable, "listen": listen,
         }  # fmt: skip
 
+    async def settled(self) -> None:
+        """Nothing to wait for."""
+
     def abandon(self, id: int | str) -> None:
         """Remembered for tests; nothing is held for an answer."""
         self.abandoned.append(id)

@@ -336,6 +336,9 @@ class StdioTransport:
     def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
         """Nothing on stdio depends on the revision."""
 
+    async def settled(self) -> None:
+        """A pipe keeps the order; there is nothing to wait for."""
+
     def abandon(self, id: int | str) -> None:
         """Nothing is held for a request on stdio."""
 
