@@ -25,7 +25,7 @@ class ToolSchemas:
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, str], tuple[Any, Validator | SchemaError]] = OrderedDict()
 
-    def of(self, tool: dict[str, Any], key: str, dialect: str) -> Validator | SchemaError:
+    def of(self, tool: dict[str, Any], key: str) -> Validator | SchemaError:
         """The validator of a tool's `inputSchema` or `outputSchema`, or why there can be none."""
         schema = tool.get(key)
         name = (str(tool.get("name")), key)
@@ -36,7 +36,7 @@ class ToolSchemas:
 
         made: Validator | SchemaError
         try:
-            made = Validator(schema, default_dialect=dialect)
+            made = Validator(schema)
         except SchemaError as error:
             made = error
         self._kept[name] = (schema, made)
@@ -65,7 +65,7 @@ def argument_rules(params: dict[str, Any], watched: Watched, schemas: ToolSchema
     tool = watched.tools.get(params["name"]) if type(params.get("name")) is str else None
     if tool is None:
         return
-    validator = schemas.of(tool, "inputSchema", watched.features.default_dialect)
+    validator = schemas.of(tool, "inputSchema")
     if isinstance(validator, SchemaError):
         yield "BASE-27", "must", f"The inputSchema of this tool cannot be used: {validator.message}"
         return
@@ -80,7 +80,7 @@ def structured_rules(name: Any, result: dict[str, Any], watched: Watched, schema
         return
     if tool.get("outputSchema") is None:
         return
-    validator = schemas.of(tool, "outputSchema", watched.features.default_dialect)
+    validator = schemas.of(tool, "outputSchema")
     if isinstance(validator, SchemaError):
         yield "TOOL-08", "must", f"The outputSchema of this tool cannot be used: {validator.message}"
         return

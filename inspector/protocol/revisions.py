@@ -53,7 +53,6 @@ class Features:
     streamable_http: bool = True
     resumable: bool = True
     """`Last-Event-ID` on a GET resumes a broken stream (C-HTTP-15)."""
-    default_dialect: str = "https://json-schema.org/draft/2020-12/schema"
     schema_dialect: str = "https://json-schema.org/draft/2020-12/schema"
     """The dialect in which the revision's own schema.json is written."""
 
