@@ -18,6 +18,8 @@ from inspector.transports.http_exchange import LATE_SECONDS, Exchange
 from inspector.transports.http_listen import Listener
 from inspector.transports.http_requests import JSON_TYPE, STREAM_TYPE, Requester
 
+SETTLE_SECONDS = 2.0
+"""Seconds for notifications to be accepted before the next request goes out all the same."""
 SEND_GRACE = 0.3
 """Seconds that notifications and answers still have to leave when the transport is closed."""
 DELETE_GRACE = 0.6
@@ -123,7 +125,7 @@ class HttpTransport:
         """Wait for the POSTs of notifications: each has a connection of its own, and the next one may overtake it."""
         sending = [task for task, waits in self._tasks.items() if not waits]
         if sending:
-            await asyncio.wait(sending)
+            await asyncio.wait(sending, timeout=SETTLE_SECONDS)
 
     def abandon(self, id: int | str) -> None:
         """Nobody waits for this answer any more: a late one is still recorded, for a while."""
