@@ -10,7 +10,7 @@ from inspector.config import secrecy
 from inspector.errors import TargetError
 
 _FIELD_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_FIELD_BREAKER = re.compile(r"[\r\n\0]")
+_FIELD_BREAKER = re.compile(r"[\r\n\0\ud800-\udfff]")
 
 
 def parse_header(text: str) -> tuple[str, str]:
@@ -34,7 +34,7 @@ def checked_header(name: str, value: str) -> tuple[str, str]:
     if not _FIELD_NAME.fullmatch(name):
         raise TargetError(f"{one_line(name[:60])!r} is no name for a header")
     if _FIELD_BREAKER.search(value):
-        raise TargetError(f"The value of the header {name} has a line break or NUL in it")
+        raise TargetError(f"The value of the header {name} has a line break, a NUL or half a character in it")
     return name, value
 
 
@@ -53,7 +53,7 @@ def checked_url(url: str) -> str:
     shown = one_line(secrecy.mask_url(url)[:200])
     if not re.match(r"https?://", url, re.IGNORECASE):
         raise TargetError(f"{shown} is not an http or https URL")
-    if any(char <= " " or char == "\x7f" for char in url):
+    if any(char <= " " or char == "\x7f" or "\ud800" <= char <= "\udfff" for char in url):
         raise TargetError(f"{shown} has a space or a control character in it", hint="Write it percent-encoded.")
     from urllib.parse import urlsplit
 

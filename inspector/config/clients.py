@@ -6,10 +6,12 @@ of a definition and hides no other.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from inspector.config import definition, expand, files, registry
 from inspector.config.definition import Definition
@@ -39,7 +41,7 @@ _OWN_KEYS = [
 ]
 _ONLY_OWN = frozenset({"transport", "proxy", "verify", "era", "protocol", "roots"})
 _ONLY_VSCODE = frozenset({"dev", "gallery", "version", "sandbox", "sandboxEnabled"})
-_ERAS = Literal["auto", "legacy", "modern"]
+_ERAS: dict[str, Literal["auto", "legacy", "modern"]] = {"auto": "auto", "legacy": "legacy", "modern": "modern"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def recognise(path: Path) -> Place:
             f"{path} names no servers",
             hint="It needs a “servers”, “mcpServers” or “context_servers” object, or the content of a server.json.",
         )
-    return Place(path, family, label, path.parent)
+    return Place(path, family, label)
 
 
 def _is_vscode(data: Mapping[str, Any]) -> bool:
@@ -110,21 +112,21 @@ def _own(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Itera
         raise ConfigError(f"{place.path} names no servers", hint="It needs a “servers” object.")
     inputs = expand.questions(data.get("inputs"))
     for name, raw in servers.items():
-        yield _found(name, raw, _own_server, "own", inputs=inputs, workspace=place.workspace or place.path.parent)
+        yield _found(name, raw, partial(_own_server, folder=place.path.parent), "own", inputs=inputs)
 
 
-def _own_server(raw: Mapping[str, Any], workspace: Path) -> Definition:
+def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
     for key in raw:
         if key not in _OWN_KEYS:
             raise _unknown(key, _OWN_KEYS, "")
-    era = definition.text(raw, "era") or None
-    if era is not None and era not in get_args(_ERAS):
+    era = definition.text(raw, "era")
+    if era and era not in _ERAS:
         raise ConfigError(f"“era” is {files.shown(era)}", hint="Known are auto, legacy and modern.")
     options = ServerOptions(
-        era=era,  # type: ignore[arg-type]
+        era=_ERAS.get(era),
         protocol=definition.text(raw, "protocol") or None,
         timeout=definition.seconds(raw, "timeout"),
-        roots=tuple(_root(root, workspace) for root in definition.texts(raw, "roots")),
+        roots=tuple(_root(root, folder) for root in definition.texts(raw, "roots")),
     )
     plain = dict(raw)
     for key in ("env", "headers"):
@@ -153,14 +155,19 @@ def _own_value(value: Any) -> Any:
     return value
 
 
-def _root(root: str, workspace: Path) -> str:
-    return root if "://" in root else (workspace / Path(root).expanduser()).absolute().as_uri()
+def _root(root: str, folder: Path) -> str:
+    if "://" in root:
+        return root
+    try:
+        return Path(os.path.abspath(folder / os.path.expanduser(root))).as_uri()
+    except UnicodeEncodeError:
+        raise ConfigError(f"“roots” has {files.shown(ascii(root))}, which is no path") from None
 
 
 def _generic(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
     """A file with `mcpServers` of no client that is known by the name: the keys all clients share, our references."""
     for name, raw in _servers(data, "mcpServers", place).items():
-        yield _found(name, raw, lambda raw, _: _either(raw), "own", workspace=place.path.parent)
+        yield _found(name, raw, _either, "own")
 
 
 def _claude_code(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
@@ -169,7 +176,7 @@ def _claude_code(data: Mapping[str, Any], place: Place, workspaces: list[Path]) 
         yield _found(name, raw, _claude_code_server, "claude-code")
 
 
-def _claude_code_server(raw: Mapping[str, Any], _: Path) -> Definition:
+def _claude_code_server(raw: Mapping[str, Any]) -> Definition:
     return _either(raw, options=ServerOptions(timeout=definition.seconds(raw, "timeout", unit=0.001)))
 
 
@@ -196,13 +203,13 @@ def _claude_code_user(data: Mapping[str, Any], place: Place, workspaces: list[Pa
 def _claude_desktop(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
     """`claude_desktop_config.json`: `mcpServers` with commands; it expands nothing."""
     for name, raw in _servers(data, "mcpServers", place).items():
-        yield _found(name, raw, lambda raw, _: _either(raw), "literal")
+        yield _found(name, raw, _either, "literal")
 
 
 def _cursor(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
     """Cursor's `mcp.json`: `mcpServers`, `envFile` for commands; a URL may be of either HTTP transport."""
     for name, raw in _servers(data, "mcpServers", place).items():
-        yield _found(name, raw, lambda raw, _: _either(raw), "cursor")
+        yield _found(name, raw, _either, "cursor")
 
 
 def _vscode(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
@@ -212,7 +219,7 @@ def _vscode(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> It
         yield _found(name, raw, _vscode_server, "vscode", inputs=inputs)
 
 
-def _vscode_server(raw: Mapping[str, Any], _: Path) -> Definition:
+def _vscode_server(raw: Mapping[str, Any]) -> Definition:
     made = _either(raw)
     return replace(made, transport="auto") if made.transport == "http" else made
 
@@ -230,7 +237,7 @@ def _vscode_settings(data: Mapping[str, Any], place: Place, workspaces: list[Pat
 def _windsurf(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
     """Windsurf's `mcp_config.json`: `mcpServers`, `serverUrl` or `url` for HTTP of either transport, `disabled`."""
     for name, raw in _servers(data, "mcpServers", place).items():
-        yield _found(name, raw, lambda raw, _: _either(raw, url_keys=("serverUrl", "url")), "windsurf")
+        yield _found(name, raw, partial(_either, url_keys=("serverUrl", "url")), "windsurf")
 
 
 def _gemini(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
@@ -241,7 +248,7 @@ def _gemini(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> It
         yield replace(found, disabled=True) if isinstance(excluded, list) and name in excluded else found
 
 
-def _gemini_server(raw: Mapping[str, Any], _: Path) -> Definition:
+def _gemini_server(raw: Mapping[str, Any]) -> Definition:
     options = ServerOptions(timeout=definition.seconds(raw, "timeout", unit=0.001))
     if raw.get("httpUrl") is not None:
         return definition.http(raw, "httpUrl", transport="http", options=options)
@@ -256,7 +263,7 @@ def _zed(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Itera
         yield _found(name, raw, _zed_server, "literal")
 
 
-def _zed_server(raw: Mapping[str, Any], _: Path) -> Definition:
+def _zed_server(raw: Mapping[str, Any]) -> Definition:
     command = raw.get("command")
     if isinstance(command, dict):
         return definition.stdio({**command, "command": command.get("path")})
@@ -303,7 +310,7 @@ def _servers(data: Mapping[str, Any], key: str, place: Place) -> dict[str, Any]:
 def _found(
     name: str,
     raw: Any,
-    make: Callable[[Mapping[str, Any], Path], Definition],
+    make: Callable[[Mapping[str, Any]], Definition],
     dialect: expand.Dialect,
     *,
     inputs: tuple[expand.Question, ...] = (),
@@ -312,7 +319,7 @@ def _found(
     if not isinstance(raw, dict):
         return Found(name, {}, ConfigError(f"it must be an object, not {files.kind_of(raw)}"), dialect)
     try:
-        made: Definition | ConfigError = make(raw, workspace or Path())
+        made: Definition | ConfigError = make(raw)
         disabled = definition.flag(raw, "disabled", False) or not definition.flag(raw, "enabled", True)
     except ConfigError as error:
         made, disabled = error, False

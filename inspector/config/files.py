@@ -13,6 +13,8 @@ from inspector.errors import ConfigError
 MAX_BYTES = 16 * 1024 * 1024
 """A config file of more bytes is refused. Client files which also hold histories do reach several megabytes."""
 
+_MOST_CANDIDATES = 2000
+
 
 def present(path: Path) -> bool:
     """Whether something is at `path`, readable or not: a dangling link and a forbidden folder count."""
@@ -109,7 +111,7 @@ def nearest(word: str, known: list[str]) -> str:
     """The known word that `word` was probably meant to be, or an empty text."""
     import difflib
 
-    folded = {name.casefold(): name for name in known}
+    folded = {name.casefold(): name for name in known[:_MOST_CANDIDATES]}
     found = difflib.get_close_matches(word[:200].casefold(), folded, n=1, cutoff=0.6)
     return folded[found[0]] if found else ""
 

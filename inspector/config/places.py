@@ -67,10 +67,10 @@ def user_base(home: Path, environ: Mapping[str, str], platform: str) -> Path:
     return _xdg_config(home, environ)
 
 
-def explicit(path: Path) -> Place | None:
+def explicit(path: Path, home: Path) -> Place | None:
     """The place that `path` is by its name, for a file given with `--config`; None where only the content can tell."""
     name, folder = path.name.casefold(), path.parent.name.casefold()
-    above = path.parent.parent
+    above = None if path.parent.parent == home else path.parent.parent
     if name in OWN_NAMES:
         return Place(path, "own", "this file", path.parent)
     if name == ".mcp.json":
@@ -85,6 +85,8 @@ def explicit(path: Path) -> Place | None:
         return Place(path, "cursor", "Cursor", above)
     if folder == ".vscode" and name in ("mcp.json", "settings.json"):
         return Place(path, "vscode" if name == "mcp.json" else "vscode-settings", "VS Code", above)
+    if folder == "user" and name == "mcp.json":
+        return Place(path, "vscode", "VS Code")
     if folder == ".gemini" and name == "settings.json":
         return Place(path, "gemini", "Gemini CLI", above)
     if folder in (".zed", "zed") and name == "settings.json":

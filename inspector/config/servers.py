@@ -73,19 +73,16 @@ class ServerList:
     def find(self, word: str) -> ServerEntry:
         """The entry that `@NAME` or `@NAME:FILEPART` means; TargetError if there is none, or more than one."""
         word = word.removeprefix("@")
-        if self.config is not None:
-            self._refuse_broken_config(self.config)
+        if self.config is not None and not self.entries:
+            for problem in self.problems:
+                if not problem.server:
+                    raise ConfigError(problem.message, hint=problem.hint)
         for name, part in _readings(word):
             named = [entry for entry in self.entries if entry.name == name]
             chosen = _matching(named, part) if part else named
             if chosen:
                 return _one(f"@{word}", chosen)
         raise self._unknown(word)
-
-    def _refuse_broken_config(self, config: Path) -> None:
-        for problem in self.problems:
-            if not self.entries and not problem.server:
-                raise ConfigError(problem.message, hint=problem.hint or f"Correct {config}, or leave --config out.")
 
     def _unknown(self, word: str) -> TargetError:
         shown = files.shown(word)
@@ -96,9 +93,8 @@ class ServerList:
             named = [entry for entry in self.entries if entry.name == name]
             if named:
                 return TargetError(f"@{shown} names no file that has @{name}", hint=f"Write {_listed(named)}.")
-        where = f"{self.config} names" if self.config is not None else "No config file names"
-        message = f"{where} no server @{shown}" if self.config is not None else f"{where} a server @{shown}"
-        return TargetError(message, hint=self._hint(word))
+        nowhere = "No config file names a server" if self.config is None else f"{self.config} names no server"
+        return TargetError(f"{nowhere} @{shown}", hint=self._hint(word))
 
     def _hint(self, word: str) -> str:
         names = list(dict.fromkeys(entry.name for entry in self.entries))
@@ -135,9 +131,9 @@ def find_servers(
     entries: list[ServerEntry] = []
     problems: list[ConfigProblem] = []
     if config is not None:
-        config = Path(os.path.abspath(folder / config.expanduser()))
+        config = Path(os.path.abspath(folder / os.path.expanduser(config)))
         try:
-            looked_at = [places.explicit(config) or clients.recognise(config)]
+            looked_at = [places.explicit(config, home) or clients.recognise(config)]
         except ConfigError as error:
             return ServerList((), (ConfigProblem(config, error.message, error.hint),), config)
     else:

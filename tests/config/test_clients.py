@@ -63,6 +63,13 @@ def test_our_own_file_says_everything_about_a_server(world: World) -> None:
     assert world.entry("remote").disabled
 
 
+def test_our_own_file_of_the_user_is_for_every_folder(world: World) -> None:
+    world.write("~/.config/inspector/inspector.json", {"servers": {"a": {"command": "c", "roots": ["~nobody/x", "y"]}}})
+    target = stdio(world, "@a")
+    assert target.cwd is None
+    assert target.options.roots[1] == (world.home / ".config/inspector/y").as_uri()
+
+
 @pytest.mark.parametrize(
     ("server", "command"),
     [
@@ -88,6 +95,7 @@ def test_a_command_can_be_written_as_one_likes(world: World, server: Any, comman
         ({"servers": {"a": {"command": "x", "timeout": 0}}}, "must be more than 0"),
         ({"servers": {"a": {"command": "x", "timeout": "5"}}}, "must be a number, not text"),
         ({"servers": {"a": {"command": "x", "roots": "r"}}}, "“roots” must be a list"),
+        ({"servers": {"a": {"command": "x", "roots": ["\ud800"]}}}, "which is no path"),
         ({"servers": {"a": {"command": "x", "disabled": "no"}}}, "must be true or false"),
         ({"servers": {"a": {"url": "https://h", "verify": 1}}}, "must be true or false"),
         ({"servers": {"a": {"url": "https://h", "transport": "ws"}}}, "which Inspector does not speak"),

@@ -114,7 +114,7 @@ def test_a_short_secret_is_masked_only_as_a_whole_value() -> None:
 
 @pytest.mark.parametrize("unit", ["eyJ", "a", "://", "?", "&=", "sk-", "Aa", "x=", "@", "a:", "-"], ids=repr)
 def test_hostile_arguments_cost_one_pass(unit: str) -> None:
-    long = unit * 300_000
+    long = unit * 100_000
     secrecy.in_arguments([long, f"--x={long}", f"http://{long}"])
     secrecy.in_headers([(long, long)])
     assert secrecy.looks_secret(long) in (True, False)

@@ -39,7 +39,12 @@ EVERY_FILE = [
     "~/.config/zed/settings.json",
 ]
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8)
+    | st.just("\ud800\0"),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=6,
 )
@@ -53,16 +58,26 @@ def names(world: World, **options: Any) -> list[str]:
 
 
 def test_this_folder_comes_first_then_its_parents_then_the_users_files(world: World) -> None:
-    world.folder = world.folder / "deep" / "er"
+    root, world.folder = world.folder, world.folder / "deep" / "er"
     world.folder.mkdir(parents=True)
+    projects = {
+        str(root): {"mcpServers": {"mine-root": {"command": "m"}}},
+        str(world.folder): {"mcpServers": {"mine-here": {"command": "m"}}},
+    }
     world.write("~/.cursor/mcp.json", {"mcpServers": {"user": {"command": "u"}}})
     world.write("~/src/shop/.mcp.json", {"mcpServers": {"root": {"command": "r"}}})
     world.write("inspector.json", {"servers": {"here": {"command": "h"}, "here-too": {"command": "h2"}}})
-    world.write(
-        "~/.claude.json", {"projects": {str(world.home / "src/shop"): {"mcpServers": {"mine": {"command": "m"}}}}}
-    )
-    assert names(world) == ["here", "here-too", "root", "mine", "user"]
-    assert [entry.source_label for entry in world.find().entries][::2] == ["this folder", "Claude Code", "Cursor"]
+    world.write("~/.claude.json", {"projects": projects})
+    world.write("~/.config/inspector/inspector.json", {"servers": {"own": {"command": "o"}}})
+    assert [(entry.name, entry.source_label) for entry in world.find().entries] == [
+        ("here", "this folder"),
+        ("here-too", "this folder"),
+        ("mine-here", "Claude Code"),
+        ("root", "Claude Code"),
+        ("mine-root", "Claude Code"),
+        ("own", "Inspector"),
+        ("user", "Cursor"),
+    ]
 
 
 def test_parents_count_up_to_the_root_of_the_repository(world: World) -> None:
@@ -243,11 +258,10 @@ def test_whatever_a_file_holds_is_listed_or_named_and_can_be_resolved_or_says_wh
     for entry in found.entries:
         assert entry.summary
         try:
-            target = resolve(entry, {}, home=world.home)
+            shown = json.dumps(resolve(entry, {}, home=world.home).as_header())
         except InspectorError as error:
-            assert error.message  # noqa: PT017 - either outcome is right
-        else:
-            assert json.dumps(target.as_header())
+            shown = error.message
+        assert shown
     assert all(problem.message and problem.path == path for problem in found.problems)
     path.unlink()
 
@@ -340,6 +354,14 @@ def test_a_config_file_given_by_hand_wins_alone(world: World) -> None:
         ("claude_desktop_config.json", GOOD, "Claude Desktop"),
         (".cursor/mcp.json", GOOD, "Cursor"),
         ("other/mcp_config.json", GOOD, "Windsurf"),
+        ("other/inspector.json", GOOD, "this file"),
+        ("other/.mcp.json", GOOD, "Claude Code"),
+        ("other/.claude.json", GOOD, "Claude Code"),
+        (".vscode/mcp.json", {"servers": {"good": {"command": "c"}}}, "VS Code"),
+        (".vscode/settings.json", {"mcp": {"servers": {"good": {"command": "c"}}}}, "VS Code"),
+        ("Code/User/mcp.json", {"servers": {"good": {"command": "c"}}}, "VS Code"),
+        (".gemini/settings.json", GOOD, "Gemini CLI"),
+        (".config/zed/settings.json", {"context_servers": {"good": {"command": "c"}}}, "Zed"),
     ],
 )
 def test_a_config_file_given_by_hand_is_recognised(world: World, name: str, content: Any, label: str) -> None:
@@ -354,6 +376,18 @@ def test_a_config_file_given_by_hand_that_is_broken_is_an_error(world: World, co
         world.open("@a", config=path)
     assert str(path) in caught.value.message
     assert len(world.find(config=path).problems) == 1
+
+
+def test_a_file_given_by_hand_starts_servers_where_its_client_would(world: World) -> None:
+    world.write(".cursor/mcp.json", GOOD)
+    world.write("~/.cursor/mcp.json", GOOD)
+    world.write("any.json", GOOD)
+    folders = {}
+    for name in (world.folder / ".cursor/mcp.json", world.home / ".cursor/mcp.json", Path("any.json")):
+        target = world.open("@good", config=name)
+        assert isinstance(target, StdioTarget)
+        folders[name] = target.cwd
+    assert list(folders.values()) == [str(world.folder), None, None]
 
 
 def test_an_unknown_name_is_answered_with_the_nearest(world: World) -> None:

@@ -69,6 +69,7 @@ def test_a_url_is_a_url(world: World, url: str) -> None:
         (["https://[::1/"], "not a URL"),
         (["https://host/a b"], "space or a control"),
         (["https://host/\x1b[31m"], "space or a control"),
+        (["https://host/\ud800"], "space or a control"),
         (["https://host/mcp", "extra"], "stands after a URL"),
         (["ftp://host/"], "ftp URLs are not spoken"),
         (["ws://host/"], "ws URLs are not spoken"),
@@ -156,6 +157,7 @@ def test_flags_win_over_a_config_entry(world: World) -> None:
         ("https://h", {"cwd": "."}, "--cwd means nothing"),
         ("https://h", {"transport": "stdio"}, "needs a command"),
         ("https://h", {"headers": [("A", "x\r\nB: y")]}, "line break"),
+        ("https://h", {"headers": [("A", "\udcff")]}, "half a character"),
         ("https://h", {"headers": [("A B", "x")]}, "no name for a header"),
         ("r.jsonl", {"headers": [("A", "1")]}, "--header means nothing to a recording"),
         ("r.jsonl", {"transport": "sse"}, "means nothing to a recording"),
@@ -279,7 +281,14 @@ def test_labels_name_what_a_runner_starts(command: str, label: str) -> None:
 
 def test_a_hostile_command_has_a_label_too() -> None:
     long = 100_000
-    for words in (["uv"] * long, ["npx", "@" * long], ["docker", *["-e"] * long], ["env"], ["python", "-m"], ["\\"]):
+    for words in (
+        ["uv"] * long,
+        ["npx", "=" * 10 * long + "/x"],
+        ["docker", *["-e"] * long],
+        ["env"],
+        ["python", "-m"],
+        ["\\"],
+    ):
         assert program_label(words)
 
 
