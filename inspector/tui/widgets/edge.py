@@ -16,6 +16,7 @@ from inspector.tui.keymap import Hint
 from inspector.tui.themes import Palette, ascii_only, palette
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.key_line import KeyLine
+from inspector.tui.widgets.search import SearchLine, SearchRequested
 from inspector.tui.widgets.tab_row import Tab, TabRow
 
 LEAST_TITLE = 16
@@ -72,6 +73,7 @@ class Edge(Container):
         self.set_reactive(Edge.keys, tuple(keys))
         self.set_reactive(Edge.tabs, tuple(tabs))
         self._within = False
+        self._search: SearchLine | None = None
 
     def compose(self) -> ComposeResult:
         yield self.tab_row
@@ -136,6 +138,14 @@ class Edge(Container):
         self.focus_inside()
         # Sent by the app: a key event that we sent would not bubble beyond us.
         self.app.call_later(self.app.simulate_key, event.hint.key)
+
+    def on_search_requested(self, event: SearchRequested) -> None:
+        event.stop()
+        if self._search is None:
+            self._search = SearchLine()
+            self.mount(self._search)
+        # In the place of the keys, which would do something else while the words are typed.
+        self._search.open(event.view)
 
     # The edge
 

@@ -75,6 +75,10 @@ class VirtualList(ScrollView, can_focus=True):
 
     row_height: ClassVar[int] = 1
     pad: ClassVar[int] = 1
+    shows_cursor: bool = True
+    """Whether there is a row with the cursor; without one the keys scroll the view."""
+    shows_idle_cursor: bool = True
+    """Whether the row with the cursor has a ground of its own while the focus is elsewhere."""
 
     cursor: reactive[int] = reactive(-1, repaint=False, init=False)
     follow: reactive[bool] = reactive(False, repaint=False, init=False)
@@ -186,6 +190,10 @@ class VirtualList(ScrollView, can_focus=True):
     def render_row(self, index: int, width: int, selected: bool, focused: bool) -> Row:
         """Draw a row; a subclass may draw it itself instead of asking the source."""
         return self._source.render(index, width, selected, focused)
+
+    def ground_of(self, index: int, selected: bool, focused: bool) -> str:
+        """Return the role of a row's ground."""
+        return "ground" if not selected else "selection" if focused else "selection-dim"
 
     def source_changed(self, first: int = 0) -> None:
         """Take in that rows from `first` on are new, gone or different. Nothing is drawn that is not visible."""
@@ -305,25 +313,32 @@ class VirtualList(ScrollView, can_focus=True):
     # Keys and mouse
 
     def action_up(self) -> None:
-        self.cursor -= 1
+        self._move(-1)
 
     def action_down(self) -> None:
-        self.cursor += 1
+        self._move(1)
 
     def action_page_up(self) -> None:
-        self.cursor -= self._page()
+        self._move(-self._page())
 
     def action_page_down(self) -> None:
-        self.cursor += self._page()
+        self._move(self._page())
 
     def action_first(self) -> None:
         self.cursor = 0
+        self._scroll_top(0)
 
     def action_last(self) -> None:
         self.cursor = self.count - 1
         self._scroll_top(self.count * self.row_height)
         if self.can_follow:
             self.follow = True
+
+    def _move(self, rows: int) -> None:
+        if self.shows_cursor:
+            self.cursor += rows
+        else:
+            self._scroll_top(self.scroll_offset.y + rows * self.row_height)
 
     def action_select(self) -> None:
         if self.cursor >= 0:
@@ -356,7 +371,7 @@ class VirtualList(ScrollView, can_focus=True):
         self._fit()
         if self.follow:
             self._scroll_top(self.count * self.row_height)
-        else:
+        elif self.shows_cursor:
             self.scroll_to_row(self.cursor)
 
     def _fit(self) -> None:
@@ -384,12 +399,13 @@ class VirtualList(ScrollView, can_focus=True):
         if self._cache_for != drawn_for:
             self._cache.clear()
             self._cache_for = drawn_for
-        selected = index == self.cursor
-        focused = selected and self.has_focus
+        focused = self.has_focus
+        selected = self.shows_cursor and index == self.cursor and (focused or self.shows_idle_cursor)
+        focused = focused and selected
         key = (index, selected, focused)
         found = self._cache.get(key)
         if found is None:
-            ground = "ground" if not selected else "selection" if focused else "selection-dim"
+            ground = self.ground_of(index, selected, focused)
             inner = max(cells - 2 * self.pad, 1)
             row = self.render_row(index, inner, selected, focused)
             side = Segment(" " * self.pad)

@@ -1,0 +1,117 @@
+"""JSON as it was written: indented, coloured, folded, and never changed."""
+
+from __future__ import annotations
+
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from inspector.protocol.jsontext import Problem, Tree
+from inspector.text import size
+from inspector.tui.widgets.fold_view import FoldView
+from inspector.tui.widgets.sections import INLINE, JsonSection
+
+AT_ONCE = 100_000
+"""Characters that are laid out at once; more are laid out in a thread while the view says so."""
+
+
+class JsonView(FoldView):
+    """Shows a JSON text; `load` another. Text that is no JSON is shown as it is, and `problem` says what is wrong."""
+
+    class Loaded(Message):
+        """The text is laid out; `problem` is None where it is JSON."""
+
+        def __init__(self, view: JsonView, problem: Problem | None) -> None:
+            super().__init__()
+            self.view = view
+            self.problem = problem
+
+        @property
+        def control(self) -> JsonView:
+            return self.view
+
+    class Opened(Message):
+        """Enter on a single value: `pointer` is its path, `raw` its exact JSON text."""
+
+        def __init__(self, view: JsonView, pointer: str, raw: str) -> None:
+            super().__init__()
+            self.view = view
+            self.pointer = pointer
+            self.raw = raw
+
+        @property
+        def control(self) -> JsonView:
+            return self.view
+
+    def __init__(
+        self, raw: str = "", *, wrap: bool = False, empty: str = "", id: str | None = None, classes: str | None = None
+    ) -> None:
+        self._nothing = empty
+        self.document: Tree | None = None
+        self.problem: Problem | None = None
+        self._waiting = ""
+        super().__init__(wrap=wrap, empty=empty, id=id, classes=classes)
+        if raw:
+            self.load(raw)
+
+    def load(self, raw: str) -> None:
+        """Show another text, from the top; `""` shows what is said where there is nothing."""
+        self.document = None
+        self.problem = None
+        self._waiting = ""
+        if not raw:
+            self.empty = self._nothing
+            self.set_sections(())
+        elif len(raw) <= AT_ONCE:
+            self._show(Tree(raw, inline=INLINE))
+        else:
+            self.empty = f"formatting {size(len(raw))}…"
+            self.set_sections(())
+            self._waiting = raw
+            if self.is_mounted:
+                self._lay_out_in_thread()
+
+    def on_mount(self) -> None:
+        if self._waiting:
+            self._lay_out_in_thread()
+
+    def _lay_out_in_thread(self) -> None:
+        raw = self._waiting
+
+        def lay_out() -> None:
+            tree = Tree(raw, inline=INLINE)
+            if not get_current_worker().is_cancelled:
+                self.app.call_from_thread(self._laid_out, raw, tree)
+
+        self.run_worker(lay_out, thread=True, group="layout", exclusive=True, exit_on_error=False)
+
+    def _laid_out(self, raw: str, tree: Tree) -> None:
+        # Another text may have been loaded in the meantime.
+        if raw is self._waiting:
+            self._waiting = ""
+            self._show(tree)
+
+    def _show(self, tree: Tree) -> None:
+        self.document = tree
+        self.problem = tree.error
+        self.empty = self._nothing
+        self.set_sections([JsonSection(tree)])
+        if tree.error_line:
+            self.show_line(tree.error_line)
+        self.post_message(self.Loaded(self, tree.error))
+
+    def show_pointer(self, pointer: str, *, mark: bool = False) -> bool:
+        """Go to the value that a JSON Pointer names, and give its lines a ground of their own; False without such."""
+        line = None if self.document is None else self.document.line_of(pointer)
+        if line is None:
+            return False
+        self.show_line(line)
+        if mark:
+            self.mark(frozenset({line}))
+        return True
+
+    def action_select(self) -> None:
+        line = self.line
+        if line >= 0 and self.fold_at(line) is None and self.document is not None:
+            self.post_message(self.Opened(self, self.document.pointer(line), self.document.value(line)))
+        else:
+            super().action_select()

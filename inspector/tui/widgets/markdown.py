@@ -1,0 +1,173 @@
+"""Markdown drawn as lines: the little of it that tells in a terminal, without links that open or pictures that load.
+
+Not a parser of CommonMark: what is not recognised is shown as it was written, so nothing is ever lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from textual.cache import LRUCache
+
+from inspector.text import safe
+from inspector.tui.themes import ascii_only
+from inspector.tui.widgets.sections import TEXT_LINE, Section, Span
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})\s*([^`]*)$")
+_HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
+_RULE = re.compile(r" {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$")
+_ITEM = re.compile(r"(\s*)([-*+]|\d{1,9}[.)])(\s+)(.*)$")
+_QUOTE = re.compile(r" {0,3}> ?(.*)$")
+# Every repetition is bounded or cannot overlap its neighbour: a line of 4,000 characters is read in linear time.
+_INLINE = re.compile(
+    r"(?P<escape>\\[!-/:-@\[-`{-~])"
+    r"|(?P<code>(?P<ticks>`{1,3})(?!`)(?P<code_text>[^`]{1,500})(?P=ticks)(?!`))"
+    r"|(?P<bold>\*\*(?=\S)(?P<bold_text>[^*]{1,500})(?<=\S)\*\*)"
+    r"|(?P<bold_>(?<!\w)__(?=\S)(?P<bold__text>[^_]{1,500})(?<=\S)__(?!\w))"
+    r"|(?P<italic>(?<!\w)\*(?=\S)(?P<italic_text>[^*]{1,500})(?<=\S)\*(?!\w))"
+    r"|(?P<italic_>(?<!\w)_(?=\S)(?P<italic__text>[^_]{1,500})(?<=\S)_(?!\w))"
+    r"|(?P<link>!?\[(?P<link_text>[^\[\]]{0,500})\]\((?P<address>[^()\s]{0,2000})(?:\s+\"[^\"]{0,200}\")?\))"
+)
+_CODE, _LINK, _ADDRESS = "json-string", "normal underline", "muted"
+
+
+class _Line:
+    """One line being put together: safe text, and what in it is drawn otherwise."""
+
+    def __init__(self, hang: int = 0) -> None:
+        self.text = ""
+        self.spans: list[Span] = []
+        self.hang = hang
+
+    def add(self, text: str, role: str = "") -> None:
+        shown = safe(text, ascii=ascii_only())
+        if role and shown:
+            self.spans.append((len(self.text), len(self.text) + len(shown), role))
+        self.text += shown
+
+    def add_inline(self, text: str, role: str = "") -> None:
+        """Add text in which emphasis, code and links are recognised."""
+        at = 0
+        for match in _INLINE.finditer(text):
+            self.add(text[at : match.start()], role)
+            at = match.end()
+            found = match.groupdict()
+            if found["escape"]:
+                self.add(match[0][1], role)
+            elif found["code"]:
+                self.add(found["code_text"], _CODE)
+            elif found["link"]:
+                self.add(found["link_text"] or found["address"], _LINK)
+                if found["link_text"] and found["link_text"] != found["address"]:
+                    self.add(f" ({found['address']})", _ADDRESS)
+            elif found["bold"] or found["bold_"]:
+                self.add_inline(found["bold_text"] or found["bold__text"], "bright bold")
+            else:
+                self.add_inline(found["italic_text"] or found["italic__text"], f"{role or 'normal'} italic")
+        self.add(text[at:], role)
+
+
+class MarkdownSection(Section):
+    """The lines of a markdown text. Its blocks are found at once, what stands in a line when it is drawn."""
+
+    def __init__(self, text: str) -> None:
+        self.raw = text
+        self.blocks = list(_blocks(text))
+        self._made: LRUCache[int, _Line] = LRUCache(64)
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    def text(self, line: int) -> str:
+        return self._line(line).text
+
+    def spans(self, line: int, text: str) -> Sequence[Span]:
+        return self._line(line).spans
+
+    def hang(self, line: int) -> int:
+        return self._line(line).hang
+
+    def copy_text(self, line: int) -> str:
+        return self.raw
+
+    def _line(self, line: int) -> _Line:
+        made = self._made.get(line)
+        if made is None:
+            is_code, raw = self.blocks[line]
+            made = _code(raw) if is_code else _block(raw)
+            self._made.set(line, made)
+        return made
+
+
+def _blocks(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield (is it code, text) of each line; the lines of a paragraph are one."""
+    fence = ""
+    paragraph: list[str] = []
+    for whole in text.replace("\r\n", "\n").split("\n"):
+        for at in range(0, max(len(whole), 1), TEXT_LINE):
+            raw = whole[at : at + TEXT_LINE]
+            fenced = _FENCE.match(raw)
+            if fence:
+                if fenced and fenced[1].startswith(fence) and not fenced[2]:
+                    fence = ""
+                else:
+                    yield True, raw
+                continue
+            if len(whole) <= TEXT_LINE and _goes_on(raw):
+                paragraph.append(raw.strip(" "))
+                if raw.endswith("  ") or sum(map(len, paragraph)) > TEXT_LINE:
+                    yield False, " ".join(paragraph)
+                    paragraph.clear()
+                continue
+            if paragraph:
+                yield False, " ".join(paragraph)
+                paragraph.clear()
+            if fenced:
+                fence = fenced[1]
+            else:
+                yield False, raw
+    if paragraph:
+        yield False, " ".join(paragraph)
+
+
+def _goes_on(raw: str) -> bool:
+    """Tell whether a line is part of a paragraph, whose lines are joined."""
+    return bool(raw.strip()) and not (
+        raw.startswith(("    ", "\t"))
+        or "|" in raw
+        or any(kind.match(raw) for kind in (_FENCE, _HEADING, _RULE, _ITEM, _QUOTE))
+    )
+
+
+def _code(raw: str) -> _Line:
+    line = _Line(hang=2)
+    line.add("  ")
+    line.add(raw, _CODE)
+    return line
+
+
+def _block(raw: str) -> _Line:
+    plain = ascii_only()
+    line = _Line()
+    if match := _HEADING.match(raw):
+        line.add_inline(match[2], "bright bold" if len(match[1]) < 3 else "bright")
+    elif _RULE.match(raw):
+        line.add(("-" if plain else "─") * 8, "edge")
+    elif match := _ITEM.match(raw):
+        indent = min(len(match[1].expandtabs(4)), 24)
+        mark = match[2] if match[2][0].isdigit() else "*" if plain else "·"
+        line.hang = indent + len(mark) + 1
+        line.add(" " * indent)
+        line.add(mark, "muted")
+        line.add(" ")
+        line.add_inline(match[4])
+    elif match := _QUOTE.match(raw):
+        line.hang = 2
+        line.add("| " if plain else "▏ ", "edge")
+        line.add_inline(match[1], "muted")
+    elif raw.startswith(("    ", "\t")):
+        return _code(raw.expandtabs(4)[4:])
+    else:
+        line.add_inline(raw)
+    return line

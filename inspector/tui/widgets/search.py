@@ -1,0 +1,74 @@
+"""Searching in a view: the pattern, and the line at the bottom of a pane into which it is typed."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Protocol
+
+from textual.message import Message
+from textual.widget import Widget
+
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.filter_input import FilterInput
+
+
+class Searchable(Protocol):
+    """A view that can be searched."""
+
+    def search(self, words: str) -> bool:
+        """Go to the first place from here on; False where the words are nowhere. Empty words end the search."""
+        ...
+
+    def focus(self) -> object: ...
+
+
+class SearchRequested(Message):
+    """The user wants to search in a view; its pane shows a `SearchLine`."""
+
+    def __init__(self, view: Searchable) -> None:
+        super().__init__()
+        self.view = view
+
+
+def pattern_of(words: str) -> re.Pattern[str]:
+    """Return the pattern that finds words, in lower case in any case; also as JSON would write them."""
+    spellings = {words, json.dumps(words)[1:-1], json.dumps(words, ensure_ascii=False)[1:-1]}
+    flags = re.IGNORECASE if words == words.lower() else 0
+    return re.compile("|".join(re.escape(spelling) for spelling in sorted(spellings)), flags)
+
+
+class SearchLine(FilterInput):
+    """Searches a view while the words are typed; enter stays at the place found, esc ends the search."""
+
+    DEFAULT_CSS = """
+    SearchLine { dock: bottom; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(placeholder="search")
+        self.view: Searchable | None = None
+
+    def open(self, view: Searchable) -> None:
+        """Search in this view."""
+        self.view = view
+        self.display = True
+        self.problem = ""
+        self.show_without_change("")
+        self.focus()
+
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        if self.view is not None:
+            found = self.view.search(self.value)
+            self.problem = "" if found or not self.value else "not found"
+
+    def action_clear_or_leave(self) -> None:
+        if self.view is not None:
+            self.view.search("")
+        self.action_leave()
+
+    def action_leave(self) -> None:
+        self.display = False
+        if self.view is not None and isinstance(self.view, Widget) and self.view.is_attached:
+            self.view.focus()

@@ -1,0 +1,201 @@
+"""What a view of lines shows: sections of text, each with its own way of drawing, folding and copying.
+
+Sections know no screen. All the text they return is safe; work is done for the lines that are asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from rich.segment import Segment
+
+from inspector.protocol.jsontext import Tree
+from inspector.text import safe
+from inspector.tui.themes import ascii_only, signs_now
+
+Span = tuple[int, int, str]
+"""Start and end in a line's text, and the role it is drawn in."""
+
+LINE_LIMIT = 20_000
+"""Characters shown of one line; a longer JSON string is cut with a sign, longer text is broken into lines."""
+
+TEXT_LINE = 4_000
+DEEPEST = 40
+"""Levels that are indented; what is deeper stands below the last of them."""
+
+INLINE = 70
+"""Characters up to which an object or array of scalars stays on one line."""
+
+
+class Section:
+    """Some lines. A subclass overrides what it does differently from plain, unfoldable text."""
+
+    role = "normal"
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def text(self, line: int) -> str:
+        """Return one line as safe text."""
+        raise NotImplementedError
+
+    def spans(self, line: int, text: str) -> Sequence[Span]:
+        """Return what is drawn in another role than the section's; `text` is the line's text."""
+        return ()
+
+    def hang(self, line: int) -> int:
+        """Return how far the further rows of a wrapped line are indented."""
+        return 0
+
+    def picture(self, line: int) -> list[Segment] | None:
+        """Return the cells of a line that is no text, else None."""
+        return None
+
+    def fold(self, line: int) -> tuple[int, int] | None:
+        """Return the first and last line of what can be folded at a line, else None."""
+        return None
+
+    def parent(self, line: int) -> int | None:
+        """Return the line that opens what a line stands in, else None."""
+        return None
+
+    def folded_note(self, line: int) -> str:
+        """Return what is said after the first line of a folded range."""
+        return ""
+
+    def find(self, pattern: re.Pattern[str], start: int, backwards: bool) -> int | None:
+        """Return the first line from `start` on (or backwards) in which the pattern is found."""
+        lines = range(start, -1, -1) if backwards else range(start, len(self))
+        return next((line for line in lines if pattern.search(self.text(line))), None)
+
+    def copy_text(self, line: int) -> str:
+        """Return what is copied at a line, as the server wrote it."""
+        raise NotImplementedError
+
+    def pointer(self, line: int) -> str | None:
+        """Return the JSON Pointer of what a line shows, or None where there is none."""
+        return None
+
+
+class TextSection(Section):
+    """Plain text. Lines of more than `TEXT_LINE` characters become several."""
+
+    def __init__(self, text: str, role: str = "normal") -> None:
+        self.raw = text
+        self.role = role
+        self.lines: list[str] = []
+        for line in text.replace("\r\n", "\n").split("\n"):
+            if len(line) <= TEXT_LINE:
+                self.lines.append(line)
+            else:
+                self.lines += [line[at : at + TEXT_LINE] for at in range(0, len(line), TEXT_LINE)]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def text(self, line: int) -> str:
+        return safe(self.lines[line], ascii=ascii_only())
+
+    def copy_text(self, line: int) -> str:
+        return self.raw
+
+
+class PieceSection(Section):
+    """Lines of our own, already safe, each with its spans; `copied` is what is copied at any of them."""
+
+    def __init__(self, lines: Sequence[tuple[str, Sequence[Span]]], *, role: str = "muted", copied: str = "") -> None:
+        self.lines = lines
+        self.role = role
+        self.copied = copied
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def text(self, line: int) -> str:
+        return self.lines[line][0]
+
+    def spans(self, line: int, text: str) -> Sequence[Span]:
+        return self.lines[line][1]
+
+    def copy_text(self, line: int) -> str:
+        return self.copied
+
+
+_JSON = re.compile(
+    r'(?P<key>"(?:[^"\\]|\\.)*+"(?=\s*:))'
+    r'|(?P<string>"(?:[^"\\]|\\.)*+"?)'
+    r"|(?P<number>-?\d[\d.eE+-]*)"
+    r"|(?P<word>true|false|null|NaN|-?Infinity)"
+    r"|(?P<mark>[{}\[\],:]+)"
+)
+_JSON_ROLES = {kind: f"json-{kind}" for kind in ("key", "string", "number", "word", "mark")}
+
+
+def json_spans(text: str) -> list[Span]:
+    """Colour one line of JSON, or a piece of one."""
+    return [(*match.span(), _JSON_ROLES[match.lastgroup or "mark"]) for match in _JSON.finditer(text)]
+
+
+class JsonSection(Section):
+    """A JSON text laid out in lines that fold; text that is no JSON is shown as it is, its bad line in red."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+
+    def __len__(self) -> int:
+        return len(self.tree)
+
+    def text(self, line: int) -> str:
+        shown = self.tree.text(line, indent=0, limit=LINE_LIMIT + 1)
+        cut = len(shown) > LINE_LIMIT
+        text = " " * self._indent(line) + safe(shown[:LINE_LIMIT], ascii=ascii_only())
+        return text + signs_now().cut if cut else text
+
+    def spans(self, line: int, text: str) -> Sequence[Span]:
+        if self.tree.error is not None:
+            return [(0, len(text), "error")] if line == self.tree.error_line else ()
+        return json_spans(text)
+
+    def hang(self, line: int) -> int:
+        return self._indent(line) + 2
+
+    def fold(self, line: int) -> tuple[int, int] | None:
+        return self.tree.fold(line)
+
+    def parent(self, line: int) -> int | None:
+        return self.tree.parent(line)
+
+    def folded_note(self, line: int) -> str:
+        children = self.tree.children(line)
+        opens_object = self.tree.text(line, indent=0).endswith("{")
+        noun = "field" if opens_object else "item"
+        return f"  {children:,} {noun}{'' if children == 1 else 's'}"
+
+    def find(self, pattern: re.Pattern[str], start: int, backwards: bool) -> int | None:
+        raw = self.tree.raw
+        if backwards:
+            end = self._offset(start + 1)
+            last = None
+            for match in pattern.finditer(raw, 0, end):
+                last = match
+            return None if last is None else self.tree.line_at(last.start())
+        found = pattern.search(raw, self._offset(start))
+        return None if found is None else self.tree.line_at(found.start())
+
+    def copy_text(self, line: int) -> str:
+        return self.tree.value(line)
+
+    def pointer(self, line: int) -> str | None:
+        return None if self.tree.error is not None else self.tree.pointer(line)
+
+    def _indent(self, line: int) -> int:
+        return 2 * min(self.tree.depth(line), DEEPEST)
+
+    def _offset(self, line: int) -> int:
+        """Return where a line begins in the raw text."""
+        if line <= 0:
+            return 0
+        length = len(self.tree.raw)
+        return length if line >= len(self) else bisect_left(range(length), line, key=self.tree.line_at)

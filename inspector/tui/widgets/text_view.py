@@ -1,0 +1,82 @@
+"""Long text and markdown, as text: nothing in it is executed, opened or interpreted."""
+
+from __future__ import annotations
+
+from inspector.text import size
+from inspector.tui.keymap import Keymap
+from inspector.tui.widgets.clipboard import copy
+from inspector.tui.widgets.lines_view import LinesView
+from inspector.tui.widgets.markdown import MarkdownSection
+from inspector.tui.widgets.sections import PieceSection, Section, TextSection
+
+SHOWN_AT_FIRST = 200_000
+"""Characters shown before the user asks for all."""
+
+
+class TextView(LinesView):
+    """Shows text, wrapped; the keys scroll it. Of very long text the beginning is shown until `show all`."""
+
+    shows_cursor = False
+
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        role: str = "normal",
+        wrap: bool = True,
+        empty: str = "",
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        self.text = text
+        self.role = role
+        super().__init__(wrap=wrap, empty=empty, id=id, classes=classes)
+        self.load(text)
+
+    def load(self, text: str) -> None:
+        """Show another text, from the top."""
+        self.text = text
+        self._show(SHOWN_AT_FIRST)
+
+    def section(self, text: str) -> Section:
+        """Return the section that shows a text."""
+        return TextSection(text, self.role)
+
+    def action_show_all(self) -> None:
+        if len(self.text) > SHOWN_AT_FIRST:
+            top = self.scroll_offset.y
+            self._show(len(self.text))
+            self._scroll_top(top)
+
+    def action_copy(self) -> None:
+        copy(self, self.text, "text")
+
+    def _show(self, limit: int) -> None:
+        shown = beginning(self.text, limit)
+        sections: list[Section] = [self.section(shown)] if self.text else []
+        if len(shown) < len(self.text):
+            sections.append(more_section(len(self.text) - len(shown)))
+        self.set_sections(sections)
+
+
+def beginning(text: str, limit: int) -> str:
+    """Return at most `limit` characters of a text, whole lines where there are some."""
+    if len(text) <= limit:
+        return text
+    end = text.rfind("\n", limit // 2, limit)
+    return text[: limit if end < 0 else end]
+
+
+def more_section(characters: int) -> PieceSection:
+    """Return the line that says how much is not shown and which key shows it."""
+    hint = Keymap().hint("text.show-all")
+    words = f"… {size(characters)} more: "
+    line = f"{words}{hint.label} {hint.title}"
+    return PieceSection([("", ()), (line, [(len(words), len(words) + len(hint.label), "key")])])
+
+
+class MarkdownView(TextView):
+    """Shows markdown: headings, emphasis, code, lists and quotes. Links are text; their addresses are shown."""
+
+    def section(self, text: str) -> Section:
+        return MarkdownSection(text)

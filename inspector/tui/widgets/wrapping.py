@@ -1,0 +1,63 @@
+"""Where a line is broken so that it fits a width."""
+
+from __future__ import annotations
+
+from inspector.text import cell_len
+
+
+def wrap(text: str, width: int, hang: int = 0) -> list[tuple[int, int]]:
+    """Return (start, end) of each row of a line, at least one, broken at spaces where there are any.
+
+    Rows after the first are drawn `hang` cells further right and have that much less room. Linear in the text.
+    """
+    width = max(width, 1)
+    if len(text) <= width and text.isascii():
+        return [(0, len(text))]
+    rest = max(width - hang, min(width, 8))
+    if text.isascii():
+        return _wrap_ascii(text, width, rest)
+    return _wrap_cells(text, width, rest)
+
+
+def _wrap_ascii(text: str, width: int, rest: int) -> list[tuple[int, int]]:
+    rows = []
+    start, room, length = 0, width, len(text)
+    while length - start > room:
+        space = text.rfind(" ", start, start + room + 1)
+        # A space in the indentation is no place to break: what follows would not fit any better.
+        if space > start and text[start:space].strip(" "):
+            rows.append((start, space))
+            start = space + 1
+        else:
+            rows.append((start, start + room))
+            start += room
+        room = rest
+    rows.append((start, length))
+    return rows
+
+
+def _wrap_cells(text: str, width: int, rest: int) -> list[tuple[int, int]]:
+    rows = []
+    start = used = since_space = 0
+    room, space, ink = width, -1, False
+    for at, char in enumerate(text):
+        cells = 1 if char.isascii() else cell_len(char)
+        if used + cells > room and at > start:
+            if char == " ":
+                rows.append((start, at))
+                start, used, space, ink, room = at + 1, 0, -1, False, rest
+                continue
+            if space > start:
+                rows.append((start, space))
+                start, used = space + 1, since_space
+            else:
+                rows.append((start, at))
+                start, used = at, 0
+            space, room = -1, rest
+        used += cells
+        since_space += cells
+        ink = ink or char != " "
+        if char == " " and ink:
+            space, since_space = at, 0
+    rows.append((start, len(text)))
+    return rows

@@ -1,0 +1,195 @@
+import pytest
+from tui_screens import Stage, screen_lines, screen_text, settle
+
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.lines_view import LinesView
+from inspector.tui.widgets.markdown import MarkdownSection
+from inspector.tui.widgets.sections import TEXT_LINE, PieceSection, TextSection
+from inspector.tui.widgets.text_view import SHOWN_AT_FIRST, MarkdownView, TextView
+
+
+async def test_text_is_wrapped_at_words_and_scrolled_by_the_keys():
+    view = TextView("one two three four five six seven\n\n" + "\n".join(f"line {at}" for at in range(30)))
+    async with Stage(view).run_test(size=(16, 6)) as pilot:
+        assert [line[:14].rstrip() for line in screen_lines(pilot.app)] == [
+            " one two three",
+            " four five six",
+            " seven",
+            "",
+            " line 0",
+            " line 1",
+        ]
+        await pilot.press("down")
+        assert screen_lines(pilot.app)[0].startswith(" four five")
+        await pilot.press("pagedown", "up")
+        assert screen_lines(pilot.app)[0].startswith(" line 1")
+        await pilot.press("end")
+        assert screen_lines(pilot.app)[5].startswith(" line 29")
+        await pilot.press("home")
+        assert screen_lines(pilot.app)[0].startswith(" one two")
+
+
+async def test_the_place_is_kept_when_the_width_changes():
+    view = TextView("\n".join(f"paragraph {at} of some words that wrap" for at in range(200)))
+    async with Stage(view).run_test(size=(60, 10)) as pilot:
+        await pilot.press("pagedown", "pagedown", "pagedown")
+        top = screen_lines(pilot.app)[0].split()[1]
+        await pilot.resize_terminal(20, 10)
+        await pilot.pause()
+        assert screen_lines(pilot.app)[0].split()[:2] == ["paragraph", top]
+
+
+async def test_very_long_text_shows_its_beginning_and_all_on_a_key():
+    text = "".join(f"row {at:06}\n" for at in range(40_000))
+    view = TextView(text)
+    app = Stage(view)
+    async with app.run_test(size=(40, 6)) as pilot:
+        assert len(view.section_at(0)[0].raw) <= SHOWN_AT_FIRST
+        await pilot.press("end")
+        await pilot.pause()
+        assert "more: a show all" in screen_lines(app)[5]
+        assert screen_lines(app)[3].startswith(" row ")
+        await pilot.press("a", "end")
+        await settle(pilot, lambda: "row 039999" in screen_text(app))
+        await pilot.press("c")
+        assert app.clipboard == text
+
+
+async def test_a_megabyte_in_one_line_is_measured_beside():
+    view = TextView("")
+    app = Stage(view)
+    async with app.run_test(size=(40, 6)) as pilot:
+        view.load("word " * 200_000)
+        await pilot.press("a")
+        await settle(pilot, lambda: view._measured == view.rows.lines)
+        assert view.rows.count > 200_000 / 8
+        await pilot.press("end")
+        assert "word" in screen_lines(app)[4]
+
+
+def test_long_lines_become_several_and_nothing_is_lost():
+    section = TextSection("a" * (2 * TEXT_LINE + 5) + "\r\nb\rc")
+    assert [len(section.text(line)) for line in range(len(section))] == [TEXT_LINE, TEXT_LINE, 5, 3]
+    assert section.text(3) == "b␍c"
+
+
+async def test_hostile_text_is_shown_and_not_obeyed():
+    view = TextView("\x1b]0;title\x07 \x9b31m \u202eevil\u202c [red]x[/red] \udcff\x00")
+    async with Stage(view).run_test(size=(80, 3)) as pilot:
+        assert screen_lines(pilot.app)[0] == " ␛]0;title␇ ‹9B›31m ‹202E›evil‹202C› [red]x[/red] ‹DCFF›␀"
+        await pilot.press("c")
+
+
+async def test_searching_scrolls_a_text_to_the_place():
+    view = TextView("\n".join(f"line {at}" for at in range(300)))
+    app = Stage(Edge(view))
+    async with app.run_test(size=(30, 12)) as pilot:
+        await pilot.press("slash", *"line 200", "enter")
+        assert "line 200" in screen_text(app)
+        assert view.has_focus
+        await pilot.press("n")
+        assert "line 200" in screen_text(app)
+
+
+async def test_without_wrapping_the_view_goes_sideways():
+    view = TextView("0123456789" * 8, wrap=False)
+    async with Stage(view).run_test(size=(22, 3)) as pilot:
+        assert screen_lines(pilot.app)[0] == " 0123456789012345678…"
+        await pilot.press("right")
+        assert screen_lines(pilot.app)[0] == " …789012345678901234…"
+        await pilot.press(*["right"] * 9)
+        assert screen_lines(pilot.app)[0].endswith("789")
+        await pilot.press(*["left"] * 9)
+        assert screen_lines(pilot.app)[0] == " 0123456789012345678…"
+
+
+async def test_sections_follow_one_another():
+    view = LinesView([TextSection(""), TextSection("a\nb"), PieceSection([("12 ms", [(0, 2, "bright")])], copied="12")])
+    app = Stage(view)
+    async with app.run_test(size=(22, 6)) as pilot:
+        assert screen_lines(app)[:4] == ["", " a", " b", " 12 ms"]
+        await pilot.press("end", "c")
+        assert app.clipboard == "12"
+        view.set_sections([])
+        await pilot.pause()
+        assert view.line == -1
+        await pilot.press("c", "n", "slash", "right", "W")
+
+
+# Markdown
+
+
+def drawn(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return each line of a markdown text and, of what is drawn otherwise, its words and role."""
+    section = MarkdownSection(text)
+    lines = []
+    for line in range(len(section)):
+        shown = section.text(line)
+        lines.append((shown, [(shown[start:end], role) for start, end, role in section.spans(line, shown)]))
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "spans"),
+    [
+        ("# Title #", "Title", [("Title", "bright bold")]),
+        ("a **b c** d", "a b c d", [("b c", "bright bold")]),
+        ("a *b* and _c_", "a b and c", [("b", "normal italic"), ("c", "normal italic")]),
+        ("use `x **y**`", "use x **y**", [("x **y**", "json-string")]),
+        ("**a `b`**", "a b", [("a ", "bright bold"), ("b", "json-string")]),
+        (
+            "see [docs](https://x.y/z) now",
+            "see docs (https://x.y/z) now",
+            [("docs", "normal underline"), (" (https://x.y/z)", "muted")],
+        ),
+        ("[https://x.y](https://x.y)", "https://x.y", [("https://x.y", "normal underline")]),
+        (
+            "![cat](http://evil/c.png)",
+            "cat (http://evil/c.png)",
+            [("cat", "normal underline"), (" (http://evil/c.png)", "muted")],
+        ),
+        ("snake_case_name and 2*3*4", "snake_case_name and 2*3*4", []),
+        (r"\*no\* \[x]", "*no* [x]", []),
+        ("    code * here*", "  code * here*", [("code * here*", "json-string")]),
+        ("| a | b |", "| a | b |", []),
+        ("<b>html</b> &amp; [bold]rich[/bold]", "<b>html</b> &amp; [bold]rich[/bold]", []),
+        ("**never closed", "**never closed", []),
+    ],
+)
+def test_markdown_is_drawn_as_text(text, shown, spans):
+    assert drawn(text) == [(shown, spans)]
+
+
+def test_lines_of_a_paragraph_are_joined_and_blocks_are_not():
+    text = "one\ntwo\n\n- item\n  - nested\n3. third\n> quote\n---\n```js\n# not a heading\n```\nend"
+    assert [line for line, _ in drawn(text)] == [
+        "one two",
+        "",
+        "· item",
+        "  · nested",
+        "3. third",
+        "▏ quote",
+        "────────",
+        "  # not a heading",
+        "end",
+    ]
+
+
+def test_items_hang():
+    section = MarkdownSection("- item\n  10. ten")
+    assert [section.hang(0), section.hang(1)] == [2, 6]
+
+
+async def test_hostile_markdown_is_text():
+    view = MarkdownView("# a\x1b[2J\n[\u202ex](javascript:alert\x07)\n" + "*" * 5000 + "\n" + "`" * 5000 + "[" * 5000)
+    async with Stage(view).run_test(size=(60, 8)) as pilot:
+        assert screen_lines(pilot.app)[0].startswith(" a␛[2J")
+        assert screen_lines(pilot.app)[1].startswith(" ‹202E›x (javascript:alert␇)")
+        await pilot.press("end", "a", "c")
+
+
+@pytest.mark.parametrize("part", ["**a b* ", "[a](b", "`a``b", "[](x", "__a_b", "*_", '[a]( "', "> - # ", "\\"])
+def test_markdown_of_any_shape_is_read_line_by_line(part):
+    section = MarkdownSection(part * 30_000)
+    assert len(section) >= len(part) * 30_000 // TEXT_LINE
+    assert sum(len(section.text(line)) for line in range(len(section))) > 0
