@@ -1,0 +1,156 @@
+"""`key=value` words as arguments: typed by the schema, with what the server may not know as warnings only."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from inspector.errors import UsageError
+from inspector.protocol.formschema import Shape
+from inspector.protocol.formvalues import UNSET
+from inspector.protocol.jsontokens import escape_step
+from inspector.text import safe
+
+if TYPE_CHECKING:
+    from inspector.protocol.form import Form
+
+_WORD = re.compile(r"(?P<key>[^=]+?)(?P<sign>:?=)(?P<text>.*)", re.DOTALL)
+
+
+class Assignments(NamedTuple):
+    """What the words of a command line say."""
+
+    value: dict[str, Any]
+    warnings: list[str]
+    """One sentence for each key that the schema does not know, with the nearest that it does."""
+
+
+def parse_assignments(words: list[str], schema: Any) -> Assignments:
+    """Read words into an object of arguments.
+
+    `key=text` takes the type that the schema gives the key: numbers, `true` and `false`, JSON for objects and arrays,
+    the text itself for strings; a key the schema does not know is JSON where it can be, else text. `key:=json` is JSON
+    whatever the schema says. `a.b=1` goes into an object, `a.0=x` into an array, and a key given several times
+    collects an array's items. Raises `UsageError` for a word without `=`, text that is not of the wanted type, or
+    two words that contradict each other.
+    """
+    from inspector.protocol.form import Form
+
+    form = Form(schema, {})
+    reader = _Reader(form)
+    for word in words:
+        reader.take(word)
+    value = form.value()
+    return Assignments(value if isinstance(value, dict) else {}, list(reader.warnings))
+
+
+class _Reader:
+    def __init__(self, form: Form) -> None:
+        self.form = form
+        self.given: set[str] = set()
+        self.collected: set[str] = set()
+        self.warnings: dict[str, None] = {}
+
+    def take(self, word: str) -> None:
+        match = _WORD.fullmatch(word)
+        if match is None:
+            raise UsageError(
+                f"{_short(word)} is not of the form key=value",
+                hint="Write key=text, or key:=JSON for a value of any type, such as count:=3.",
+            )
+        key, text = match["key"], match["text"]
+        path, shape = self.locate(key)
+        if match["sign"] == ":=":
+            self.put(key, path, _json(key, text))
+        elif (
+            shape.kind not in ("array", "multi") or text.lstrip().startswith("[") or (shape.nullable and text == "null")
+        ):
+            self.put(key, path, self.read(key, path, text))
+        else:
+            self.collect(key, path, text)
+
+    def locate(self, key: str) -> tuple[str, Shape]:
+        """Return the path that a key means and its shape; a key that the schema has literally is not taken apart."""
+        path, rest = "", key
+        shape = self.form.shape_at("")
+        while rest:
+            names = shape.schema.get("properties")
+            names = names if isinstance(names, dict) else {}
+            step, rest = _split(rest, names)
+            if shape.kind not in ("array", "multi"):
+                self.check_known(key, step, names, shape)
+            path += "/" + escape_step(step)
+            shape = self.form.shape_at(path)
+        return path, shape
+
+    def check_known(self, key: str, step: str, names: dict[str, Any], shape: Shape) -> None:
+        free = shape.schema.get("additionalProperties") not in (None, False) or "patternProperties" in shape.schema
+        if step in names or not names or free:
+            return
+        from difflib import get_close_matches
+
+        near = get_close_matches(step, names, n=1)
+        hint = f"did you mean {_short(near[0])}?" if near else f"it has {safe(', '.join(names), 120)}"
+        self.warnings[f"The schema has no {_short(key)}; {hint}"] = None
+
+    def read(self, key: str, path: str, text: str) -> Any:
+        value, problem = self.form.read(path, text)
+        if problem:
+            verb = "is " if problem.startswith("not ") else ""
+            raise UsageError(
+                f"{_short(key)}: {_short(text)} {verb}{problem}",
+                hint=f"To send it all the same, write it as JSON: {_short(key)}:='{_short(json.dumps(text))}'",
+            )
+        return value
+
+    def collect(self, key: str, path: str, text: str) -> None:
+        """Take one item of an array that is given item by item."""
+        items = self.form.value_at(path)
+        if path in self.given or (items is not UNSET and path not in self.collected):
+            raise _twice(key)
+        count = len(items) if isinstance(items, list) else 0
+        self.form.put(path, [] if items is UNSET else items)
+        self.form.put(f"{path}/{count}", self.read(key, f"{path}/{count}", text))
+        self.collected.add(path)
+
+    def put(self, key: str, path: str, value: Any) -> None:
+        if self.form.value_at(path) is not UNSET:
+            raise _twice(key)
+        parent = path
+        while parent := parent.rpartition("/")[0]:
+            if self.form.value_at(parent) is not UNSET and not isinstance(self.form.value_at(parent), (dict, list)):
+                raise UsageError(f"{_short(key)} goes into a value that another word has set")
+        self.form.put(path, value)
+        self.given.add(path)
+
+
+def _json(key: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise UsageError(f"{_short(key)}: the JSON is nested too deeply") from None
+    except ValueError as error:
+        raise UsageError(
+            f"{_short(key)}: {_short(text)} is not JSON: {safe(str(error), 80)}",
+            hint="Text goes in quotes after :=, or as it is after = alone.",
+        ) from None
+
+
+def _twice(key: str) -> UsageError:
+    return UsageError(f"{_short(key)} is given twice", hint="Only items of an array can be given one by one.")
+
+
+def _short(text: str) -> str:
+    return safe(text, 80)
+
+
+def _split(key: str, names: dict[str, Any]) -> tuple[str, str]:
+    """Take the first step off a dotted key: the longest that the schema has, else up to the first dot."""
+    at = len(key)
+    while at > 0:
+        if key[:at] in names:
+            return key[:at], key[at + 1 :]
+        at = key.rfind(".", 0, at)
+    step, dot, rest = key.partition(".")
+    return (step, rest) if step and rest and dot else (key, "")

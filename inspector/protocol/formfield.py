@@ -1,0 +1,102 @@
+"""One field of a form as it stands at a moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.protocol.formschema import Choice, Shape
+from inspector.protocol.formvalues import UNSET, json_of, same, text_of
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field. Name, title, description, labels and text are the server's: show them through `text.safe`."""
+
+    path: str
+    """The JSON pointer of its value in the form's value."""
+    name: str
+    """Its key, or its index in an array."""
+    title: str
+    description: str
+    required: bool
+    kind: str
+    """`string`, `integer`, `number`, `boolean`, `null`, `enum`, `const`, `multi`, `array`, `object` or `json`.
+
+    A value that does not fit its kind is shown as `json`, whatever the schema says.
+    """
+    hint: str
+    """What it takes, in a few words: `integer 1-100`. Safe to be shown."""
+    depth: int
+    """How many objects and arrays it stands in, the form itself not counted."""
+    value: Any
+    """Its value; `UNSET` where it is left out."""
+    typed: str | None
+    """The text its value was read from, if it was typed."""
+    default: Any
+    """The schema's default, or `UNSET`. It is no part of the form's value until it is set."""
+    choices: tuple[Choice, ...]
+    nullable: bool
+    variants: tuple[str, ...]
+    """Labels of the variants of which one is chosen (`Form.choose`); empty where there is no choice."""
+    variant: int
+    is_open: bool
+    """Whether the fields of an object or array are shown after it."""
+    is_item: bool
+    """Whether it is an item of an array or a key that was added: it can be removed."""
+    can_add: bool
+    """Whether an item (`Form.add`) or a key (`Form.add_key`) can be added to it."""
+
+    @property
+    def label(self) -> str:
+        return self.title or self.name
+
+    @property
+    def text(self) -> str:
+        """The value as text: what was typed, else a string as it is and all else as JSON; `""` where left out."""
+        if self.value is UNSET:
+            return ""
+        if self.typed is not None:
+            return self.typed
+        return json_of(self.value) if self.kind == "json" else text_of(self.value)
+
+    @property
+    def default_text(self) -> str:
+        return text_of(self.default)
+
+    @property
+    def chosen(self) -> tuple[int, ...]:
+        """Which of the choices are chosen."""
+        values = self.value if self.kind == "multi" and isinstance(self.value, list) else [self.value]
+        return tuple(
+            index for index, choice in enumerate(self.choices) if any(same(choice.value, value) for value in values)
+        )
+
+
+def properties_of(shape: Shape) -> dict[str, Any]:
+    """Return the members that an object's schema names, with their schemas."""
+    named = shape.schema.get("properties")
+    return named if isinstance(named, dict) else {}
+
+
+def required_of(shape: Shape) -> dict[str, None]:
+    """Return the names of the members that an object must have, in order."""
+    names = shape.schema.get("required")
+    return {name: None for name in names if isinstance(name, str)} if isinstance(names, list) else {}
+
+
+def can_add(kind: str, shape: Shape, value: Any) -> bool:
+    """Tell whether the schema allows one more item or key."""
+    size = len(value) if isinstance(value, (dict, list)) else 0
+    schema = shape.schema
+    most = schema.get("maxItems" if kind == "array" else "maxProperties")
+    if isinstance(most, (int, float)) and size >= most:
+        return False
+    if kind == "object":
+        extra = schema.get("additionalProperties", not properties_of(shape))
+        return extra is not False or bool(schema.get("patternProperties"))
+    if isinstance(schema.get("prefixItems"), list):
+        return size < len(schema["prefixItems"]) or schema.get("items", True) is not False
+    if isinstance(schema.get("items"), list):
+        return size < len(schema["items"]) or schema.get("additionalItems", True) is not False
+    return True

@@ -1,0 +1,147 @@
+"""The words of a form: what a field takes, in short, and what a text means in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from inspector.protocol.formschema import Choice, Shape, Shaper
+from inspector.protocol.formvalues import json_of, same, text_of
+from inspector.text import safe
+
+HINT_LIMIT = 60
+"""Characters of a hint."""
+INTEGER_DIGITS = 4000
+"""Digits of a number that can be typed; Python reads integers of no more than 4,300."""
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
+
+
+def hint_of(shape: Shape, shaper: Shaper) -> str:
+    """Say in a few words what a field takes: `integer 1-100`, `one of 6`, `string email`. Safe to be shown."""
+    return safe(_hint(shape, shaper, 0) + (" or null" if shape.nullable else ""), HINT_LIMIT)
+
+
+def _hint(shape: Shape, shaper: Shaper, level: int) -> str:
+    schema, kind = shape.schema, shape.kind
+    if kind == "const":
+        return f"always {text_of(schema.get('const'))}"
+    if kind == "enum":
+        return f"one of {len(shape.choices):,}"
+    if kind == "multi":
+        chosen = _range(schema, "minItems", "maxItems")
+        return f"{chosen or 'any'} of {len(shape.choices):,}"
+    if kind == "string":
+        form = schema.get("format")
+        length = _range(schema, "minLength", "maxLength")
+        parts = [kind, form if isinstance(form, str) else "", f"{length} characters" if length else ""]
+        if isinstance(schema.get("pattern"), str) and not isinstance(form, str):
+            parts.append(schema["pattern"])
+        return " ".join(filter(None, parts))
+    if kind in ("integer", "number"):
+        bounds = _range(schema, "minimum", "maximum")
+        for key, word in (("exclusiveMinimum", "more than"), ("exclusiveMaximum", "less than")):
+            if isinstance(schema.get(key), (int, float)) and not isinstance(schema[key], bool):
+                bounds += f" {word} {json_of(schema[key])}"
+        return f"{kind} {bounds.strip()}".strip()
+    if kind == "array":
+        length = _range(schema, "minItems", "maxItems")
+        tuple_of = next((schema[key] for key in ("prefixItems", "items") if isinstance(schema.get(key), list)), None)
+        if tuple_of is not None:
+            return f"array of {len(tuple_of)}"
+        of = ""
+        if isinstance(schema.get("items"), dict) and level < 2:
+            of = f" of {_hint(shaper.shape(schema['items']), shaper, level + 1)}"
+        return f"array{of}{f', {length} items' if length else ''}"
+    return "any JSON" if kind == "json" else kind
+
+
+def _range(schema: Mapping[str, Any], low: str, high: str) -> str:
+    least, most = (
+        value if isinstance(value := schema.get(key), (int, float)) and not isinstance(value, bool) else None
+        for key in (low, high)
+    )
+    if least is None and most is None:
+        return ""
+    if most is None:
+        return f"from {json_of(least)}" if least else ""
+    if least is None:
+        return f"up to {json_of(most)}"
+    if least == most:
+        return json_of(least)
+    words = low.endswith("Items") or least < 0 or isinstance(least, float) or isinstance(most, float)
+    return f"{json_of(least)} to {json_of(most)}" if words else f"{json_of(least)}-{json_of(most)}"
+
+
+# What was typed
+
+
+def read_text(shape: Shape, text: str) -> tuple[Any, str]:
+    """Return the value that a text means for a shape, and what is wrong with it or `""`; then the text is the value."""
+    kind = shape.kind
+    if kind == "string":
+        return text, ""
+    if kind in ("enum", "const") and (chosen := _named(shape.choices, text)) is not None:
+        return chosen.value, ""
+    if text == "null" and (shape.nullable or kind == "null"):
+        return None, ""
+    if kind in ("integer", "number"):
+        return _read_number(text, kind)
+    if kind == "boolean":
+        return (text == "true", "") if text in ("true", "false") else (text, "must be true or false")
+    if kind in ("enum", "const"):
+        if any(isinstance(choice.value, str) for choice in shape.choices):
+            return text, ""
+        value, problem = _read_json(shape, text)
+        return (text, "") if problem else (value, "")
+    return _read_json(shape, text)
+
+
+def _named(choices: tuple[Choice, ...], text: str) -> Choice | None:
+    """Return the choice that a text names: as a string, else as JSON, else by its label."""
+    for matches in (
+        lambda choice: same(choice.value, text),
+        lambda choice: text_of(choice.value) == text,
+        lambda choice: choice.label == text,
+    ):
+        for choice in choices:
+            if matches(choice):
+                return choice
+    return None
+
+
+def _read_number(text: str, kind: str) -> tuple[Any, str]:
+    stripped = text.strip()
+    if len(stripped) > INTEGER_DIGITS:
+        return text, f"has more than {INTEGER_DIGITS:,} digits"
+    if _INTEGER.fullmatch(stripped):
+        return int(stripped), ""
+    if not _NUMBER.fullmatch(stripped):
+        return text, "not a number" if kind == "number" else "not a whole number"
+    value = float(stripped)
+    if value in (float("inf"), float("-inf")):
+        return text, "too large for a number with a fraction"
+    if kind == "number":
+        return value, ""
+    if not value.is_integer():
+        return text, "not a whole number"
+    from decimal import Decimal
+
+    return int(Decimal(stripped)), ""
+
+
+def _read_json(shape: Shape, text: str) -> tuple[Any, str]:
+    """Read a field of no scalar kind: JSON, or plain text where a string would do."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        return text, "nested too deeply"
+    except ValueError as error:
+        if shape.kind == "json" and shape.schema.get("type", "string") == "string":
+            return text, ""
+        why = f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else "not JSON"
+        return text, f"not JSON: {why}"
+    return value, ""
