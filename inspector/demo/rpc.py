@@ -34,7 +34,7 @@ def _refuse_constant(name: str) -> NoReturn:
 def _finite(text: str) -> float:
     number = float(text)
     if number - number != 0:  # infinity: it could be read, but never be written back
-        raise ValueError(f"{text} is out of range")
+        raise ValueError("a number is out of range")
     return number
 
 

@@ -18,8 +18,19 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from cases import BANNER, CASES, ENDLESS_START, ERRORS_AT_START, FLOOD, FLOOD_LINE, HTML, ID, Case
-from hostile_lists import EVIL, evil_results
+from cases import (
+    BANNER,
+    CASES,
+    ENDLESS_START,
+    ERRORS_AT_START,
+    EVIL,
+    FLOOD,
+    FLOOD_LINE,
+    HTML,
+    ID,
+    Case,
+    evil_results,
+)
 
 ECHO = {"name": "echo", "inputSchema": {"type": "object", "properties": {"message": {"type": "string"}}}}
 PIECE = b"a" * 65536

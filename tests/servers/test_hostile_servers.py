@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cases import BANNER, CASES, ERRORS_AT_START, FLOOD, FLOOD_LINE, HTML, LISTS, REPLIES
+from cases import BANNER, CASES, ERRORS_AT_START, EVIL, FLOOD, FLOOD_LINE, HTML, LISTS, REPLIES
 from hostile import Script, serve_http
-from hostile_lists import EVIL
 
 PATIENCE = 20
 INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
