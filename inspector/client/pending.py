@@ -75,7 +75,6 @@ class Call:
         self._paused_at: float | None = None
         self._waiters: list[asyncio.Future[None]] = []
         self._pending: Pending | None = None
-        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def n(self) -> int:
@@ -97,7 +96,7 @@ class Call:
     @property
     def allowed(self) -> float:
         """Seconds after the start at which it will time out unless there is progress."""
-        return min(self._quiet_since + self.timeout, self.started + self.ceiling) - self.started
+        return self.due - self.started
 
     async def result(self) -> Any:
         """Wait for the result. Raises `ServerError`, `RequestTimeout`, `RequestCancelled` or a `ConnectionProblem`."""
@@ -124,7 +123,6 @@ class Call:
         """Allow more time, also beyond the ceiling."""
         self.timeout += seconds
         self.ceiling += seconds
-        self._arm()
 
     # The clock
 
@@ -146,31 +144,18 @@ class Call:
             self._quiet_since += paused
             self.ceiling += paused
 
-    def _arm(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        if self.fate == "pending":
-            self._timer = self._loop.call_at(self.started + self.allowed, self._expire)
-
-    def _expire(self) -> None:
-        """The timer is set once and looks again when it fires: progress costs nothing."""
-        if self.fate != "pending" or self._pending is None:
-            return
+    @property
+    def due(self) -> float:
+        """When, on the loop's clock, it times out unless there is progress; while the clock stands still, later."""
         if self._paused_at is not None:
-            self._timer = self._loop.call_later(1.0, self._expire)
-        elif self._loop.time() + 0.001 < self.started + self.allowed:
-            self._arm()
-        else:
-            self._pending.expire(self)
+            return self._loop.time() + self.timeout
+        return min(self._quiet_since + self.timeout, self.started + self.ceiling)
 
     def _end(self, fate: Fate, value: Any = None, error: InspectorError | None = None) -> None:
         self.fate = fate
         self.value = value
         self.error = error
         self.ended = self._loop.time()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
@@ -186,6 +171,7 @@ class Pending:
         self._given_up: dict[Any, Call] = {}
         self._tell_cancelled = tell_cancelled
         self._changed = changed
+        self._timer: asyncio.TimerHandle | None = None
         self.latency = 0.0
         """Seconds that the newest answer took."""
 
@@ -212,7 +198,7 @@ class Pending:
         """Take a call into the table and start its clock."""
         self._calls[call.id] = call
         call._pending = self
-        call._arm()
+        self._watch(call._loop, call.due)
         self._changed()
 
     def rename(self, call: Call, id: int | str) -> None:
@@ -243,6 +229,22 @@ class Pending:
         if call.on_result is not None:
             call.on_result(call)
         return call
+
+    def _watch(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
+        """See to it that somebody looks at `due`: one timer for all calls, moved only to an earlier time."""
+        if self._timer is None or due < self._timer.when():
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = loop.call_at(due, self._look, loop)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
+        now = loop.time() + 0.001
+        for call in self.calls():
+            if call.due <= now:
+                self.expire(call)
+        if self._calls:
+            self._watch(loop, min(call.due for call in self._calls.values()))
 
     def fail(self, call: Call, error: InspectorError) -> None:
         """No answer will come."""

@@ -21,7 +21,7 @@ _KEPT_ANSWERED = 4096
 # Looking a member up in an enum costs more than comparing it; this is the hot path.
 _SEND, _RECV = Dir.SEND, Dir.RECV
 _RPC, _INVALID_KIND, _HTTP, _SSE = Kind.RPC, Kind.INVALID, Kind.HTTP, Kind.SSE
-_NONE, _REQUEST, _NOTIFICATION, _BATCH = Shape.NONE, Shape.REQUEST, Shape.NOTIFICATION, Shape.BATCH
+_NONE, _REQUEST, _NOTIFICATION, _BATCH, _ERROR = Shape.NONE, Shape.REQUEST, Shape.NOTIFICATION, Shape.BATCH, Shape.ERROR
 _MAX_NAMES = 0xFFFF
 _MAX_DIRECT_ID = 1 << 62
 
@@ -297,7 +297,7 @@ class Index:
         key = id_key(message["id"])
         self._pending[dir, key] = n
         params = message.get("params")
-        if dir == Dir.SEND:
+        if dir is _SEND:
             meta = params.get("_meta") if type(params) is dict else None
             token = id_key(meta.get("progressToken")) if type(meta) is dict else None
             if token is not None:
@@ -312,7 +312,7 @@ class Index:
 
     def _close_request(self, n: int, dir: Dir, message: dict[str, Any], shape: Shape) -> tuple[int, State]:
         """Pair an answer with its request; the request was sent the other way."""
-        asked = Dir.RECV if dir == Dir.SEND else Dir.SEND
+        asked = _RECV if dir is _SEND else _SEND
         key = (asked, id_key(message.get("id")))
         request = self._pending.pop(key, 0)
         if not request:
@@ -322,7 +322,7 @@ class Index:
         self._answered[key] = request
         if len(self._answered) > _KEPT_ANSWERED:
             self._answered.popitem(last=False)
-        failed = shape == Shape.ERROR or _is_tool_error(message)
+        failed = shape is _ERROR or _is_tool_error(message)
         late = self.states[request - 1] != State.PENDING
         if not late:
             self._settle(request, State.ERROR if failed else State.DONE)

@@ -78,6 +78,7 @@ class StdioTransport:
         self.status: int | None = None
         """Exit code of the child, negative for a signal; None while it runs."""
         self._loop: asyncio.AbstractEventLoop
+        self._view = memoryview(bytearray(READ_SIZE))
         self._parts: list[bytes] = []
         self._stderr = b""
         self._queue: deque[memoryview] = deque()
@@ -98,7 +99,7 @@ class StdioTransport:
         environment = child_environment(self.env)
         program = shutil.which(self.command[0], path=environment.get("PATH"))
         try:
-            self.process = subprocess.Popen(
+            self.process = subprocess.Popen(  # noqa: ASYNC220 - a fork is a millisecond; asyncio's streams cost more per line
                 [*self.command],
                 executable=program,
                 stdin=subprocess.PIPE,
@@ -150,13 +151,22 @@ class StdioTransport:
 
     # Reading
 
-    def _read_stdout(self) -> None:
+    def _read(self, fd: int) -> bytes | None:
+        """What is there, empty at the end; None where there is nothing yet.
+
+        Read into a buffer of our own: `os.read` would ask for and give back a large block of memory each time.
+        """
         try:
-            block = os.read(self._stdout, READ_SIZE)
+            return self._view[: os.readv(fd, (self._view,))].tobytes()
         except (BlockingIOError, InterruptedError):
-            return
+            return None
         except OSError:
-            block = b""
+            return b""
+
+    def _read_stdout(self) -> None:
+        block = self._read(self._stdout)
+        if block is None:
+            return
         if not block:
             self._stdout_ended()
             return
@@ -187,12 +197,9 @@ class StdioTransport:
             self._watch = self._loop.create_task(self._watch_exit())
 
     def _read_stderr(self) -> None:
-        try:
-            block = os.read(self._stderr_fd, READ_SIZE)
-        except (BlockingIOError, InterruptedError):
+        block = self._read(self._stderr_fd)
+        if block is None:
             return
-        except OSError:
-            block = b""
         if not block:
             self._loop.remove_reader(self._stderr_fd)
             _close(self._stderr_fd)

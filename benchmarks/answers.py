@@ -1,0 +1,82 @@
+"""What the benchmark servers answer, without a transport. Standard library only, and never the bottleneck."""
+
+import json
+
+REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+
+
+def dumps(value):
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+class Answers:
+    """`of(raw)` gives the messages that answer one message, in order; long runs come as a generator."""
+
+    def __init__(self, tools, page):
+        self.page = page or tools
+        self.tools = [
+            {
+                "name": "echo" if i == 0 else f"tool-{i:05d}",
+                "description": f"Tool number {i}, with a description of one line.",
+                "inputSchema": {
+                    "type": "object",
+                    "properties": {
+                        "text": {"type": "string", "description": "What to give back"},
+                        "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10},
+                        "mode": {"type": "string", "enum": ["fast", "exact", "fuzzy"]},
+                    },
+                },
+            }
+            for i in range(tools)
+        ]
+        self._pages = {}
+
+    def of(self, raw):
+        message = json.loads(raw)
+        if "id" not in message or "method" not in message:
+            return ()
+        id, method, params = dumps(message["id"]), message["method"], message.get("params") or {}
+        if method == "tools/call":
+            return self._call(id, params.get("arguments") or {})
+        if method == "tools/list":
+            return (self._result(id, self._page(int(params.get("cursor") or 0))),)
+        if method == "initialize":
+            revision = params.get("protocolVersion")
+            return (
+                self._result(
+                    id,
+                    dumps({
+                        "protocolVersion": revision if revision in REVISIONS else REVISIONS[-1],
+                        "capabilities": {"tools": {}, "logging": {}},
+                        "serverInfo": {"name": "bench", "version": "1"},
+                    }),
+                ),
+            )
+        if method in ("ping", "logging/setLevel"):
+            return (self._result(id, b"{}"),)
+        return (b'{"jsonrpc":"2.0","id":' + id + b',"error":{"code":-32601,"message":"Method not found"}}',)
+
+    def _result(self, id, body):
+        return b'{"jsonrpc":"2.0","id":' + id + b',"result":' + body + b"}"
+
+    def _page(self, start):
+        if start not in self._pages:
+            body = {"tools": self.tools[start : start + self.page]}
+            if start + self.page < len(self.tools):
+                body["nextCursor"] = str(start + self.page)
+            self._pages[start] = dumps(body)
+        return self._pages[start]
+
+    def _call(self, id, arguments):
+        if "notifications" in arguments:
+            return self._notifications(id, arguments["notifications"], arguments.get("size", 100))
+        text = b"x" * int(arguments["megabytes"] * 1_000_000) if "megabytes" in arguments else None
+        block = b'{"type":"text","text":' + (b'"' + text + b'"' if text else dumps(arguments.get("text", ""))) + b"}"
+        return (self._result(id, b'{"content":[' + block + b"]}"),)
+
+    def _notifications(self, id, count, size):
+        head = b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"bench","data":"'
+        pad = b"x" * size + b'"}}'
+        for i in range(count):
+            yield head + b"%d " % i + pad
+        yield self._result(id, b'{"content":[]}')

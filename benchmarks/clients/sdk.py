@@ -1,0 +1,41 @@
+"""The official Python SDK's client."""
+
+import contextlib
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from figures import main
+
+
+@contextlib.asynccontextmanager
+async def open_client(argv, url):
+    from mcp import Client as Sdk
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+    from mcp.client.streamable_http import streamable_http_client
+
+    seen = [0]
+
+    async def count(params):
+        seen[0] += 1
+
+    target = stdio_client(StdioServerParameters(command=argv[0], args=argv[1:])) if argv else streamable_http_client(url)
+    async with Sdk(target, mode="legacy", logging_callback=count) as sdk:
+
+        class Client:
+            @property
+            def seen(self):
+                return seen[0]
+
+            async def call(self, arguments):
+                result = await sdk.call_tool("echo", arguments)
+                return result.content[0].text if result.content else ""
+
+            async def page(self, cursor):
+                result = await sdk.list_tools(cursor=cursor)
+                return len(result.tools), result.next_cursor
+
+        yield Client()
+
+
+main(open_client)

@@ -1,0 +1,103 @@
+"""The benchmark server: `server.py [--tools N] [--page K] [--http]`. Over HTTP it prints its URL; `/json` answers JSON,
+`/sse` event streams. Standard library only."""
+
+import argparse
+import asyncio
+import os
+import socket
+
+from answers import Answers
+
+
+def write_all(data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(1, view) :]
+
+
+def serve_stdio(answers):
+    rest = b""
+    while block := os.read(0, 1 << 20):
+        *lines, rest = (rest + block).split(b"\n")
+        out, size = [], 0
+        for line in lines:
+            for message in answers.of(line) if line.strip() else ():
+                out.append(message)
+                size += len(message)
+                if size > 1 << 18:
+                    write_all(b"\n".join(out) + b"\n")
+                    out, size = [], 0
+        if out:
+            write_all(b"\n".join(out) + b"\n")
+
+
+class Http(asyncio.Protocol):
+    """HTTP/1.1 with keep-alive, one request at a time on a connection."""
+
+    def __init__(self, answers):
+        self.answers = answers
+        self.buffer = b""
+
+    def connection_made(self, transport):
+        self.transport = transport
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def data_received(self, data):
+        self.buffer += data
+        while (end := self.buffer.find(b"\r\n\r\n")) >= 0:
+            head = self.buffer[:end].lower()
+            at = head.find(b"content-length:")
+            length = int(head[at + 15 :].split(b"\r\n", 1)[0]) if at >= 0 else 0
+            if len(self.buffer) < end + 4 + length:
+                return
+            body, start = self.buffer[end + 4 : end + 4 + length], self.buffer[: end + 4]
+            self.buffer = self.buffer[end + 4 + length :]
+            self.request(*start.split(b" ", 2)[:2], body)
+
+    def request(self, method, path, body):
+        if method == b"GET":
+            self.plain(b"405 Method Not Allowed", b"")
+            return
+        messages = self.answers.of(body) if body else ()
+        if messages == ():
+            self.plain(b"202 Accepted", b"")
+        elif path == b"/json" and isinstance(messages, tuple):
+            self.plain(b"200 OK", messages[0])
+        else:
+            self.stream(messages)
+
+    def plain(self, status, body):
+        head = b"HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (status, len(body))
+        self.transport.write(head + body)
+
+    def stream(self, messages):
+        self.transport.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+        out, size = [], 0
+        for message in messages:
+            event = b"event: message\ndata: " + message + b"\n\n"
+            out.append(b"%x\r\n%s\r\n" % (len(event), event))
+            size += len(event)
+            if size > 1 << 18:
+                self.transport.write(b"".join(out))
+                out, size = [], 0
+        self.transport.write(b"".join(out) + b"0\r\n\r\n")
+
+
+async def serve_http(answers):
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: Http(answers), "127.0.0.1", 0)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tools", type=int, default=5)
+    parser.add_argument("--page", type=int, default=0)
+    parser.add_argument("--http", action="store_true")
+    words = parser.parse_args()
+    made = Answers(words.tools, words.page)
+    try:
+        asyncio.run(serve_http(made)) if words.http else serve_stdio(made)
+    except (BrokenPipeError, KeyboardInterrupt):
+        pass
