@@ -182,10 +182,9 @@ class Endpoint:
         return self._httpcore.Proxy(proxy.origin, auth=auth, ssl_context=tls if proxy.scheme == "https" else None)
 
     def _target(self, url: Url) -> httpcore.URL:
-        host = f"[{url.host}]" if ":" in url.host else url.host
         return self._httpcore.URL(
             scheme=url.scheme.encode(),
-            host=host.encode(),
+            host=url.host.encode(),
             port=None if url.has_own_port else url.port,
             target=url.target.encode("ascii"),
         )

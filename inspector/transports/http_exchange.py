@@ -90,7 +90,7 @@ class Exchange:
     async def _run(self) -> None:
         answer = self._answer = await self._requester.open(self.channel, "POST", self._fields, self.outgoing.data)
         if self._opens:
-            self._offered = answer.header(SESSION_FIELD)
+            self._offered = answer.header(SESSION_FIELD) or None
         broken: InspectorError | None = None
         try:
             await answer.pump(self._take)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from inspector.errors import InspectorError
+from inspector.errors import HttpError, LimitReached
 from inspector.text import safe
 from inspector.transports.http_requests import RESUME_FIELD, SMALL_BODY, STREAM_TYPE, Requester
 from inspector.transports.http_stream import EventStream
@@ -39,7 +39,12 @@ class Listener:
             try:
                 if not await self._listen():
                     return
-            except InspectorError as error:
+            except HttpError as error:
+                why = {"error": error.message}
+                if error.status is not None:  # A redirect that is not followed; more attempts would end the same.
+                    self._life("not-listening", status=error.status, **why)
+                    return
+            except LimitReached as error:
                 why = {"error": error.message}
             finally:
                 self.open = False

@@ -164,7 +164,7 @@ def _redirected(url: Url, method: str, status: int, location: str) -> Url:
     """Where to go on, if it is safe to: the same origin, the same method. Raises `HttpError` that says why not."""
     start = f"{url.text} answered {status} and points to {safe(location, 300)}"
     try:
-        target = resolve(url, location)
+        target = resolve(url, location.encode("latin-1").decode("utf-8", "replace"))
     except ValueError as error:
         raise HttpError(f"{start}, which is no usable URL: {error}.", status=status) from None
     if target.origin != url.origin:

@@ -55,8 +55,11 @@ class EventStream:
 
     @property
     def resume_id(self) -> str:
-        """What to send as `Last-Event-ID`; empty where no event had an id, or one that no header can carry."""
-        id = self._parser.last_id.strip()
+        """What to send as `Last-Event-ID`; empty where no event had an id, or one that no header can carry.
+
+        Its bytes are those that came, one character each, as in all header fields here.
+        """
+        id = self._parser.last_id.encode("utf-8", "surrogateescape").decode("latin-1").strip()
         return "" if len(id) > LONGEST_ID or _UNSENDABLE.search(id) else id
 
     @property
@@ -87,7 +90,7 @@ class EventStream:
         self._pass_on(batch, about)
         if limit is not None and self._parser.held > limit:
             left = self._parser.end()
-            self._give_up(left.data or b"" if left is not None else b"", limit)
+            self._give_up((left.data or left.line or b"") if left is not None else b"", limit)
 
     def _give_up(self, data: bytes, limit: int) -> NoReturn:
         """An event is too large: record its beginning, so that it can be seen what it was."""

@@ -80,3 +80,4 @@ def test_a_large_answer_that_broke_off_is_no_answer():
 def test_an_id_inside_a_string_at_the_end_is_not_taken():
     raw = json.dumps({"result": {"a": ',"id":1}'}}).encode()
     assert id_span(raw) is None
+    assert id_span(b'{"result":{},"x\\"id":1}') is None

@@ -220,6 +220,14 @@ async def test_no_session_id_is_taken_from_an_error(serve, peer, status):
     assert web.requests[1].field("mcp-session-id") is None
 
 
+async def test_an_empty_session_id_is_none(serve, peer):
+    web = await serve(lambda request, reply: reply.result(request, {}, ("Mcp-Session-Id", "")))
+    client = await peer(web.url)
+    await client.call("initialize")
+    await client.call("ping")
+    assert web.requests[1].field("mcp-session-id") is None
+
+
 async def test_a_new_initialize_carries_neither_session_nor_revision(serve, peer):
     """C-HTTP-12; a server that names no session now has none."""
     named = [("Mcp-Session-Id", SESSION)]
@@ -526,6 +534,36 @@ async def test_a_session_that_the_server_forgot_is_lost_and_can_be_begun_anew(se
     await client.sink.until(lambda: client.transport.requester.session_id == SESSION)
 
 
+async def test_what_is_sent_after_the_loss_has_no_session_and_an_old_loss_takes_no_new_session(serve, peer):
+    go_on = asyncio.Event()
+    ids = iter(["session-1", "session-2"])
+
+    async def forgets(request, reply):
+        if request.rpc_method == "initialize":
+            reply.result(request, {}, ("Mcp-Session-Id", next(ids)))
+        elif request.rpc_method == "slow":
+            await go_on.wait()
+            reply.body(404)
+        elif request.field("mcp-session-id") == "session-1":
+            reply.body(404)
+        else:
+            reply.result(request)
+
+    web = await serve(forgets)
+    client = await peer(web.url)
+    await client.call("initialize")
+    slow = client.request("slow")
+    assert isinstance(await client.error("tools/list"), SessionLost)
+    await client.call("ping")
+    assert web.requests[-1].field("mcp-session-id") is None
+    await client.call("initialize")
+    go_on.set()
+    with pytest.raises(SessionLost):
+        await asyncio.wait_for(slow, 5)
+    await client.call("ping")
+    assert web.requests[-1].field("mcp-session-id") == "session-2"
+
+
 async def test_an_unknown_method_in_a_404_loses_no_session(serve, peer):
     def refuses(request, reply):
         if request.rpc_method == "initialize":
@@ -602,6 +640,19 @@ async def test_a_redirect_to_no_url_is_refused(serve, peer, location):
     error = await client.error()
     assert isinstance(error, HttpError)
     assert "no usable URL" in error.message or "another origin" in error.message
+
+
+async def test_a_location_beyond_ascii_is_followed(serve, peer):
+    def moved(request, reply):
+        if request.target == "/mcp":
+            reply.body(307, "", ("Location", "/ü".encode().decode("latin-1")))
+        else:
+            echo(request, reply)
+
+    web = await serve(moved)
+    client = await peer(web.url)
+    await client.call("ping")
+    assert web.requests[1].target == "/%C3%BC"
 
 
 async def test_a_redirect_without_a_location_is_an_error(serve, peer):

@@ -140,11 +140,12 @@ async def test_data_that_is_no_json_is_recorded_and_the_stream_goes_on(serve, pe
     assert [event.bytes for event in client.sink.events(Kind.INVALID)] == [b"not json", b"\xff\xfe"]
 
 
-async def test_ids_that_are_not_utf8_are_recorded_and_sent_back_as_they_were(serve, peer):
+@pytest.mark.parametrize(("id", "shown"), [(b"\xe9\xff", "\ufffd\ufffd"), ("é-日".encode(), "é-日"), (b"a b", "a b")])
+async def test_ids_are_sent_back_byte_for_byte(serve, peer, id, shown):
     def streams(request, reply):
         reply.stream()
         if request.method == "POST":
-            reply.chunk(b"id: \xe9\xff\ndata: " + json.dumps(note("x")).encode() + b"\n\n")
+            reply.chunk(b"id: " + id + b"\ndata: " + json.dumps(note("x")).encode() + b"\n\n")
         else:
             reply.event({"jsonrpc": "2.0", "id": 1, "result": {}})
         reply.end()
@@ -152,8 +153,8 @@ async def test_ids_that_are_not_utf8_are_recorded_and_sent_back_as_they_were(ser
     web = await serve(streams)
     client = await connected(peer, web.url)
     await client.call("tools/call")
-    assert web.requests[1].field("last-event-id").encode("latin-1") == b"\xe9\xff"
-    assert client.sink.events(Kind.RPC)[1].fields["sse"] == {"id": "\ufffd\ufffd"}
+    assert web.requests[1].field("last-event-id").encode("latin-1") == id
+    assert client.sink.events(Kind.RPC)[1].fields["sse"] == {"id": shown}
 
 
 async def test_an_error_stream_with_an_answer_of_another_id_is_an_error(serve, peer):
@@ -300,6 +301,25 @@ async def test_resuming_in_vain_is_given_up(serve, peer, how):
     assert isinstance(error, HttpError)
     assert "5 attempts" in error.hint
     assert len(web.requests) == 1 + http_exchange.RESUME_ATTEMPTS
+
+
+async def test_what_nobody_waits_for_is_not_resumed(serve, peer):
+    go_on = asyncio.Event()
+
+    async def streams(request, reply):
+        reply.stream()
+        reply.event(note("x"), id="1")
+        await go_on.wait()
+        reply.end()
+
+    web = await serve(streams)
+    client = await connected(peer, web.url)
+    client.request("tools/call")
+    await client.sink.until(lambda: client.sink.frames)
+    client.transport.abandon(1)
+    go_on.set()
+    await client.sink.until(lambda: not client.transport._tasks)
+    assert len(web.requests) == 1
 
 
 async def test_a_server_that_cannot_resume_says_so_once(serve, peer):
@@ -518,6 +538,15 @@ async def test_a_standing_stream_may_be_redirected_without_moving_the_endpoint(s
     await client.sink.until(lambda: client.sink.frames)
     await client.call("ping")
     assert web.requests[-1].target == "/mcp"
+
+
+async def test_a_standing_stream_that_is_redirected_elsewhere_is_none(serve, peer):
+    other = await serve(lambda request, reply: reply.body(200))
+    web = await serve(lambda request, reply: reply.body(302, "", ("Location", other.url)))
+    client = await connected(peer, web.url, listen=True)
+    await client.sink.until(lambda: client.sink.lives("not-listening"))
+    assert other.requests == []
+    assert len(web.requests) == 1
 
 
 async def test_an_rpc_error_alone_on_a_stream_does_not_hang_the_request(serve, peer):

@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.transports.base import HttpOptions
+from inspector.transports.http_client import Endpoint
 from inspector.transports.http_url import PROXY_SCHEMES, is_loopback, parse_url, resolve, system_proxy
 
 
@@ -23,6 +25,13 @@ def test_a_url_as_it_goes_on_the_wire(text, whole, address):
     url = parse_url(text)
     assert url.text == whole
     assert url.address == address
+
+
+def test_an_ipv6_address_is_connected_to_without_its_brackets():
+    url = parse_url("http://[::1]:3000/mcp")
+    endpoint = Endpoint(url, HttpOptions())
+    assert endpoint._origin.host == b"::1"
+    assert url.netloc == "[::1]:3000"
 
 
 def test_user_and_password_are_kept_apart():
