@@ -1,0 +1,232 @@
+"""URI templates, RFC 6570, all four levels.
+
+`Template.parse` reads a template once; its variables are what a form asks for; `expand` fills it in. Templates come
+from servers: their length and number of variables are bounded, and expansion is linear in what it returns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from inspector.errors import UsageError
+from inspector.text import safe
+
+LENGTH_LIMIT = 100_000
+"""Characters of a template, and of what it expands to."""
+VARIABLE_LIMIT = 1_000
+PREFIX_LIMIT = 9_999
+"""The largest prefix, by the RFC's grammar."""
+
+_UNRESERVED = "-._~"
+_RESERVED = ":/?#[]@!$&'()*+,;="
+_VARIABLE = re.compile(
+    r"(?P<name>(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*)"
+    r"(?:(?P<explode>\*)|:(?P<prefix>[1-9][0-9]{0,3}))?"
+)
+_PART = re.compile(r"\{(?P<inside>[^{}]*)\}|(?P<text>[^{}]+)|(?P<stray>[{}])")
+_TRIPLET = re.compile(r"%[0-9A-Fa-f]{2}")
+# What a literal may not contain (section 2.1); a percent sign must begin a triplet.
+_NO_LITERAL = re.compile(r"[\x00-\x20\"'<>\\^`|\x7f-\x9f\ud800-\udfff]|%(?![0-9A-Fa-f]{2})")
+
+
+@dataclass(frozen=True, slots=True)
+class _Operator:
+    """How an expression is written out (RFC 6570 appendix A)."""
+
+    first: str = ""
+    separator: str = ","
+    named: bool = False
+    if_empty: str = ""
+    reserved: bool = False
+
+
+_OPERATORS = {
+    "": _Operator(),
+    "+": _Operator(reserved=True),
+    "#": _Operator(first="#", reserved=True),
+    ".": _Operator(first=".", separator="."),
+    "/": _Operator(first="/", separator="/"),
+    ";": _Operator(first=";", separator=";", named=True),
+    "?": _Operator(first="?", separator="&", named=True, if_empty="="),
+    "&": _Operator(first="&", separator="&", named=True, if_empty="="),
+}
+_FOR_LATER = "=,!@|"
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One variable of a template, as it stands in its expression."""
+
+    name: str
+    operator: str
+    """`""`, `+`, `#`, `.`, `/`, `;`, `?` or `&`."""
+    explode: bool = False
+    prefix: int | None = None
+    """How many characters of the value are used; None for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A parsed template."""
+
+    source: str
+    parts: tuple[str | tuple[Variable, ...], ...]
+    """Literal text, ready to be written, and expressions."""
+
+    @classmethod
+    def parse(cls, source: str) -> Template:
+        """Read a template. Raises `UsageError` that says what is wrong and where."""
+        if len(source) > LENGTH_LIMIT:
+            raise UsageError(f"The URI template has more than {LENGTH_LIMIT:,} characters")
+        parts: list[str | tuple[Variable, ...]] = []
+        count = 0
+        for match in _PART.finditer(source):
+            if match["stray"]:
+                what = "has no closing brace" if match["stray"] == "{" else "has no opening brace"
+                raise _wrong(
+                    source, match.start(), f"a brace {what}" if match["stray"] == "}" else f"an expression {what}"
+                )
+            if match["text"] is not None:
+                parts.append(_literal(source, match["text"], match.start()))
+                continue
+            expression = _expression(source, match["inside"], match.start())
+            count += len(expression)
+            if count > VARIABLE_LIMIT:
+                raise UsageError(f"The URI template has more than {VARIABLE_LIMIT:,} variables")
+            parts.append(expression)
+        return cls(source, tuple(parts))
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Every variable in order, each name once: where it first stands."""
+        found: dict[str, Variable] = {}
+        for part in self.parts:
+            for variable in part if isinstance(part, tuple) else ():
+                found.setdefault(variable.name, variable)
+        return tuple(found.values())
+
+    def expand(self, values: Mapping[str, Any]) -> str:
+        """Return the URI. A value is a string, a number, a list or a mapping of such; None, or no value, is left out.
+
+        Raises `UsageError` for a prefix on a list or mapping, for values nested deeper, and for a URI that gets
+        longer than `LENGTH_LIMIT`.
+        """
+        written: list[str] = []
+        length = 0
+        for part in self.parts:
+            text = part if isinstance(part, str) else _expand(part, values)
+            written.append(text)
+            length += len(text)
+            if length > LENGTH_LIMIT:
+                raise UsageError(f"The URI gets longer than {LENGTH_LIMIT:,} characters")
+        return "".join(written)
+
+
+def _wrong(source: str, at: int, why: str) -> UsageError:
+    return UsageError(f"The URI template {safe(source, 80)} is wrong at character {at + 1}: {why}")
+
+
+def _literal(source: str, text: str, start: int) -> str:
+    """Return literal text as it is written out: what no URI may contain is percent-encoded (section 3.1)."""
+    bad = _NO_LITERAL.search(text)
+    if bad is not None:
+        raise _wrong(source, start + bad.start(), f"{safe(bad[0])} cannot stand there")
+    return _encode(text, reserved=True)
+
+
+def _expression(source: str, inside: str, start: int) -> tuple[Variable, ...]:
+    if not inside:
+        raise _wrong(source, start, "an expression is empty")
+    operator = inside[0] if inside[0] in _OPERATORS else ""
+    if inside[0] in _FOR_LATER:
+        raise _wrong(source, start + 1, f"the operator {inside[0]} is reserved and has no meaning yet")
+    found = []
+    at = start + 1 + len(operator)
+    for text in inside[len(operator) :].split(","):
+        match = _VARIABLE.fullmatch(text)
+        if match is None:
+            raise _wrong(source, at, f"{safe(text, 40) or 'nothing'} is no variable")
+        prefix = int(match["prefix"]) if match["prefix"] else None
+        found.append(Variable(match["name"], operator, match["explode"] is not None, prefix))
+        at += len(text) + 1
+    return tuple(found)
+
+
+def _encode(text: str, *, reserved: bool) -> str:
+    """Percent-encode all but unreserved characters; with `reserved` keep these too, and triplets that are there."""
+    if not reserved:
+        return quote(text, safe=_UNRESERVED, errors="surrogatepass")
+    kept = _TRIPLET.findall(text)
+    encoded = [quote(piece, safe=_UNRESERVED + _RESERVED, errors="surrogatepass") for piece in _TRIPLET.split(text)]
+    return "".join(piece + triplet for piece, triplet in zip(encoded, [*kept, ""], strict=True))
+
+
+def _expand(variables: tuple[Variable, ...], values: Mapping[str, Any]) -> str:
+    operator = _OPERATORS[variables[0].operator]
+    pieces: list[str] = []
+    for variable in variables:
+        pieces.extend(_pieces(variable, values.get(variable.name), operator))
+    return operator.first + operator.separator.join(pieces) if pieces else ""
+
+
+def _pieces(variable: Variable, value: Any, operator: _Operator) -> list[str]:
+    """Return what one variable adds to its expression, none where it is undefined (section 3.2.1)."""
+    if value is None:
+        return []
+    if isinstance(value, Mapping):
+        pairs = [(str(key), _scalar(variable, inner)) for key, inner in value.items() if inner is not None]
+        return _of_pairs(variable, pairs, operator)
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return _of_list(variable, [_scalar(variable, inner) for inner in value if inner is not None], operator)
+    text = _encode(_scalar(variable, value)[: variable.prefix], reserved=operator.reserved)
+    return [_named(variable.name, text, operator) if operator.named else text]
+
+
+def _of_pairs(variable: Variable, pairs: list[tuple[str, str]], operator: _Operator) -> list[str]:
+    _refuse_prefix(variable)
+    encoded = [
+        (_encode(key, reserved=operator.reserved), _encode(text, reserved=operator.reserved)) for key, text in pairs
+    ]
+    if not encoded:
+        return []
+    if variable.explode:
+        return [_named(key, text, operator) if operator.named else f"{key}={text}" for key, text in encoded]
+    joined = ",".join(f"{key},{text}" for key, text in encoded)
+    return [_named(variable.name, joined, operator) if operator.named else joined]
+
+
+def _of_list(variable: Variable, items: list[str], operator: _Operator) -> list[str]:
+    _refuse_prefix(variable)
+    encoded = [_encode(text, reserved=operator.reserved) for text in items]
+    if not encoded:
+        return []
+    if variable.explode:
+        return [_named(variable.name, text, operator) if operator.named else text for text in encoded]
+    joined = ",".join(encoded)
+    return [_named(variable.name, joined, operator) if operator.named else joined]
+
+
+def _named(name: str, text: str, operator: _Operator) -> str:
+    return f"{name}={text}" if text else name + operator.if_empty
+
+
+def _refuse_prefix(variable: Variable) -> None:
+    if variable.prefix is not None:
+        raise UsageError(
+            f"{safe(variable.name, 80)}:{variable.prefix} takes a text, not a list or an object",
+            hint="A prefix has no meaning for several values (RFC 6570 section 2.4.1).",
+        )
+
+
+def _scalar(variable: Variable, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return safe(value)
+    raise UsageError(f"The value of {safe(variable.name, 80)} is nested: a URI takes texts, lists and objects of texts")
