@@ -105,7 +105,7 @@ class Judge:
         else:
             yield from rules.notification_rules(message, index, n, watched)
         if not large:
-            yield from schema_rules.message_rules(message, watched, "server", answered)
+            yield from schema_rules.message_rules(message, watched, answered)
 
     def _answered_method(self, n: int, message: dict[str, Any]) -> str:
         """The method of the request that is answered; in a batch, by its id."""

@@ -45,17 +45,16 @@ class ToolSchemas:
         return made
 
 
-def message_rules(message: Any, watched: Watched, direction: str, answered: str) -> Iterator[Verdict]:
+def message_rules(message: Any, watched: Watched, answered: str) -> Iterator[Verdict]:
     """The message against the official schema (BASE-14)."""
     from inspector.protocol.catalogue import validate_message
 
     found = validate_message(
-        message, revision=watched.schema_revision, direction=direction, answered_method=answered or None
+        message, revision=watched.schema_revision, direction="recv", answered_method=answered or None
     )
-    whose = "" if direction == "server" else "Our own message: "
     for violation in found[:SHOWN]:
         where = violation.path or "the message"
-        yield "BASE-14", "must", f"{whose}{where}: {violation.message} ({violation.definition})."
+        yield "BASE-14", "must", f"{where}: {violation.message} ({violation.definition})."
     if len(found) > SHOWN:
         yield "BASE-14", "must", f"{len(found) - SHOWN} more differences from the schema."
 

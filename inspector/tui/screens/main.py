@@ -22,6 +22,7 @@ from inspector.errors import InspectorError
 from inspector.text import count, duration
 from inspector.tui import events
 from inspector.tui.events import AnySession
+from inspector.tui.files import export_new, write_new
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.catalog import CatalogPane
 from inspector.tui.panes.detail import DetailPane
@@ -473,18 +474,18 @@ class MainScreen(Screen[None]):
 
     @work(exclusive=True, group="dialog")
     async def _export(self, numbers: list[int] | None) -> None:
-        from inspector.export import FORMATS, export_to
+        from inspector.export import FORMATS
 
         which = f"{len(numbers):,} messages" if numbers is not None else "the recording"
         format = await self.app.push_screen_wait(
-            Choose(f"Export {which}", [(name, text) for name, text in FORMATS.items()])
+            Choose(f"Export {which}", [(name, found.summary) for name, found in FORMATS.items()])
         )
         if format is None:
             return
         label = "".join(char if char.isalnum() or char in "-_." else "-" for char in self.session.target.label)[:40]
         path = await self.app.push_screen_wait(AskPath(f"Export {which} as {format}", f"{label}.{format}"))
         if path is not None:
-            self._write(partial(export_to, self.session.journal, format, path, numbers), path)
+            self._write(partial(export_new, self.session.journal, format, path, numbers), path)
 
     # Connection
 
@@ -593,11 +594,3 @@ def worker_sleep() -> None:
 
     time.sleep(0.1)
 
-
-def write_new(path: Path, data: bytes) -> None:
-    """Write a file that does not exist yet, readable by the user alone."""
-    import os
-
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(fd, "wb") as file:
-        file.write(data)

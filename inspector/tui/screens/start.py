@@ -79,7 +79,11 @@ class RecordingRows:
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         info = self.recordings[index]
         state: Pieces = [(f"{info.errors} errors", "error")] if info.errors else ""
-        if not info.ended:
+        if info.problem:
+            state = [(info.problem, "error")]
+        elif info.growing:
+            state = [("still open", "received")]
+        elif not info.ended:
             state = [("end is missing", "finding")]
         line = paint.cell([(when(info.started), "muted")], 17)
         line += paint.cell([(info.label, "bright")], max(width - 17 - 12 - 10 - 10 - 16, 10))
@@ -251,13 +255,14 @@ class StartScreen(Screen[None]):
     @work(exclusive=True, group="dialog")
     async def action_export(self) -> None:
         """Export the selected recording."""
-        from inspector.export import FORMATS, export_file
+        from inspector.export import FORMATS
+        from inspector.tui.files import export_recording
         from inspector.tui.screens.dialogs import AskPath, Choose
 
         info = self._recording()
         if info is None:
             return
-        format = await self.app.push_screen_wait(Choose("Export the recording", list(FORMATS.items())))
+        format = await self.app.push_screen_wait(Choose("Export the recording", [(name, found.summary) for name, found in FORMATS.items()]))
         path = (
             await self.app.push_screen_wait(AskPath(f"Export as {format}", f"{info.path.stem}.{format}"))
             if format
@@ -265,7 +270,7 @@ class StartScreen(Screen[None]):
         )
         if format and path is not None:
             try:
-                export_file(info.path, format, path)
+                export_recording(info.path, format, path)
             except (OSError, InspectorError) as error:
                 self.notify(f"{path} was not written: {error}", severity="error", markup=False)
             else:
