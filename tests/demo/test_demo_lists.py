@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -234,6 +235,10 @@ def test_the_clock_ticks_while_it_is_subscribed(connect: Connect) -> None:
     peer.received.clear()
     peer.call("slow", seconds=0.05, steps=1)
     assert peer.all_of("notifications/resources/updated") == []
+    for thread in threading.enumerate():
+        if thread.name == "clock":
+            thread.join(10)
+            assert not thread.is_alive()
 
 
 def test_slow_servers_answer_late_but_can_still_be_cancelled(connect: Connect) -> None:

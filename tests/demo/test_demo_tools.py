@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import base64
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from demo_client import MemoryPeer, StdioPeer, text_of
+
+from inspector.demo.call import Channel
+from inspector.demo.legacy import Session
+from inspector.demo.world import World
 
 Connect = Callable[..., MemoryPeer]
 
@@ -159,6 +164,34 @@ def test_an_id_in_use_is_refused_and_the_first_call_goes_on(connect: Connect) ->
     assert peer.response(request_id)["error"]["code"] == -32600
     peer.send({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": []}})
     assert peer.wait(lambda m: m.get("id") == request_id and "result" in m)
+
+
+def test_a_call_that_finishes_after_it_was_cancelled_is_not_answered() -> None:  # UTIL-18
+    said: list[bytes | None] = []
+    done = threading.Event()
+
+    class Impatient(Channel):
+        """Cancels the call as soon as it says something that it does not have to wait for."""
+
+        def send(self, raw: bytes) -> None:
+            if b"list_changed" in raw:
+                cancelled = {"method": "notifications/cancelled", "params": {"requestId": 2}}
+                session.receive({"jsonrpc": "2.0", **cancelled}, self)
+
+        def answer(self, raw: bytes | None) -> None:
+            said.append(raw)
+            if len(said) == 2:
+                done.set()
+
+    channel = Impatient()
+    session = Session(World(), channel, "memory")
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}}
+    session.receive({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}, channel)
+    session.receive({"jsonrpc": "2.0", "method": "notifications/initialized"}, channel)
+    burst = {"name": "burst", "arguments": {"count": 1, "kind": "list_changed"}}
+    session.receive({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": burst}, channel)
+    assert done.wait(10)
+    assert said[1] is None
 
 
 def test_forgotten_calls_are_never_answered_but_can_be_cancelled(connect: Connect) -> None:
