@@ -115,8 +115,13 @@ class InspectorApp(App[int]):
         await self.close_session()
 
     def _handle_exception(self, error: Exception) -> None:
-        self.crash = error
-        super()._handle_exception(error)
+        """Leave at once; `run` raises it anew once the terminal is restored, and its caller writes the traceback."""
+        self.crash = self.crash or error
+        self._return_code = 1
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        self._close_messages_no_wait()
 
 
 def run(

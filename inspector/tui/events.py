@@ -74,7 +74,7 @@ class OpenResource(Message):
         self.uri = uri
 
 
-class Compose(Message):
+class EditMessage(Message):
     """Write a message by hand, beginning with `text`."""
 
     def __init__(self, text: str) -> None:

@@ -524,9 +524,9 @@ class MainScreen(Screen[None]):
                 self.notify(error.message, severity="error", markup=False)
 
     def action_compose(self) -> None:
-        self.post_message(events.Compose(""))
+        self.post_message(events.EditMessage(""))
 
-    def on_compose(self, event: events.Compose) -> None:
+    def on_edit_message(self, event: events.EditMessage) -> None:
         if isinstance(self.session, Session):
             from inspector.tui.screens.compose import ComposeScreen
 
