@@ -68,14 +68,14 @@ def compiled(source: str) -> tuple[Condition, list[Condition]]:
             f"The filter is {len(source):,} characters long; {LONGEST_FILTER:,} are read at most.",
             position=LONGEST_FILTER + 1, word="",
         )  # fmt: skip
-    parser = _Parser(list(_tokens(source)), len(source))
+    parser = _Parser(list(tokens(source)), len(source))
     return parser.whole(), parser.terms
 
 
 # Words
 
 
-def _tokens(source: str) -> Iterator[Token]:
+def tokens(source: str) -> Iterator[Token]:
     at, depth = 0, 0
     while at < len(source):
         char = source[at]

@@ -1,0 +1,305 @@
+"""A recorded request as something to paste: a curl command, a command of ours, a Python program.
+
+Nothing secret is in them: what the recording has redacted becomes a variable of the shell or the environment.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from inspector.config.checks import format_command
+from inspector.config.secrecy import MASK
+from inspector.errors import UsageError
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.views import View
+from inspector.text import safe
+from inspector.tui.panes.channel import request_head
+from inspector.tui.panes.gists import headers_of
+
+_REDACTED = re.compile(r"‹redacted [0-9a-f]{8}›|" + re.escape(MASK))
+_NOT_SENT = frozenset(("content-length", "host", "connection", "accept-encoding", "transfer-encoding", "user-agent"))
+"""Header fields that the HTTP client writes itself."""
+_FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VARIABLES = {
+    "authorization": "TOKEN",
+    "mcp-session-id": "MCP_SESSION_ID",
+    "cookie": "COOKIE",
+    "proxy-authorization": "PROXY_TOKEN",
+}
+_PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*")
+_LISTS = {
+    "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "templates",
+    "prompts/list": "prompts",
+    "initialize": "info",
+}
+
+
+class CannotCopy(UsageError):
+    """A message cannot be written in the form that was asked for."""
+
+    code = "copy"
+
+
+def request_of(journal: Journal, n: int) -> int:
+    """The message of ours that event `n` is, or answers; 0 where it is none."""
+    index = journal.index
+    if index.dir(n) == Dir.RECV and index.shape(n) in (Shape.RESULT, Shape.ERROR):
+        n = index.pairs[n - 1]
+    return n if n and index.dir(n) == Dir.SEND and index.kind(n) in (Kind.RPC, Kind.INVALID) else 0
+
+
+def _sent(journal: Journal, n: int) -> Event:
+    request = request_of(journal, n)
+    if not request:
+        raise CannotCopy("This is nothing that we sent.", hint="Choose a request, or the answer to one.")
+    event = journal.event(request)
+    if event.raw is None or "\0" in event.raw:
+        raise CannotCopy("The message is no text that can be pasted.", hint="Save it to a file instead.")
+    return event
+
+
+# Shell words
+
+
+def _word(text: str, variable: str = "SECRET") -> str:
+    """A shell word; what was redacted in it is the value of a variable."""
+    pieces = _REDACTED.split(text)
+    quoted = [format_command([piece]) if piece else "" for piece in pieces]
+    return f'"${variable}"'.join(quoted) or "''"
+
+
+def _variable(header: str) -> str:
+    """The variable that holds the secret of a header field."""
+    name = header.lower()
+    return _VARIABLES.get(name) or re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")[:40] or "SECRET"
+
+
+# curl
+
+
+def curl(journal: Journal, n: int) -> str:
+    """The HTTP request of event `n` as a curl command. Raises `CannotCopy` where there was none."""
+    head = _head(journal, n)
+    request = request_of(journal, n)
+    lines = [f"curl -sSN -X {_word(head.text('method') or 'POST')} --url {_word(head.text('url'))}"]
+    lines += [f"-H {_word(f'{name}: {value}', _variable(name))}" for name, value in _fields(head)]
+    if request and head.text("method").upper() == "POST":
+        lines.append(f"--data-raw {_word(_sent(journal, n).text)}")
+    return " \\\n  ".join(lines)
+
+
+def _fields(head: View) -> list[tuple[str, str]]:
+    """The header fields to send again; a name that is none (curl would read `@name` from a file) is left out."""
+    return [
+        (name, value)
+        for name, value in headers_of(head)
+        if name.lower() not in _NOT_SENT and _FIELD_NAME.fullmatch(name)
+    ]
+
+
+def _head(journal: Journal, n: int) -> View:
+    found = request_head(journal, request_of(journal, n) or n)
+    if not found:
+        raise CannotCopy(
+            "There was no HTTP request that curl could repeat.",
+            hint="A message that crossed stdio can be copied as a command of ours or as Python.",
+        )
+    return View(journal.event(found).fields)
+
+
+# Our command line
+
+
+def command(journal: Journal, n: int) -> str:
+    """The request of event `n` as a command of ours. Raises `CannotCopy` where it is no request."""
+    event = _sent(journal, n)
+    message = event.message
+    if event.shape != Shape.REQUEST:
+        raise CannotCopy("Only a request can be written as a command.", hint="Copy the message as JSON instead.")
+    method, params = message["method"], message.get("params")
+    words = _verb(method, params if isinstance(params, dict) else {}, params)
+    return " ".join(("inspector", *map(_word, words), *map(_word, _target(journal))))
+
+
+def _verb(method: str, params: Mapping[str, Any], given: Any) -> list[str]:
+    rest = {key for key in params if key != "_meta"}
+    name, uri, arguments = params.get("name"), params.get("uri"), params.get("arguments", {})
+    named = isinstance(name, str) and name != "" and not name.startswith("-") and isinstance(arguments, dict)
+    if method == "tools/call" and named and rest <= {"name", "arguments"}:
+        return ["call", str(name), *_pairs(arguments)]
+    if method == "prompts/get" and named and rest <= {"name", "arguments"}:
+        return ["prompt", str(name), *_pairs(arguments)]
+    if method == "resources/read" and isinstance(uri, str) and uri and not uri.startswith("-") and rest == {"uri"}:
+        return ["read", uri]
+    if method in _LISTS and (not rest or method == "initialize"):
+        return [_LISTS[method]]
+    if given is None or not rest:
+        return ["request", method]
+    body = {key: params[key] for key in params if key != "_meta"} if isinstance(given, dict) else given
+    return ["request", method, _json(body)]
+
+
+def _pairs(arguments: Mapping[str, Any]) -> list[str]:
+    if not all(_PLAIN_KEY.fullmatch(key) for key in arguments):
+        return ["--args", _json(arguments)]
+    return [_pair(key, value) for key, value in arguments.items()]
+
+
+def _pair(key: str, value: Any) -> str:
+    """`key=text`, or `key:=json` for what is no text or would be read as something else."""
+    if isinstance(value, str) and value and value[0] not in '[{"@':
+        try:
+            jsonrpc.parse(value.encode("utf-8", "surrogatepass"))
+        except jsonrpc.NotJson:
+            return f"{key}={value}"
+    return f"{key}:={_json(value)}"
+
+
+def _json(value: Any) -> str:
+    return jsonrpc.encode(value).decode()
+
+
+def _target(journal: Journal) -> list[str]:
+    """The words that name the server again, from the recording's header."""
+    header = View(journal.header.get("target"))
+    if header.text("name"):
+        return [f"@{header.text('name')}"]
+    argv = _argv(journal)
+    if argv:
+        return ["--", *argv]
+    return [header.text("url") or "TARGET"]
+
+
+def _argv(journal: Journal) -> list[str]:
+    argv = View(journal.header.get("target")).array("argv")
+    return [word for word in argv if isinstance(word, str)]
+
+
+# Python
+
+
+def python(journal: Journal, n: int) -> str:
+    """A program that sends the message of event `n` and prints the answer: httpx for HTTP, else the standard library.
+
+    Raises `CannotCopy` where event `n` is nothing that we sent.
+    """
+    event = _sent(journal, n)
+    if request_head(journal, event.n):
+        return _python_http(_head(journal, n), event.text)
+    return _python_stdio(journal, event)
+
+
+def _python_http(head: View, body: str) -> str:
+    headers = [f"    {_literal(name)}: {_expression(value, _variable(name))}," for name, value in _fields(head)]
+    uses_environment = any("os.environ" in line for line in headers) or _REDACTED.search(head.text("url") + body)
+    return "\n".join(
+        (
+            *(("import os", "") if uses_environment else ()),
+            "import httpx",
+            "",
+            "headers = {",
+            *headers,
+            "}",
+            f"body = {_expression(body, 'SECRET')}",
+            f"url = {_expression(head.text('url'), 'SECRET')}",
+            "",
+            'with httpx.stream("POST", url, headers=headers, content=body.encode(), timeout=60) as response:',
+            "    print(response.status_code, response.reason_phrase)",
+            "    for line in response.iter_lines():",
+            "        print(line)",
+            "",
+        )
+    )
+
+
+def _python_stdio(journal: Journal, event: Event) -> str:
+    argv = ", ".join(_expression(word, "SECRET") for word in _argv(journal)) or '"SERVER", "ARGUMENT"'
+    message = View(event.message)
+    asked = event.shape == Shape.REQUEST
+    opening = _opening(journal)
+    sends: list[str] = []
+    if message.text("method") != "initialize":
+        sends = [
+            f"send({_expression(opening, 'SECRET')})",
+            f"answer({_literal(View(jsonrpc.parse(opening.encode())).members.get('id'))})",
+            """send('{"jsonrpc":"2.0","method":"notifications/initialized"}')""",
+        ]
+    sends.append(f"send({_expression(_one_line(event.text), 'SECRET')})")
+    if asked:
+        sends.append(f"print(json.dumps(answer({_literal(message.members.get('id'))}), indent=2))")
+    body = "\n".join(sends)
+    environment = "import os\n" if "os.environ" in argv + body else ""
+    return f"""import json
+{environment}import subprocess
+
+server = subprocess.Popen([{argv}], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+
+
+def send(text):
+    server.stdin.write(text + "\\n")
+    server.stdin.flush()
+
+
+def answer(id):
+    for line in server.stdout:
+        message = json.loads(line)
+        if message.get("id") == id and "method" not in message:
+            return message
+
+
+{body}
+server.stdin.close()
+server.wait(10)
+"""
+
+
+def _opening(journal: Journal) -> str:
+    """The `initialize` with which this recording's connection began, or one of ours."""
+    index = journal.index
+    number = index.method_names.find("initialize")
+    n = next((n for n in range(1, min(index.count, 500) + 1) if number and index.methods[n - 1] == number), 0)
+    event = journal.event(n) if n else None
+    if event is not None and event.shape == Shape.REQUEST and event.dir == Dir.SEND and event.raw is not None:
+        return _one_line(event.raw)
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "script", "version": "1"}}
+    return _json(jsonrpc.request(0, "initialize", client))
+
+
+def _one_line(raw: str) -> str:
+    """A JSON text on one line: line ends in it stand between values only (RFC 8259 section 7)."""
+    return raw.replace("\r", " ").replace("\n", " ")
+
+
+def _expression(text: str, variable: str) -> str:
+    """A Python expression for a text; what was redacted in it comes from the environment."""
+    pieces = _REDACTED.split(text)
+    inserted = f' + os.environ["{variable}"] + '
+    return inserted.join(_literal(piece) for piece in pieces)
+
+
+def _literal(value: Any) -> str:
+    """A value as Python writes it, in ASCII, texts in double quotes where that can be."""
+    if isinstance(value, str):
+        return json.dumps(value) if value.isascii() and value.isprintable() else ascii(value)
+    return ascii(value)
+
+
+FORMS: Mapping[str, Callable[[Journal, int], str]] = {"curl": curl, "command": command, "Python": python}
+"""Every form by its name in a confirmation."""
+
+
+def suggested_name(journal: Journal, n: int) -> str:
+    """A file name of ours for a message: `tools-call-7.json`. Nothing of it is taken over from the server unseen."""
+    index = journal.index
+    words: Sequence[str] = re.findall(r"[A-Za-z0-9]+", safe(index.method(n), 60))
+    event = journal.event(n)
+    suffix = "bin" if event.data is not None else "json" if event.kind == Kind.RPC else "txt"
+    return f"{'-'.join(words) or 'message'}-{n}.{suffix}"

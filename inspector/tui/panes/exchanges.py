@@ -1,0 +1,185 @@
+"""The rows of the exchange view: every exchange in the order of its beginning, what happened within it below it.
+
+An answer has no row of its own: it stands on that of its request. Nor have the HTTP and SSE events of an exchange,
+which the detail of a message shows.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from inspector.journal.format import Kind
+from inspector.journal.index import State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+_LOW = 0xFFFFFFFF
+_MANY = 20_000
+_PAUSE = 3.0
+"""Seconds between two looks at the durations of more than `_MANY` exchanges."""
+
+
+class Stats(NamedTuple):
+    """Figures of the exchanges that are shown; the percentiles in microseconds, None where none has ended."""
+
+    exchanges: int = 0
+    errors: int = 0
+    p50: int | None = None
+    p95: int | None = None
+
+
+class Growth(NamedTuple):
+    """What a scan has found; `Exchanges.apply` takes it in."""
+
+    seen: int
+    keys: array[int]
+    first: int | None
+    """The first row that is different; None where none is."""
+    stats: Stats
+
+
+class Exchanges:
+    """Rows as sorted keys, each the number of the outermost request and that of the event itself.
+
+    With `filtered`, only exchanges with an event that a filter leaves; `scan` is then told of them. Scans may run in a
+    thread, one at a time, `apply` belongs to the thread that draws.
+    """
+
+    def __init__(self, journal: Journal, *, filtered: bool) -> None:
+        self.journal = journal
+        self.keys: array[int] = array("Q")
+        self.seen = 0
+        self.stats = Stats()
+        self._roots: array[int] = array("I")
+        self._wanted: bytearray | None = bytearray(1) if filtered else None
+        self._measured = 0.0
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __getitem__(self, position: int) -> int:
+        return self.keys[position] & _LOW
+
+    def root(self, position: int) -> int:
+        """The number of the outermost request around a row, or of the row itself where it stands alone."""
+        return self.keys[position] >> 32
+
+    def position(self, n: int) -> int | None:
+        """The row of an event; an answer is on that of its request. None where it has none."""
+        index = self.journal.index
+        if not 0 < n <= len(self._roots):
+            return None
+        if self._is_answer(n):
+            n = index.pairs[n - 1]
+        key = self._roots[n - 1] << 32 | n
+        at = bisect_left(self.keys, key)
+        return at if at < len(self.keys) and self.keys[at] == key else None
+
+    # Growing
+
+    def scan(
+        self, last: int, added: Iterable[int] = (), left: Iterable[int] = (), fits: Callable[[int], bool] | None = None
+    ) -> Growth:
+        """Look at the events up to `last`.
+
+        A filter says which fit now (`added`), which do no more (`left`), and whether any other does (`fits`).
+        """
+        low = self.seen + 1
+        self._find_roots(low, last)
+        new = self._new_rows(low, last, added)
+        keys, first = self.keys, None
+        gone = self._gone(left, fits) if fits is not None else []
+        if gone:
+            keys = keys[:]
+            for start in gone:
+                begin, end = bisect_left(keys, start << 32), bisect_left(keys, (start + 1) << 32)
+                del keys[begin:end]
+                first = begin if first is None else min(first, begin)
+        if new:
+            new.sort()
+            at = bisect_left(keys, new[0])
+            tail = keys[at:].tolist() + new
+            if at < len(keys):
+                tail.sort()
+            keys = keys[:at] + array("Q", tail)
+            first = at if first is None else min(first, at)
+        return Growth(last, keys, first, self._measure(keys))
+
+    def apply(self, growth: Growth) -> int | None:
+        """Take in what a scan has found. Returns the first row that is different, None if none is."""
+        self.keys, self.seen, self.stats = growth.keys, growth.seen, growth.stats
+        return growth.first
+
+    def _find_roots(self, low: int, last: int) -> None:
+        index, roots = self.journal.index, self._roots
+        codes, pairs, parents = index.codes, index.pairs, index.parents
+        for n in range(low, last + 1):
+            around = parents[n - 1]
+            if codes[n - 1] >> 6 != Shape.REQUEST:
+                around = pairs[n - 1] or around
+            roots.append(roots[around - 1] if 0 < around < n else n)
+
+    def _new_rows(self, low: int, last: int, added: Iterable[int]) -> list[int]:
+        roots = self._roots
+        if self._wanted is None:
+            return [roots[n - 1] << 32 | n for n in range(low, last + 1) if self._has_row(n)]
+        wanted = self._wanted
+        wanted.extend(bytes(last + 1 - len(wanted)))
+        joined = {root for n in added if not wanted[root := roots[n - 1]]}
+        for root in joined:
+            wanted[root] = 1
+        begin = min(joined, default=low)
+        return [
+            root << 32 | n
+            for n in range(min(begin, low), last + 1)
+            if ((root := roots[n - 1]) in joined or (n >= low and wanted[root])) and self._has_row(n)
+        ]
+
+    def _gone(self, left: Iterable[int], fits: Callable[[int], bool]) -> list[int]:
+        """The exchanges of which nothing fits any more."""
+        found = []
+        for root in {self._roots[n - 1] for n in left}:
+            begin, end = bisect_left(self.keys, root << 32), bisect_left(self.keys, (root + 1) << 32)
+            events = [key & _LOW for key in self.keys[begin:end]]
+            events += [self.journal.index.pairs[n - 1] for n in events]
+            if self._wanted is not None and not any(n and fits(n) for n in events):
+                self._wanted[root] = 0
+                found.append(root)
+        return found
+
+    def _has_row(self, n: int) -> bool:
+        index = self.journal.index
+        kind = index.codes[n - 1] & 15
+        if kind in (Kind.HTTP, Kind.SSE):
+            return self._roots[n - 1] == n
+        return not self._is_answer(n)
+
+    def _is_answer(self, n: int) -> bool:
+        """Whether `n` is the answer that its request is paired with, and not a second or late one beside it."""
+        index = self.journal.index
+        pair = index.pairs[n - 1]
+        return bool(pair) and index.codes[n - 1] >> 6 in (Shape.RESULT, Shape.ERROR) and index.pairs[pair - 1] == n
+
+    # Figures
+
+    def _measure(self, keys: array[int]) -> Stats:
+        """Count, errors and percentiles of durations; of very many exchanges only now and then."""
+        now = time.monotonic()
+        if len(keys) > _MANY and now - self._measured < _PAUSE:
+            return self.stats
+        self._measured = now
+        index = self.journal.index
+        pairs, times, states, codes = index.pairs, index.times, index.states, index.codes
+        requests = [n for key in keys if (n := key & _LOW) == key >> 32 and codes[n - 1] >> 6 == Shape.REQUEST]
+        took = sorted(abs(times[pairs[n - 1] - 1] - times[n - 1]) for n in requests if pairs[n - 1])
+        errors = sum(states[n - 1] in (State.ERROR, State.TIMED_OUT, State.LOST) for n in requests)
+        return Stats(len(requests), errors, _percentile(took, 50), _percentile(took, 95))
+
+
+def _percentile(ordered: list[int], part: int) -> int | None:
+    """The value below or at which `part` percent lie (nearest rank)."""
+    return ordered[max(-(-len(ordered) * part // 100) - 1, 0)] if ordered else None

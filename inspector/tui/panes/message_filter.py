@@ -1,0 +1,46 @@
+"""The filter of the message log: how it is coloured while it is typed, and the filter that means one exchange."""
+
+from __future__ import annotations
+
+from inspector.journal.filters import FilterError
+from inspector.journal.filters.syntax import tokens
+from inspector.journal.format import Dir
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+_FEW = 8
+"""Messages with the same id that are looked at: request, answer, and those the other way round."""
+
+
+def highlight(text: str) -> list[tuple[int, int, str]]:
+    """What is drawn in a colour of its own: the names of terms, `-`, `|` and parentheses."""
+    found: list[tuple[int, int, str]] = []
+    try:
+        for token in tokens(text):
+            start = token.position - 1
+            if token.kind == "-":
+                found.append((start, start + 1, "error"))
+            elif token.kind != "term":
+                found.append((start, start + len(token.word), "muted"))
+            elif token.key:
+                found.append((start, start + len(token.key) + 1, "json-key"))
+    except FilterError:
+        pass  # What could be read is coloured; the input itself says what is wrong.
+    return found
+
+
+def exchange_filter(journal: Journal, n: int) -> str:
+    """The filter that leaves the exchange of event `n`: by its id where that means no other, else by number."""
+    index = journal.index
+    root = index.root_of(n)
+    if not root:
+        return f"exchange:#{n}"
+    id = index.id(root)
+    code, ids = index.ids[root - 1], index.ids
+    if type(id) is int and index.dir(root) == Dir.SEND and ids.count(code) <= _FEW:
+        same: list[int] = []
+        for _ in range(ids.count(code)):
+            same.append(ids.index(code, same[-1] if same else 0) + 1)
+        if [m for m in same if index.shape(m) == Shape.REQUEST and index.dir(m) == Dir.SEND] == [root]:
+            return f"exchange:{id}"
+    return f"exchange:#{root}"

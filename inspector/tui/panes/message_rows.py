@@ -1,0 +1,227 @@
+"""The rows of the message log: which events, in which columns. Bodies are read for visible rows only."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Literal, Protocol
+
+from rich.segment import Segment
+from textual.cache import LRUCache
+
+from inspector.journal.format import Kind
+from inspector.journal.index import State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+from inspector.text import duration, size
+from inspector.tui.panes.gists import gist
+from inspector.tui.panes.message_words import id_text, pending, sign_of, standing
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.paint import Piece
+
+Times = Literal["clock", "start", "previous"]
+TIMES: tuple[Times, ...] = ("clock", "start", "previous")
+TIMES_WORDS: dict[Times, str] = {"clock": "", "start": "since start", "previous": "since the previous"}
+
+_KEPT_GISTS = 2000
+_FIGURE = 8
+_SIZE = 7
+_LEAST_ID = 3
+_MOST_ID = 9
+
+
+class Numbers(Protocol):
+    """Which events are rows, ascending."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, position: int) -> int: ...
+
+    def position(self, n: int) -> int | None: ...
+
+
+class Everything:
+    """Every event up to `count`, which a tick sets."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, position: int) -> int:
+        return position + 1
+
+    def position(self, n: int) -> int | None:
+        """Where event `n` stands; None where it does not."""
+        return n - 1 if 0 < n <= self.count else None
+
+
+class Columns:
+    """The columns that there is room for in a row of some width. When it gets narrow: size, duration, time go."""
+
+    def __init__(self, width: int, id_cells: int) -> None:
+        roomy = width >= 90
+        self.id = id_cells if width >= 40 else min(id_cells, _LEAST_ID)
+        self.gap = 2 if width >= 48 else 1
+        rest = width - 1 - 1 - self.id - self.gap - 2
+        self.size = _SIZE if rest - (_FIGURE + 1) - (_SIZE + 1) - 11 >= 14 else 0
+        self.duration = _FIGURE if rest - (_FIGURE + 1) - 11 >= 14 else 0
+        self.time = (12 if roomy else 10) if rest - 11 >= 14 else 0
+        rest -= sum(cells + 1 for cells in (self.size, self.duration, self.time) if cells)
+        self.what = max(rest, 1)
+
+
+class MessageRows:
+    """A `RowSource` over a journal's events. `numbers` says which; `times` how their time is written.
+
+    With `from_first`, clock times are those since the first row, which alone shows the clock. `now` is the present in
+    microseconds since the start, for what is still pending; None where nothing goes on.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.everything = Everything()
+        self.numbers: Numbers = self.everything
+        self.times: Times = "clock"
+        self.from_first = False
+        self.now: int | None = None
+        self.id_cells = _LEAST_ID
+        self._gists: LRUCache[int, list[Piece]] = LRUCache(_KEPT_GISTS)
+        self._ids_seen = 0
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def key_at(self, index: int) -> Hashable:
+        """The number of a row's event."""
+        return self.numbers[index]
+
+    def index_of(self, key: Hashable) -> int | None:
+        """The row of event `key`, or None."""
+        return self.numbers.position(key) if isinstance(key, int) else None
+
+    def measure_ids(self) -> bool:
+        """Look at the ids of new events. True: the column is wider now."""
+        ids = self.journal.index.ids
+        last = self.journal.index.count
+        new: Sequence[int] = ids[self._ids_seen : last]
+        self._ids_seen = last
+        if not new:
+            return False
+        widest = _MOST_ID if min(new) < -1 else len(str(max(new)))
+        before = self.id_cells
+        self.id_cells = min(max(before, widest), _MOST_ID)
+        return self.id_cells != before
+
+    def look(self, n: int) -> tuple[int, int, int]:
+        """What may change about a row that is drawn: when it differs, the row looks different."""
+        index = self.journal.index
+        waited = self.now // 100_000 if self.now is not None and pending(index, n) else 0
+        return index.states[n - 1], len(self.journal.findings.of(n)), waited
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        """Draw a row: time, sign, id, what, duration, size, findings."""
+        n = self.numbers[index]
+        columns = Columns(width, self.id_cells)
+        facts, signs = self.journal.index, signs_now()
+        line: list[Segment] = []
+        if columns.time:
+            line += [*paint.cell([(self._time(index, columns.time), "faint")], columns.time, right=True), Segment(" ")]
+        line += paint.segments([sign_of(facts, n, signs)])
+        line += [Segment(" "), *paint.cell([(id_text(facts, n), "muted")], columns.id, right=True)]
+        line.append(Segment(" " * columns.gap))
+        line += self._what(n, columns.what)
+        if columns.duration:
+            took, role = self.took(n)
+            line += [Segment(" "), *paint.cell([(took, role)], columns.duration, right=True)]
+        if columns.size:
+            octets = facts.sizes[n - 1]
+            line += [
+                Segment(" "),
+                *paint.cell([(size(octets) if octets else "", "muted")], columns.size, right=True),
+            ]
+        line += paint.cell([(f" {signs.finding}", "finding")] if self.journal.findings.of(n) else " ", 2)
+        return line
+
+    def gist(self, n: int) -> list[Piece]:
+        """The gist of an event, kept for the rows that were drawn last."""
+        found = self._gists.get(n)
+        if found is None:
+            found = gist(self.journal, n)
+            self._gists.set(n, found)
+        return found
+
+    def _what(self, n: int, cells: int) -> list[Segment]:
+        index = self.journal.index
+        word = standing(index, n)
+        end = paint.segments([word]) if word is not None else []
+        room = cells - (paint.width(end) + 1 if end else 0)
+        if room < 8:
+            end, room = [], cells
+        pieces = self.gist(n)
+        if pieces and pieces[0] == ("notifications/", "normal") and _length(pieces) > room:
+            pieces = pieces[1:]
+        role = "normal"
+        if pending(index, n):
+            pieces, role = [piece if isinstance(piece, str) else piece[0] for piece in pieces], "muted"
+        elif index.kind(n) in (Kind.STDERR, Kind.NOTE, Kind.SSE):
+            role = "muted"
+        line = paint.cell(pieces, room, role)
+        return [*line, Segment(" "), *end] if end else line
+
+    def took(self, n: int) -> tuple[str, str]:
+        """How long an answer took, or a request has waited, and the role that is drawn in."""
+        index = self.journal.index
+        shape = index.shape(n)
+        if shape in (Shape.RESULT, Shape.ERROR):
+            us = index.duration(n)
+            return (duration(us) if us is not None else "", "error" if index.state(n) == State.ERROR else "muted")
+        if pending(index, n) and self.now is not None:
+            waited = self.now - index.times[n - 1]
+            return (duration(waited), "normal") if waited >= 1_000_000 else ("", "muted")
+        return "", "muted"
+
+    # Times
+
+    def _time(self, index: int, cells: int) -> str:
+        n = self.numbers[index]
+        times = self.journal.index.times
+        t = times[n - 1]
+        if self.times == "start":
+            return since(t)
+        before = times[self.numbers[index - 1] - 1] if index else None
+        if self.times == "previous":
+            return since(t) if before is None else f"+{duration(t - before)}"
+        if self.from_first and index:
+            return f"+{_precise(t - times[self.numbers[0] - 1])}"
+        return self._clock(t, before, cells)
+
+    def _clock(self, t: int, before: int | None, cells: int) -> str:
+        """The time of day; of one in the same second as the row before it, only what is different."""
+        clock = self.journal.clock(t)
+        fraction = f".{clock.microsecond // 1000:03}"
+        if before is not None:
+            other = self.journal.clock(before)
+            if abs(t - before) < 1_000_000 and other.second == clock.second:
+                return fraction
+        return f"{clock:%H:%M:%S}{fraction}"[:cells]
+
+
+def since(t: int) -> str:
+    """Write microseconds since the start: `0.412`, `1:02.345`, `1:01:02.345`."""
+    sign, t = ("-", -t) if t < 0 else ("", t)
+    minutes, rest = divmod(t // 1000, 60_000)
+    hours, minutes = divmod(minutes, 60)
+    seconds = f"{rest // 1000:02}.{rest % 1000:03}"
+    if hours:
+        return f"{sign}{hours}:{minutes:02}:{seconds}"
+    return f"{sign}{minutes}:{seconds}" if minutes else f"{sign}{rest // 1000}.{rest % 1000:03}"
+
+
+def _precise(us: int) -> str:
+    return f"{us / 1e6:.2f} s" if 1_000_000 <= us < 100_000_000 else duration(us)
+
+
+def _length(pieces: Sequence[Piece]) -> int:
+    return sum(len(piece if isinstance(piece, str) else piece[0]) for piece in pieces)

@@ -1,0 +1,82 @@
+"""How an event is named wherever it is shown: its sign, its id, its title, and how it stands."""
+
+from __future__ import annotations
+
+from inspector.journal.format import Dir, Kind
+from inspector.journal.index import Index, State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+from inspector.text import Signs, safe
+from inspector.tui.panes.gists import LARGEST_READ, gist, request_gist
+from inspector.tui.widgets.paint import Piece
+
+_WORDS: dict[State, Piece] = {
+    State.CANCELLED: ("cancelled", "muted"),
+    State.TIMED_OUT: ("timed out", "error"),
+    State.LATE: ("late", "finding"),
+    State.UNKNOWN: ("unasked", "finding"),
+    State.DOUBLED: ("again", "finding"),
+    State.LOST: ("lost", "error"),
+}
+
+
+def sign_of(index: Index, n: int, signs: Signs) -> Piece:
+    """The sign of event `n`: which way it went, or that it is progress, a notification, a question, or our own."""
+    kind, dir, shape = index.kind(n), index.dir(n), index.shape(n)
+    if kind == Kind.STDERR or dir == Dir.LOCAL:
+        return (signs.local, "muted")
+    if kind in (Kind.HTTP, Kind.SSE):
+        return (signs.sent if dir == Dir.SEND else signs.received, "faint")
+    if dir == Dir.SEND:
+        return (signs.sent, "sent")
+    if shape == Shape.NOTIFICATION:
+        if index.method(n) == "notifications/progress":
+            return (signs.progress, "progress")
+        return (signs.notification, "notification")
+    if shape == Shape.REQUEST:
+        return (signs.asked, "ask")
+    failed = shape == Shape.ERROR or index.state(n) in (State.ERROR, State.INVALID)
+    return (signs.received, "error" if failed else "received")
+
+
+def id_text(index: Index, n: int) -> str:
+    """The id that is shown beside an event: its own, or that of the request it is about; `""` for none."""
+    own = index.id(n)
+    if own is None and index.shape(n) == Shape.NOTIFICATION and index.pairs[n - 1]:
+        own = index.id(index.pairs[n - 1])
+    return "" if own is None else safe(str(own), 40)
+
+
+def standing(index: Index, n: int) -> Piece | None:
+    """A word for how a message stands, where that is worth one."""
+    return _WORDS.get(index.state(n))
+
+
+def pending(index: Index, n: int) -> bool:
+    """Whether event `n` is a request that still waits for its answer."""
+    return index.states[n - 1] == State.PENDING
+
+
+def subject(journal: Journal, n: int) -> list[Piece]:
+    """What a request is: its method and what it is about; of any other event, the same for its request, or its gist."""
+    index = journal.index
+    request = n if index.shape(n) == Shape.REQUEST else index.pairs[n - 1]
+    if index.shape(n) == Shape.NOTIFICATION:
+        begin, _, rest = index.method(n).partition("/")
+        return [rest if begin == "notifications" and rest else index.method(n)]
+    if not request or index.shape(request) != Shape.REQUEST:
+        return gist(journal, n)
+    method = index.method(request)
+    if index.sizes[request - 1] > LARGEST_READ:
+        return [method]
+    return [method, *request_gist(method, journal.event(request).message)]
+
+
+def title(journal: Journal, n: int, signs: Signs) -> list[Piece]:
+    """The title of a pane about event `n`: `← 7  tools/call echo`."""
+    index = journal.index
+    sign = sign_of(index, n, signs)
+    if index.shape(n) in (Shape.RESULT, Shape.ERROR) and index.state(n) == State.ERROR:
+        sign = (signs.failed, "error")
+    id = id_text(index, n)
+    return [sign, f" {id}  " if id else "  ", *subject(journal, n)]

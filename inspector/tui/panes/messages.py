@@ -1,0 +1,437 @@
+"""The message log: every event of the session, filtered, followed, and gone through."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_left, bisect_right
+from typing import ClassVar
+
+from textual import work
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+from textual.reactive import reactive
+from textual.timer import Timer
+
+from inspector.client.session import Session
+from inspector.journal.filters import Filter, FilterError, parse
+from inspector.text import count, duration
+from inspector.tui.events import AnySession, EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.panes.keys import hints
+from inspector.tui.panes.last_message import LastMessageLine
+from inspector.tui.panes.message_filter import exchange_filter, highlight
+from inspector.tui.panes.message_list import MessageList
+from inspector.tui.panes.message_rows import TIMES, TIMES_WORDS, MessageRows
+from inspector.tui.panes.message_view import MessageView
+from inspector.tui.panes.message_words import pending
+from inspector.tui.panes.resend import send_again, sent_by_us, text_to_edit
+from inspector.tui.panes.waterfall import WaterfallHead, WaterfallRows
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.filter_input import FilterInput
+from inspector.tui.widgets.virtual_list import VirtualList
+
+__all__ = ["LastMessageLine", "MessageList", "MessagesPane"]
+
+CLOCK = 0.1
+"""Seconds between two looks at how long visible requests have been waiting."""
+PATIENCE = 0.15
+"""Seconds without a key before a filter is evaluated over a long recording."""
+LONG = 50_000
+"""Events from which on a recording is long."""
+_MOST_STEPS = 1000
+
+
+class MessagesPane(Edge):
+    """The log. `maximised` turns it into the exchange view; `select` and `show_exchange` are for other panes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("messages")]
+    DEFAULT_CSS = """
+    MessagesPane > MessageList { height: 1fr; }
+    """
+
+    maximised: reactive[bool] = reactive(False, repaint=False, init=False)
+
+    class Compared(Message):
+        """Two messages are to be compared."""
+
+        def __init__(self, one: int, other: int) -> None:
+            super().__init__()
+            self.one = one
+            self.other = other
+
+    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+        super().__init__(title="Messages", id=id)
+        self.session = session
+        self.filter: Filter | None = None
+        """The filter in force."""
+        self._searched: Filter | None = None
+        self._marked = 0
+        self._flat = MessageRows(session.journal)
+        self._rows: MessageRows = self._flat
+        self._view = MessageView(session.journal, None, by_exchange=False)
+        self._flat.numbers = self._view.numbers
+        self._catching_up: MessageView | None = None
+        self._seen = (-1, -1)
+        self._drawn: dict[int, tuple[int, int, int]] = {}
+        self._delay: Timer | None = None
+        self._clock: Timer | None = None
+        self._head = WaterfallHead()
+        self._head.display = False
+        self._list = MessageList(self._rows, can_follow=True, follow=session.can_send)
+        self._filter = FilterInput(highlight=highlight)
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield self._head
+        yield self._list
+        yield self._filter
+
+    def on_mount(self) -> None:
+        self._filter.idle_note = [piece for hint in hints(self, "messages.all") for piece in _hint_words(hint)]
+        self.tick()
+
+    def focus_inside(self) -> bool:
+        """Focus the rows, unless the focus is inside already."""
+        if not self.has_focus_within:
+            self._list.focus()
+        return True
+
+    @property
+    def current(self) -> int:
+        """The number of the event under the cursor; 0 where there is none."""
+        key = self._list.key_at(self._list.cursor)
+        return key if isinstance(key, int) else 0
+
+    # What has come
+
+    def tick(self) -> None:
+        """Take in what the journal has gained, and redraw the visible rows that look different."""
+        journal = self.session.journal
+        going_on = self.session.can_send and self.session.phase in ("connecting", "ready")
+        self._rows.now = journal.now() if going_on else None
+        seen = (journal.index.count, journal.findings.version)
+        if seen != self._seen:
+            self._seen = seen
+            self._grow()
+        self._refresh_changed()
+
+    def _grow(self) -> None:
+        view = self._view
+        if self._catching_up is view:
+            return
+        if view.quick:
+            self._take_in(view.apply(view.scan(self.session.journal.index.count)))
+        else:
+            self._catch_up(view)
+
+    @work(exclusive=True, group="view", exit_on_error=False)
+    async def _catch_up(self, view: MessageView) -> None:
+        """Look through a long recording in a thread, slice by slice; rows appear as they are found."""
+        self._catching_up = view
+        try:
+            more = True
+            while more and view is self._view:
+                step = await asyncio.to_thread(view.scan, self.session.journal.index.count)
+                if view is self._view:
+                    self._take_in(view.apply(step))
+                more = view.behind > 0
+        finally:
+            if self._catching_up is view:
+                self._catching_up = None
+        self._describe()
+
+    def _take_in(self, first: int | None) -> None:
+        if self._rows.measure_ids():
+            first = 0
+        if first is not None:
+            self._list.source_changed(first)
+            if isinstance(self._rows, WaterfallRows):
+                # Another span moves every bar.
+                self._list.refresh()
+                self._head.refresh()
+        self._describe()
+
+    def _refresh_changed(self) -> None:
+        """Redraw visible rows whose state, findings or waiting time are new; look again soon where something waits."""
+        top = self._list.scroll_offset.y
+        rows = range(top, min(top + self._list.size.height, len(self._rows)))
+        now = {row: self._rows.look(self._rows.numbers[row]) for row in rows}
+        changed = [row for row, look in now.items() if self._drawn.get(row, look) != look]
+        self._drawn = now
+        if changed:
+            self._list.rows_changed(changed)
+        waiting = any(pending(self.session.journal.index, self._rows.numbers[row]) for row in rows)
+        if waiting and self._rows.now is not None and self._clock is None:
+            self._clock = self.set_timer(CLOCK, self._clock_ticks)
+
+    def _clock_ticks(self) -> None:
+        self._clock = None
+        if self.is_on_screen:
+            self.tick()
+
+    def _describe(self) -> None:
+        """The facts at the edge: how many of how many, and whether the end is followed."""
+        view, index = self._view, self.session.journal.index
+        matching, total = count(view.matching), count(index.count)
+        facts: list[paint.Pieces] = []
+        if self._catching_up is view and view.behind:
+            facts.append(f"{matching} of {total} so far {signs_now().cut}")
+        elif self._is_exchange and not self.maximised:
+            facts.append(f"of this exchange {matching}")
+        else:
+            facts.append(f"{matching} of {total}")
+        if view.exchanges is not None:
+            stats = view.exchanges.stats
+            if stats.errors:
+                facts.append([(f"{count(stats.errors)} error{'' if stats.errors == 1 else 's'}", "error")])
+            facts += [
+                f"{name} {duration(us)}" for name, us in (("p50", stats.p50), ("p95", stats.p95)) if us is not None
+            ]
+        if self._marked:
+            facts.append([("comparing: d on the other", "ask")])
+        if self._list.follow:
+            facts.append("follow")
+        self.facts = facts
+        self._list.empty = self._words_for_nothing()
+        if self.maximised:
+            self.keys = self._keys()
+        self.post_message(HintsChanged())
+
+    def _words_for_nothing(self) -> str:
+        if self.filter is None:
+            return "Nothing has been sent yet." if self.session.can_send else "The recording has no messages yet."
+        return f"Looking {signs_now().cut}" if self._catching_up is self._view else "No message matches the filter."
+
+    # Which rows
+
+    def watch_maximised(self, maximised: bool) -> None:
+        self._head.display = maximised
+        self._renew()
+        if not maximised:
+            self.keys = ()
+
+    def _renew(self) -> None:
+        """Show other rows: another filter, or the exchange view. What is under the cursor stays there if it can."""
+        n = self.current
+        view = self._view = MessageView(self.session.journal, self.filter, by_exchange=self.maximised)
+        times, now = self._rows.times, self._rows.now
+        if view.exchanges is not None:
+            self._rows = WaterfallRows(self._flat, view.exchanges)
+        else:
+            self._rows = self._flat
+            self._flat.numbers = view.numbers
+        self._rows.times, self._rows.now = times, now
+        self._rows.from_first = self._is_exchange and not self.maximised
+        self._rows.measure_ids()
+        self._head.rows = self._rows if isinstance(self._rows, WaterfallRows) else None
+        self._drawn = {}
+        self._seen = (self.session.journal.index.count, self.session.journal.findings.version)
+        if view.quick:
+            view.apply(view.scan(self._seen[0]))
+        follow = self._list.follow
+        self._list.source = self._rows
+        if n and not follow:
+            self._list.move_to(n)
+        self._grow()
+        self._describe()
+
+    @property
+    def _is_exchange(self) -> bool:
+        return self.filter is not None and self.filter.source.startswith("exchange:") and " " not in self.filter.source
+
+    def select(self, n: int) -> bool:
+        """Put the cursor on event `n`; a filter that hides it is dropped. False where there is no such event."""
+        self._list.follow = False
+        if self._list.move_to(n):
+            return True
+        if self.filter is not None:
+            self._set_filter("")
+        return self._list.move_to(n)
+
+    def show_exchange(self, n: int) -> None:
+        """Show only the messages of the exchange of event `n`."""
+        self._set_filter(exchange_filter(self.session.journal, n))
+
+    # The filter
+
+    def action_filter(self) -> None:
+        self._filter.focus()
+
+    def action_all(self) -> None:
+        if self.filter is None and not self._filter.value and not self._marked:
+            raise SkipAction
+        self._marked = 0
+        self._set_filter("")
+        self._describe()
+
+    def _set_filter(self, text: str) -> None:
+        self._filter.show_without_change(text)
+        self._narrow(text)
+
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        if self._delay is not None:
+            self._delay.stop()
+            self._delay = None
+        if len(self.session.journal) > LONG:
+            self._delay = self.set_timer(PATIENCE, lambda: self._narrow(event.value))
+        else:
+            self._narrow(event.value)
+
+    def _narrow(self, text: str) -> None:
+        try:
+            filter = parse(text)
+        except FilterError as error:
+            self._filter.problem = error.message
+            return
+        self._filter.problem = ""
+        before = self.filter
+        self.filter = filter if filter else None
+        if self.filter is not None:
+            self._searched = self.filter
+        if (before.source if before else "") != filter.source:
+            self._renew()
+
+    def on_filter_input_left(self, event: FilterInput.Left) -> None:
+        event.stop()
+        self._list.focus()
+
+    # Going through
+
+    def action_next_hit(self) -> None:
+        self._go_to_hit(1)
+
+    def action_previous_hit(self) -> None:
+        self._go_to_hit(-1)
+
+    @work(exclusive=True, group="hit", exit_on_error=False)
+    async def _go_to_hit(self, step: int) -> None:
+        """Go to the nearest row that the filter last used leaves; it may have been dropped since."""
+        searched, journal, n = self._searched, self.session.journal, self.current
+        if searched is None:
+            self._filter.focus()
+            return
+        for _ in range(_MOST_STEPS):
+            n = await asyncio.to_thread(searched.next, journal, n, step)
+            row = self._rows.index_of(n)
+            if not n or (row is not None and row != self._list.cursor):
+                break
+        self._go(n, f"No {'further' if step > 0 else 'earlier'} message matches {searched.source}")
+
+    def action_next_finding(self) -> None:
+        self._go_to_finding(1)
+
+    def action_previous_finding(self) -> None:
+        self._go_to_finding(-1)
+
+    def _go_to_finding(self, step: int) -> None:
+        found, n = self.session.journal.findings.events(), self.current
+        ahead = found[bisect_right(found, n) :] if step > 0 else found[: bisect_left(found, n)][::-1]
+        cursor = self._list.cursor
+        rows = ((m, self._rows.index_of(m)) for m in ahead)
+        to = next((m for m, row in rows if row is not None and (row - cursor) * step > 0), 0)
+        self._go(to, f"No {'further' if step > 0 else 'earlier'} finding in what is shown")
+
+    def _go(self, n: int, otherwise: str) -> None:
+        if not n:
+            self.notify(otherwise, timeout=3, markup=False)
+            return
+        self._list.follow = False
+        self._list.move_to(n)
+
+    def action_partner(self) -> None:
+        pair = self.session.journal.index.pairs[self.current - 1] if self.current else 0
+        if pair:
+            self.select(pair)
+
+    def action_exchange(self) -> None:
+        if self._is_exchange:
+            self.action_all()
+        elif self.current:
+            self.show_exchange(self.current)
+
+    def action_follow(self) -> None:
+        self._list.follow = not self._list.follow
+
+    def action_times(self) -> None:
+        self._rows.times = TIMES[(TIMES.index(self._rows.times) + 1) % len(TIMES)]
+        self._filter.note = TIMES_WORDS[self._rows.times]
+        self._list.source_changed()
+
+    def on_virtual_list_follow_changed(self, event: VirtualList.FollowChanged) -> None:
+        event.stop()
+        self._describe()
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        event.stop()
+        self.post_message(EventHighlighted(self.current))
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        event.stop()
+        self.post_message(ShowEvent(self.current))
+
+    # Doing something with a message
+
+    def action_send_again(self) -> None:
+        n = sent_by_us(self.session.journal.index, self.current)
+        if n and isinstance(self.session, Session):
+            problem = send_again(self.session, n)
+            if problem:
+                self.notify(problem, severity="error", markup=False)
+
+    def action_edit_again(self) -> None:
+        n = sent_by_us(self.session.journal.index, self.current) or self.current
+        if n and isinstance(self.session, Session):
+            self.post_message(EditMessage(text_to_edit(self.session, n)))
+
+    def action_export(self) -> None:
+        if self.filter is None:
+            self.post_message(Export())
+        else:
+            numbers = self._view.filtered.numbers if self._view.filtered is not None else ()
+            self.post_message(Export(numbers))
+
+    def action_compare(self) -> None:
+        if not self._marked:
+            self._marked = self.current
+        elif self.current and self.current != self._marked:
+            one, self._marked = self._marked, 0
+            self.post_message(self.Compared(one, self.current))
+        else:
+            self._marked = 0
+        self._describe()
+
+    def hints(self) -> list[Hint]:
+        """What can be done here."""
+        if not len(self._rows):
+            return hints(self, "messages.filter")
+        wanted: list[str | tuple[str, str]] = ["list.select", "messages.filter"]
+        if self._searched is not None:
+            wanted.append("messages.next-hit")
+        if self.session.journal.findings.total:
+            wanted.append("messages.next-finding")
+        wanted.append(("messages.exchange", "all") if self._is_exchange else "messages.exchange")
+        n = self.current
+        if n and self.session.journal.index.pairs[n - 1]:
+            wanted.append("messages.partner")
+        if self.session.can_send and sent_by_us(self.session.journal.index, n):
+            wanted += ["messages.send-again", "messages.edit-again"]
+        return hints(self, *wanted, "messages.follow", "messages.times", "app.maximise")
+
+    def _keys(self) -> list[Hint]:
+        """The keys at the bottom of the exchange view, which act on what is filtered."""
+        these = f"export these {count(self._view.matching)}" if self.filter is not None else "export"
+        wanted: list[str | tuple[str, str]] = ["messages.filter", "list.select"]
+        if self.session.can_send:
+            wanted.append("messages.send-again")
+        wanted += ["messages.compare", "messages.follow", "messages.times", ("messages.export", these)]
+        return hints(self, *wanted)
+
+
+def _hint_words(hint: Hint) -> list[paint.Piece]:
+    return [(hint.label, "key"), f" {hint.title}"]
