@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 STACK_LIMIT = 3
@@ -24,24 +24,11 @@ _ITSELF = (
     "\u30a0-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60\U0001f1e6-\U0001f1ff\U0001f300-\U0001f64f"
     "\U0001f680-\U0001f6d7\U0001f900-\U0001f9ff"
 )
-_DOUBTFUL = re.compile(f"[^{_ITSELF}]+")
-_DOUBTFUL_LINES = re.compile(f"[^\n{_ITSELF}]+")
-_NOT_ASCII = re.compile(r"[^ -~]")
-_NOT_ASCII_LINES = re.compile(r"[^\n -~]")
 
 # Printable in Unicode's eyes, nothing at all on a screen: joiners, fillers and selectors.
-_INVISIBLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0d\uffa0\U00016fe4\U000e0100-\U000e01ef]"
-)
-# Half syllables that sit on the character before them without being marks.
-_JAMO = re.compile("[\u1161-\u11ff\ud7b0-\ud7fb]")
-_PICTURE = re.compile(
-    "[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001faff]"
-)
-_TAKES_EMOJI_STYLE = re.compile(
-    "[#*0-9\u00a9\u00ae\u203c\u2049\u2122\u2139\u24c2\u25aa-\u25fe\u3030\u303d\u3297\u3299]"
-)
-
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0\U00016fe4")
+# No pictures themselves, but drawn as emoji when a style selector follows.
+_TAKES_EMOJI_STYLE = frozenset("#*0123456789\u00a9\u00ae\u203c\u2049\u2122\u2139\u24c2\u3030\u303d\u3297\u3299")
 _ZWJ = "\u200d"
 _STYLES = "\ufe0e\ufe0f"
 
@@ -61,10 +48,7 @@ def safe(value: object, limit: int | None = None, *, multiline: bool = False, as
     if not (text.isascii() and text.isprintable()):
         if multiline:
             text = text.replace("\r\n", "\n")
-        if ascii:
-            text = (_NOT_ASCII_LINES if multiline else _NOT_ASCII).sub(_escaped, text)
-        else:
-            text = (_DOUBTFUL_LINES if multiline else _DOUBTFUL).sub(_shown, text)
+        text = _not_ascii(multiline).sub(_escaped, text) if ascii else _doubtful(multiline).sub(_shown, text)
     if limit is not None and (cut or len(text) > limit):
         sign = SIGNS_ASCII.cut if ascii else SIGNS.cut
         text = text[: max(limit - 1, 0)].rstrip(_ZWJ) + sign if limit > 0 else ""
@@ -77,6 +61,17 @@ def lines(value: object, width: int | None = None, *, limit: int | None = None, 
     if width is None:
         return found
     return [part for line in found for part in _wrapped(line, max(width, 1))]
+
+
+# Compiled when first needed: ordinary text never does, and this module is on everybody's start path.
+@cache
+def _doubtful(multiline: bool) -> re.Pattern[str]:
+    return re.compile(f"[^{_ITSELF}\n]+" if multiline else f"[^{_ITSELF}]+")
+
+
+@cache
+def _not_ascii(multiline: bool) -> re.Pattern[str]:
+    return re.compile(r"[^ -~\n]" if multiline else r"[^ -~]")
 
 
 def _shown(match: re.Match[str]) -> str:
@@ -96,9 +91,9 @@ def _shown(match: re.Match[str]) -> str:
             out.append(char)
             styled = True
             continue
-        elif char == _ZWJ and _PICTURE.match(base) and at + 1 < len(text) and _PICTURE.match(text[at + 1]):
+        elif char == _ZWJ and _is_picture(base) and at + 1 < len(text) and _is_picture(text[at + 1]):
             out.append(char)
-        elif _INVISIBLE.match(char) or char in _STYLES:
+        elif _is_invisible(char):
             out.append(_code_point(char))
             base = "\n"
         elif _sits_on(char):
@@ -118,12 +113,27 @@ def _shown(match: re.Match[str]) -> str:
     return "".join(out)
 
 
+def _is_invisible(char: str) -> bool:
+    return char in _INVISIBLE or "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
+
+
+def _is_picture(char: str) -> bool:
+    if char >= "\U0001f000":
+        return char <= "\U0001faff" and not "\U0001f1e6" <= char <= "\U0001f1ff"
+    return "\u2190" <= char <= "\u2bff" and (
+        char <= "\u21ff" or "\u2300" <= char <= "\u23ff" or "\u2600" <= char <= "\u27bf" or char >= "\u2b00"
+    )
+
+
 def _is_emoji_base(char: str) -> bool:
-    return bool(_PICTURE.match(char) or _TAKES_EMOJI_STYLE.match(char))
+    return char in _TAKES_EMOJI_STYLE or "\u25aa" <= char <= "\u25fe" or _is_picture(char)
 
 
 def _sits_on(char: str) -> bool:
-    return unicodedata.category(char) in ("Mn", "Me") or bool(_JAMO.match(char))
+    """Tell whether a character is drawn on the one before it: marks, and the later parts of Hangul syllables."""
+    if "\u1161" <= char <= "\u11ff" or "\ud7b0" <= char <= "\ud7fb":
+        return True
+    return unicodedata.category(char) in ("Mn", "Me")
 
 
 def _code_point(char: str) -> str:
