@@ -35,7 +35,7 @@ CONTEXTS: Mapping[str, str] = {
     "messages": "list",
     "text": "list",
     "json": "text",
-    "content": "app",
+    "content": "json",
     "form": "app",
     "field": "form",
     "items": "form",
@@ -126,7 +126,8 @@ _JSON = (
 )
 _CONTENT = (
     ("save", "save", "w", "Save the image, sound or resource to a file you name."),
-    ("open", "open", "o", "Go to the resource that is linked."),
+    ("go-to", "open", "o", "Go to the resource that is linked."),
+    ("plain", "as written", "v", "Show markdown and JSON as they were written, or drawn again."),
 )
 _FORM = (
     ("call", "call", "ctrl+r", "Send the request with these arguments."),

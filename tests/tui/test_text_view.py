@@ -22,7 +22,7 @@ async def test_text_is_wrapped_at_words_and_scrolled_by_the_keys():
         await pilot.press("down")
         assert screen_lines(pilot.app)[0].startswith(" four five")
         await pilot.press("pagedown", "up")
-        assert screen_lines(pilot.app)[0].startswith(" line 1")
+        assert screen_lines(pilot.app)[0].startswith(" line 2")
         await pilot.press("end")
         assert screen_lines(pilot.app)[5].startswith(" line 29")
         await pilot.press("home")
@@ -114,6 +114,18 @@ async def test_sections_follow_one_another():
         await pilot.pause()
         assert view.line == -1
         await pilot.press("c", "n", "slash", "right", "W")
+
+
+async def test_a_failure_beside_is_said_where_the_text_would_be():
+    class Fails(TextSection):
+        def text(self, line: int) -> str:
+            if line > 1000:
+                raise OverflowError("no more")
+            return super().text(line)
+
+    view = LinesView([Fails("some line\n" * 2000)])
+    async with Stage(view).run_test(size=(60, 6)) as pilot:
+        await settle(pilot, lambda: "This cannot be drawn: OverflowError('no more')" in screen_text(pilot.app))
 
 
 # Markdown

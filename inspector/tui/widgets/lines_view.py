@@ -16,6 +16,7 @@ from textual.binding import BindingType
 from textual.cache import LRUCache
 from textual.reactive import reactive
 from textual.strip import Strip
+from textual.worker import Worker, WorkerState
 
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import Palette, palette, signs_now
@@ -88,8 +89,12 @@ class LinesView(VirtualList):
 
     def section_at(self, line: int) -> tuple[Section, int]:
         """Return the section that a line belongs to, and the line's number in it."""
-        at = bisect_right(self._starts, line) - 1
+        at = self.section_index(line)
         return self.sections[at], line - self._starts[at]
+
+    def section_index(self, line: int) -> int:
+        """Return the place in `sections` of the one that a line belongs to."""
+        return bisect_right(self._starts, line) - 1
 
     @property
     def line(self) -> int:
@@ -206,6 +211,12 @@ class LinesView(VirtualList):
             if not self.shows_cursor and top[0] >= first:
                 self._scroll_top(rows.row_of(top[0]) + top[1])
             await sleep(0.001)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self.set_sections(())
+            self.empty = f"This cannot be drawn: {event.worker.error!r}"
+            self.refresh()
 
     # Drawing
 
@@ -345,7 +356,7 @@ class LinesView(VirtualList):
         pattern = self._pattern
         if pattern is None or not 0 <= start < self.rows.lines:
             return None
-        begin = bisect_right(self._starts, start) - 1
+        begin = self.section_index(start)
         order = range(begin, -1, -1) if backwards else range(begin, len(self.sections))
         for at in order:
             section = self.sections[at]

@@ -1,0 +1,173 @@
+"""The content of a result: its blocks one below the other, with what can be done with each."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar
+
+from textual.binding import BindingType
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from inspector.protocol.views import ContentBlock, decode_base64
+from inspector.text import size
+from inspector.tui.keymap import bindings
+from inspector.tui.themes import palette
+from inspector.tui.widgets.content_blocks import Look, PictureSection, Shown, bytes_of, shown_blocks, weight
+from inspector.tui.widgets.fold_view import FoldView
+from inspector.tui.widgets.json_view import AT_ONCE
+from inspector.tui.widgets.media import MOST_COLUMNS, can_draw, decode_png
+from inspector.tui.widgets.sections import Section
+
+
+class ContentView(FoldView):
+    """Shows content blocks (raw JSON values). Nothing is fetched, opened or written by it: it posts what is asked for.
+
+    With only text in it the keys scroll; where something folds, links or can be saved there is a cursor.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("content")]
+
+    class OpenResource(Message):
+        """The user wants to see the resource that a block links to."""
+
+        def __init__(self, view: ContentView, uri: str) -> None:
+            super().__init__()
+            self.view = view
+            self.uri = uri
+
+        @property
+        def control(self) -> ContentView:
+            return self.view
+
+    class SaveRequested(Message):
+        """The user wants a block in a file. Ask where: `suggested` is a plain file name made of the server's."""
+
+        def __init__(self, view: ContentView, data: bytes, suggested: str) -> None:
+            super().__init__()
+            self.view = view
+            self.data = data
+            self.suggested = suggested
+
+        @property
+        def control(self) -> ContentView:
+            return self.view
+
+    def __init__(self, blocks: Any = (), *, empty: str = "", id: str | None = None, classes: str | None = None) -> None:
+        self.blocks: Any = ()
+        self.shown: list[Shown] = []
+        self._plain = False
+        self._whole = False
+        self._block_of: list[int] = []
+        self._nothing = empty
+        self._top = 0
+        self._waiting = True
+        super().__init__(empty=empty, id=id, classes=classes)
+        self.load(blocks)
+
+    def load(self, blocks: Any) -> None:
+        """Show other blocks, from the top: a result's `content`, or a single block."""
+        self.blocks = blocks
+        self._plain = self._whole = False
+        self._show()
+
+    @property
+    def block(self) -> ContentBlock | None:
+        """The block with the cursor, or at the top of the view where there is no cursor."""
+        line = self.line
+        if line < 0:
+            return None
+        return self.shown[self._block_of[self.section_index(line)]].block
+
+    def _show(self) -> None:
+        self._waiting = not self.size
+        if self._waiting:
+            # How much room there is, and what the terminal can show, is not known yet.
+            return
+        columns = min(MOST_COLUMNS, self._width()) if self._can_paint() else 0
+        look = Look(columns, self._plain, self._whole)
+        blocks = self.blocks
+        letters = weight(blocks)
+        if letters <= AT_ONCE:
+            self._show_blocks(blocks, [] if blocks in ((), []) else shown_blocks(blocks, look))
+            return
+        self._show_blocks(blocks, [])
+        self.empty = f"formatting {size(letters)}…"
+
+        def lay_out() -> None:
+            shown = shown_blocks(blocks, look)
+            if not get_current_worker().is_cancelled:
+                self.app.call_from_thread(self._show_blocks, blocks, shown)
+
+        self.run_worker(lay_out, thread=True, group="layout", exclusive=True, exit_on_error=False)
+
+    def _show_blocks(self, blocks: Any, shown: list[Shown]) -> None:
+        if blocks is not self.blocks:
+            return
+        self.empty = self._nothing
+        self.shown = shown
+        sections: list[Section] = []
+        self._block_of = []
+        for at, block in enumerate(shown):
+            sections += block.sections
+            self._block_of += [at] * len(block.sections)
+        folds = any(section.fold(0) is not None for section in sections if len(section))
+        self.shows_cursor = folds or any(block.acts for block in shown)
+        self.set_sections(sections)
+        if self._top:
+            self._scroll_top(self._top)
+            self._top = 0
+        for section in sections:
+            if isinstance(section, PictureSection):
+                self.run_worker(partial(self._decode, section), thread=True, group="pictures", exit_on_error=False)
+
+    def on_resize(self) -> None:
+        if self._waiting:
+            self._show()
+
+    def _can_paint(self) -> bool:
+        console = self.app.console
+        return console.color_system == "truecolor" and not palette().ansi and not self.app.no_color
+
+    def _decode(self, section: PictureSection) -> None:
+        data = decode_base64(section.encoded)
+        pixels = decode_png(data) if data is not None and can_draw(data) else None
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(self._decoded, section, pixels)
+
+    def _decoded(self, section: PictureSection, pixels: Any) -> None:
+        if section not in self.sections:
+            return
+        ground = palette().style("ground").bgcolor
+        if pixels is not None:
+            section.draw(pixels, ground.triplet if ground is not None and ground.triplet else (0, 0, 0))
+            self._cache.clear()
+            self.refresh()
+
+    def action_select(self) -> None:
+        block = self.block
+        if block is not None and block.kind == "resource_link":
+            self.action_go_to()
+        else:
+            super().action_select()
+
+    def action_go_to(self) -> None:
+        block = self.block
+        if block is not None and block.kind in ("resource_link", "resource") and block.uri:
+            self.post_message(self.OpenResource(self, block.uri))
+
+    def action_save(self) -> None:
+        block = self.block
+        found = None if block is None else bytes_of(block)
+        if found is not None:
+            self.post_message(self.SaveRequested(self, *found))
+
+    def action_plain(self) -> None:
+        self._plain = not self._plain
+        self._show()
+
+    def action_show_all(self) -> None:
+        if not self._whole:
+            self._top = self.scroll_offset.y
+            self._whole = True
+            self._show()

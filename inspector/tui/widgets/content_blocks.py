@@ -1,0 +1,288 @@
+"""A server's content blocks as sections: text, JSON, markdown, pictures, sounds, resources, links, what is unknown.
+
+Sources: MCP "Tools", "Tool result"; "Prompts", "PromptMessage"; "Sampling", "Content types" (C-TOOL-05).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rich.segment import Segment
+
+from inspector.protocol.jsontext import Tree
+from inspector.protocol.views import ContentBlock, decode_base64
+from inspector.text import duration, safe, size
+from inspector.tui.themes import ascii_only, signs_now
+from inspector.tui.widgets.markdown import MarkdownSection
+from inspector.tui.widgets.media import Facts, Pixels, can_draw, facts_of, half_blocks, shown_size
+from inspector.tui.widgets.sections import INLINE, JsonSection, PieceSection, Section, Span, TextSection
+from inspector.tui.widgets.text_view import SHOWN_AT_FIRST, beginning, more_section
+
+BLOCK_LIMIT = 300
+"""Blocks shown of one result; the rest are counted, and there in its JSON."""
+NESTED_LIMIT = 3
+JSON_LIMIT = 5_000_000
+"""Characters up to which text is looked at for being JSON."""
+HEAD_LIMIT = 400_000
+"""Characters of base64 that are decoded to read a header."""
+
+_MARKDOWN = re.compile(r"^ {0,3}(?:#{1,6} \S|```|[-*] \S|\d+[.)] \S|> )|\*\*\S[^*\n]*\*\*|\]\(\S+\)", re.MULTILINE)
+_EXTENSIONS: Mapping[str, str] = {
+    "application/json": "json",
+    "text/markdown": "md",
+    "text/html": "html",
+    "text/csv": "csv",
+    "text/xml": "xml",
+    "image/svg+xml": "svg",
+}
+
+
+class Shown(NamedTuple):
+    """One block as it is shown."""
+
+    sections: list[Section]
+    block: ContentBlock
+    acts: bool = False
+    """Whether something can be done with it beyond reading and copying."""
+
+
+class PictureSection(Section):
+    """The rows that a picture takes, empty until its pixels are there."""
+
+    def __init__(self, facts: Facts, encoded: str, columns: int) -> None:
+        self.columns, self.rows = shown_size(facts.width, facts.height, columns)
+        self.encoded = encoded
+        self.lines: list[list[Segment]] = []
+
+    def draw(self, pixels: Pixels, ground: tuple[int, int, int]) -> None:
+        """Draw the picture, on this ground where it is transparent."""
+        self.lines = half_blocks(pixels, self.columns, self.rows, ground)
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def text(self, line: int) -> str:
+        return ""
+
+    def picture(self, line: int) -> list[Segment] | None:
+        return self.lines[line] if line < len(self.lines) else []
+
+    def copy_text(self, line: int) -> str:
+        return self.encoded
+
+
+class Look(NamedTuple):
+    """How blocks are shown."""
+
+    columns: int = 60
+    """Cells that a picture may take across; 0 for none at all."""
+    plain: bool = False
+    """Whether text is shown as it was written."""
+    whole: bool = False
+    """Whether long text is shown to its end."""
+
+
+def shown_blocks(blocks: Any, look: Look) -> list[Shown]:
+    """Return the blocks of a result's `content`, or of one block; whatever it is, something is shown for it."""
+    found = blocks if isinstance(blocks, list) else [blocks]
+    shown: list[Shown] = []
+    alone = len(found) == 1
+    for at, raw in enumerate(found[:BLOCK_LIMIT]):
+        block = ContentBlock(raw)
+        sections, acts = _block(block, look, level=0, alone=alone)
+        if at:
+            sections = [_blank(), *sections]
+        shown.append(Shown(sections, block, acts))
+    if len(found) > BLOCK_LIMIT:
+        words = f"{len(found) - BLOCK_LIMIT:,} more blocks are not drawn; they are in the JSON"
+        shown.append(Shown([_blank(), _note([(words, "")])], ContentBlock({})))
+    return shown
+
+
+def weight(blocks: Any) -> int:
+    """Return how much text there is to draw, in characters, as far as the first blocks tell."""
+    found = blocks if isinstance(blocks, list) else [blocks]
+    return sum(len(ContentBlock(raw).body) for raw in found[:BLOCK_LIMIT])
+
+
+def bytes_of(block: ContentBlock) -> tuple[bytes, str] | None:
+    """Return what saving a block writes, and a name for the file that cannot leave a folder; None for nothing."""
+    data = block.data()
+    if data is not None:
+        facts = facts_of(data)
+        return data, file_name(block, facts.extension if facts else "bin")
+    if block.encoded is not None:
+        return block.encoded.encode("utf-8", "surrogatepass"), file_name(block, "base64.txt")
+    if block.kind in ("text", "resource") and block.body:
+        return block.body.encode("utf-8", "surrogatepass"), file_name(block, "txt")
+    raw = json_text(block.raw)
+    return raw.encode("utf-8", "surrogatepass"), file_name(block, "json")
+
+
+def file_name(block: ContentBlock, extension: str) -> str:
+    """Return a plain name for a block's file: letters, digits, `.`, `-` and `_` of what the server called it."""
+    called = block.uri.split("?")[0].split("#")[0].replace("\\", "/").rstrip("/").rpartition("/")[2]
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", called[:200]).strip(".-_")[:60].strip(".-_")
+    known = _EXTENSIONS.get(block.mime_type.split(";")[0].strip().lower(), extension)
+    if "." in stem:
+        return stem
+    return f"{stem or block.kind}.{known}"
+
+
+def json_text(value: Any) -> str:
+    """Write a value as JSON; one too deep for that as far as it goes."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (RecursionError, ValueError, TypeError):
+        return safe(value, JSON_LIMIT)
+
+
+def json_section(value: Any) -> Section:
+    """Show a value as JSON."""
+    return JsonSection(Tree(json_text(value), inline=INLINE))
+
+
+def text_sections(text: str, mime_type: str, look: Look) -> list[Section]:
+    """Show text as what it is: JSON, markdown, or the text itself."""
+    shown = text if look.whole else beginning(text, SHOWN_AT_FIRST)
+    section: Section | None = None
+    if not look.plain:
+        kind = mime_type.split(";")[0].strip().lower()
+        if kind == "text/markdown":
+            section = MarkdownSection(shown)
+        elif kind.endswith("json") or text[:1000].lstrip()[:1] in ("{", "["):
+            if len(text) <= JSON_LIMIT:
+                tree = Tree(text, inline=INLINE)
+                section = JsonSection(tree) if tree.error is None else None
+        elif kind in ("", "text/plain") and len(_MARKDOWN.findall(shown[:20_000])) >= 2:
+            section = MarkdownSection(shown)
+    if section is None:
+        section = TextSection(shown)
+    elif isinstance(section, JsonSection):
+        return [section]
+    return [section, more_section(len(text) - len(shown))] if len(shown) < len(text) else [section]
+
+
+def _block(block: ContentBlock, look: Look, *, level: int, alone: bool = False) -> tuple[list[Section], bool]:
+    notes = [_problem(problem) for problem in block.problems[:5]] if isinstance(block.raw, dict) else []
+    about = _annotations(block)
+    kind = block.kind
+    if kind == "text":
+        head = [] if alone and not about else [_note([("text", ""), *about])]
+        return [*head, *notes, *text_sections(block.body, "", look)], False
+    if kind in ("image", "audio"):
+        return [*_media(block, look, [(kind, "")], about), *notes], True
+    if kind == "resource":
+        return [*_resource(block, look, about), *notes], True
+    if kind == "resource_link":
+        return [*_link(block, about), *notes], True
+    if kind in ("tool_use", "tool_result"):
+        return [*_tool(block, look, about, level), *notes], False
+    words = "unknown content" if isinstance(block.raw, dict) else "content that is no object"
+    return [_note([(words, "finding"), *about]), *notes, json_section(block.raw)], False
+
+
+def _media(
+    block: ContentBlock, look: Look, name: Sequence[tuple[str, str]], about: Iterable[tuple[str, str]]
+) -> Iterator[Section]:
+    encoded = block.encoded or ""
+    head = decode_base64(encoded[: HEAD_LIMIT - HEAD_LIMIT % 4]) if encoded else b""
+    words = [*name, (block.mime_type, "normal")]
+    if head is None:
+        yield _note([*words, ("its data is not valid base64", "error"), *about], copied=encoded)
+        return
+    facts = facts_of(head)
+    yield _note([*words, *_facts(facts), (size(_decoded_length(encoded)), ""), *about], copied=encoded)
+    if facts is not None and look.columns and len(encoded) <= HEAD_LIMIT and can_draw(head):
+        yield PictureSection(facts, encoded, look.columns)
+
+
+def _facts(facts: Facts | None) -> Iterator[tuple[str, str]]:
+    if facts is None:
+        return
+    yield facts.format, "normal"
+    if facts.width or facts.height:
+        yield f"{facts.width:,} {signs_now().times} {facts.height:,}", "normal"
+    if facts.seconds:
+        yield duration(facts.seconds * 1e6), "normal"
+
+
+def _resource(block: ContentBlock, look: Look, about: Iterable[tuple[str, str]]) -> Iterator[Section]:
+    words = [("resource", ""), (block.uri, "bright")]
+    if block.encoded is None:
+        length = len(block.body)
+        yield _note([*words, (block.mime_type, "normal"), (size(length), "") if length else ("", ""), *about])
+        yield from text_sections(block.body, block.mime_type, look)
+        return
+    yield from _media(block, look, words, about)
+
+
+def _link(block: ContentBlock, about: Iterable[tuple[str, str]]) -> Iterator[Section]:
+    link = block.link
+    length = "" if link.size is None else size(link.size)
+    arrow = signs_now().nested
+    yield _note(
+        [(arrow, "accent"), (link.display_name, "bright"), (link.mime_type, "normal"), (length, ""), *about],
+        copied=block.uri,
+    )
+    yield _note([("  " + block.uri, "muted")], copied=block.uri)
+    if link.description:
+        yield TextSection(f"  {link.description}", "muted")
+
+
+def _tool(block: ContentBlock, look: Look, about: Iterable[tuple[str, str]], level: int) -> Iterator[Section]:
+    members = block.members
+    if block.kind == "tool_use":
+        yield _note([("tool use", ""), (block.text("name"), "bright"), (block.text("id"), "muted"), *about])
+        yield json_section(members.get("input"))
+        return
+    failed = members.get("isError") is True
+    words = [("tool result for", ""), (block.text("toolUseId"), "bright"), ("an error" if failed else "", "error")]
+    yield _note([*words, *about])
+    for raw in block.array("content")[:BLOCK_LIMIT]:
+        if level < NESTED_LIMIT:
+            yield from _block(ContentBlock(raw), look, level=level + 1)[0]
+        else:
+            yield json_section(raw)
+    if "structuredContent" in members:
+        yield json_section(members["structuredContent"])
+
+
+def _annotations(block: ContentBlock) -> list[tuple[str, str]]:
+    found = block.annotations
+    audience = found.get("audience")
+    names = [name for name in audience if isinstance(name, str)][:4] if isinstance(audience, list) else []
+    priority = found.get("priority")
+    about = [(f"for {' and '.join(names)}", "")] if names else []
+    if isinstance(priority, (int, float)) and not isinstance(priority, bool):
+        about.append((f"priority {priority:g}" if abs(priority) < 1e9 else "a strange priority", ""))
+    return about
+
+
+def _problem(problem: str) -> Section:
+    return _note([(signs_now().finding, "finding"), (problem, "finding")])
+
+
+def _note(words: Sequence[tuple[str, str]], copied: str = "") -> PieceSection:
+    """Make a line of our own of words with roles (`""`: muted), two spaces apart."""
+    text = ""
+    spans: list[Span] = []
+    for word, role in words:
+        shown = safe(word, 500, ascii=ascii_only())
+        if shown:
+            text += "  " if text else ""
+            if role:
+                spans.append((len(text), len(text) + len(shown), role))
+            text += shown
+    return PieceSection([(text, spans)], copied=copied)
+
+
+def _blank() -> PieceSection:
+    return PieceSection([("", ())])
+
+
+def _decoded_length(encoded: str) -> int:
+    return max(len(encoded) * 3 // 4 - encoded[-2:].count("="), 0)

@@ -1,0 +1,222 @@
+import base64
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_media import png
+from tui_screens import Stage, screen_lines, screen_text, settle
+
+from inspector.protocol.views import ContentBlock
+from inspector.tui.widgets.content import ContentView
+from inspector.tui.widgets.content_blocks import BLOCK_LIMIT, Look, bytes_of, file_name, shown_blocks
+
+PICTURE = base64.b64encode(png(4, 4, (b"\x00" + b"\xff\x00\x00" * 4) * 4)).decode()
+WAV = base64.b64encode(
+    b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\x80\x3e\0\0"
+).decode()
+LINK = {
+    "type": "resource_link",
+    "uri": "demo://r/1",
+    "name": "one",
+    "title": "One",
+    "mimeType": "text/plain",
+    "size": 1204,
+}
+
+
+def lines_of(blocks, **look) -> list[str]:
+    """Return all lines of some blocks, as text."""
+    return [
+        section.text(line)
+        for shown in shown_blocks(blocks, Look(**({"columns": 0} | look)))
+        for section in shown.sections
+        for line in range(len(section))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("block", "lines"),
+    [
+        ({"type": "text", "text": "Echo: hello\nbye"}, ["Echo: hello", "bye"]),
+        ({"type": "text", "text": ' {"a": [1, {"b": 1}]}'}, ["{", '  "a": [', "    1,", '    { "b": 1 }', "  ]", "}"]),
+        ({"type": "text", "text": "[not json]"}, ["[not json]"]),
+        ({"type": "text", "text": "# Title\n\n- **a**\n- b"}, ["Title", "", "· a", "· b"]),
+        ({"type": "text", "text": "# one comment"}, ["# one comment"]),
+        ({"type": "text", "text": ""}, [""]),
+        (
+            {"type": "text", "text": "x", "annotations": {"audience": ["user"], "priority": 0.5}},
+            ["text  for user  priority 0.5", "x"],
+        ),
+        ({"type": "image", "mimeType": "image/png", "data": PICTURE}, ["image  image/png  PNG  4 × 4  73 B"]),
+        ({"type": "image", "mimeType": "image/png", "data": "no!"}, ["image  image/png  its data is not valid base64"]),
+        ({"type": "audio", "mimeType": "audio/wav", "data": WAV}, ["audio  audio/wav  WAV  1.0 s  44 B"]),
+        (
+            {"type": "resource", "resource": {"uri": "file:///a.txt", "mimeType": "text/plain", "text": "body"}},
+            ["resource  file:///a.txt  text/plain  4 B", "body"],
+        ),
+        (
+            {"type": "resource", "resource": {"uri": "x:/a.md", "mimeType": "text/markdown", "text": "# T"}},
+            ["resource  x:/a.md  text/markdown  3 B", "T"],
+        ),
+        (
+            {"type": "resource", "resource": {"uri": "x:/a", "mimeType": "application/octet-stream", "blob": "AAAA"}},
+            ["resource  x:/a  application/octet-stream  3 B"],
+        ),
+        (LINK | {"description": "the first"}, ["↳  One  text/plain  1.2 kB", "  demo://r/1", "  the first"]),
+        (
+            {"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 1}},
+            ["tool use  add  t1", '{ "a": 1 }'],
+        ),
+        (
+            {"type": "tool_result", "toolUseId": "t1", "isError": True, "content": [{"type": "text", "text": "no"}]},
+            ["tool result for  t1  an error", "text", "no"],
+        ),
+        ({"type": "hologram", "x": 1}, ["unknown content", '{ "type": "hologram", "x": 1 }']),
+        (7, ["content that is no object", "7"]),
+        (None, ["content that is no object", "null"]),
+        ({"type": "text"}, ["▲  text is missing", ""]),
+        ({"type": "text", "text": {"a": 1}}, ["▲  text is an object", ""]),
+    ],
+)
+def test_each_kind_of_block_is_shown(block, lines):
+    assert lines_of([block]) == lines
+
+
+def test_several_blocks_are_told_apart_and_many_are_counted():
+    assert lines_of([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]) == ["text", "a", "", "text", "b"]
+    many = lines_of([{"type": "text", "text": "a"}] * (BLOCK_LIMIT + 5))
+    assert many[-1] == "5 more blocks are not drawn; they are in the JSON"
+
+
+def test_what_is_shown_plain_is_as_it_was_written():
+    assert lines_of([{"type": "text", "text": '{"a":1}'}], plain=True) == ['{"a":1}']
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+KEYS = ["type", "text", "data", "mimeType", "uri", "name", "size", "resource", "content", "annotations", "input"]
+KINDS = [*ContentBlock.KINDS, "strange"]
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), json_values, max_size=6), st.sampled_from(KINDS), json_values)
+def test_no_block_is_too_strange(members, kind, resource):
+    block = members | {"type": kind, "resource": resource}
+    assert lines_of([block], columns=20)
+    assert lines_of(block)
+    bytes_of(ContentBlock(block))
+
+
+def test_nesting_is_bounded():
+    block: dict = {"type": "text", "text": "deep"}
+    for _ in range(2000):
+        block = {"type": "tool_result", "toolUseId": "t", "content": [block]}
+    assert lines_of([block])
+    deep: list = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert lines_of([{"type": "strange", "x": deep}])
+
+
+@pytest.mark.parametrize(
+    ("uri", "mime", "name"),
+    [
+        ("file:///../../etc/passwd", "", "passwd.bin"),
+        ("file:///a/b/report.pdf?x=1#y", "", "report.pdf"),
+        ("x:\\..\\..\\evil.exe", "", "evil.exe"),
+        ("demo://a/..", "", "resource.bin"),
+        ("demo://a/.hidden", "", "hidden.bin"),
+        ("demo://a/ein Bild\x00\n.png", "", "ein-Bild-.png"),
+        ("demo://" + "x" * 500, "text/markdown; charset=utf-8", "x" * 60 + ".md"),
+        ("", "application/json", "resource.json"),
+    ],
+)
+def test_a_file_is_never_named_as_a_path(uri, mime, name):
+    block = ContentBlock({"type": "resource", "resource": {"uri": uri, "mimeType": mime, "blob": ""}})
+    assert file_name(block, "bin") == name
+
+
+async def test_content_is_drawn_and_text_alone_scrolls():
+    view = ContentView([{"type": "text", "text": "\n".join(f"line {at}" for at in range(50))}])
+    async with Stage(view).run_test(size=(40, 6)) as pilot:
+        await pilot.pause()
+        assert screen_lines(pilot.app)[0].startswith(" line 0")
+        assert not view.shows_cursor
+        await pilot.press("down")
+        assert screen_lines(pilot.app)[0].startswith(" line 1")
+
+
+async def test_a_link_is_followed_and_a_block_is_saved_by_asking():
+    blocks = [{"type": "text", "text": "see"}, LINK, {"type": "image", "mimeType": "image/png", "data": PICTURE}]
+    view = ContentView(blocks)
+    app = Stage(view)
+    async with app.run_test(size=(60, 20), message_hook=app.hear) as pilot:
+        await pilot.press("o", "down", "down", "down", "down", "enter", "o")
+        assert [m.uri for m in app.heard(ContentView.OpenResource)] == ["demo://r/1", "demo://r/1"]
+        await pilot.press("w", "end", "w")
+        saved = app.heard(ContentView.SaveRequested)
+        assert saved[-1].data == base64.b64decode(PICTURE)
+        assert saved[-1].suggested == "image.png"
+        await pilot.press("home", "w")
+        assert app.heard(ContentView.SaveRequested)[-1].data == b"see"
+
+
+async def test_json_in_a_text_folds_and_is_copied_as_written():
+    view = ContentView([{"type": "text", "text": '{"a":  {"b": 1, "c": [1, [2]]}}'}])
+    app = Stage(view)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("down", "space")
+        assert screen_lines(app)[:3] == [" {", '   "a": {  2 fields', " }"]
+        await pilot.press("c", "p")
+        assert app.clipboard == "/a"
+        await pilot.press("v")
+        assert screen_lines(app)[0] == ' {"a":  {"b": 1, "c": [1, [2]]}}'
+
+
+async def test_a_picture_is_painted_where_there_are_colours(monkeypatch):
+    view = ContentView([{"type": "image", "mimeType": "image/png", "data": PICTURE}])
+    monkeypatch.setattr(ContentView, "_can_paint", lambda self: True)
+    app = Stage(view)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settle(pilot, lambda: "▀▀▀▀" in screen_text(app))
+        assert screen_lines(app)[1:3] == [" ▀▀▀▀", " ▀▀▀▀"]
+
+
+async def test_without_colours_there_is_no_picture():
+    view = ContentView([{"type": "image", "mimeType": "image/png", "data": PICTURE}])
+    async with Stage(view, theme="ansi").run_test(size=(60, 20)) as pilot:
+        await pilot.pause()
+        assert screen_text(pilot.app).strip() == "image  image/png  PNG  4 × 4  73 B"
+
+
+async def test_megabytes_of_text_are_drawn_beside():
+    text = json.dumps([{"n": at, "text": "x" * 40} for at in range(4000)])
+    view = ContentView([{"type": "text", "text": text}])
+    app = Stage(view)
+    async with app.run_test(size=(60, 8)) as pilot:
+        await settle(pilot, lambda: '"n": 0' in screen_text(app))
+        view.load([{"type": "text", "text": "y " * 150_000}])
+        view.load([{"type": "text", "text": "last"}])
+        await pilot.pause(0.1)
+        assert screen_text(app).strip() == "last"
+        view.load([{"type": "text", "text": "z " * 150_000}])
+        await settle(pilot, lambda: " z z" in screen_text(app))
+        await pilot.press("end")
+        await settle(pilot, lambda: view._measured == view.rows.lines)
+        await pilot.press("end")
+        assert "more: a show all" in screen_text(app)
+        await pilot.press("a")
+        await settle(pilot, lambda: "more: a" not in screen_text(app) and "z z" in screen_text(app))
+
+
+async def test_no_content_says_what_would_be_here():
+    view = ContentView(empty="no content")
+    async with Stage(view).run_test(size=(30, 4)) as pilot:
+        assert screen_text(pilot.app).strip() == "no content"
+        await pilot.press("w", "o", "enter", "c", "v", "a")
+        view.load({"type": "text", "text": "one block"})
+        await pilot.pause()
+        assert screen_text(pilot.app).strip() == "one block"
