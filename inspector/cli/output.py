@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from inspector.cli.words import Invocation
 
 NAME_CELLS = 48
-"""Cells that a column other than the last may take."""
+"""Cells to which a column other than the last is filled up."""
+LAST_CELLS = 24
+"""Cells that the last column gets if the others can spare them."""
+LEAST_CELLS = 12
+"""Cells below which a column does not give way."""
+GAP = 2
 PIPED = 2000
 """Characters of one cell where there is no screen whose width would end it."""
 LAST_WORDS = 20
@@ -116,27 +121,26 @@ class Output:
         self.lines(self.safe(line) for line in pretty(text))
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
-        """Rows of safe cells in aligned columns. Cells are cut to the screen's width; the last column gets the rest."""
+        """Rows of safe cells in aligned columns. On a screen the widest columns give way, so that the last has room."""
         from inspector.text import cell_len, ellipsis, signs
 
-        cut = signs(self.ascii).cut
-        if not rows:
+        cut, screen = signs(self.ascii).cut, self.width
+        columns = [column for column in zip(*rows, strict=True) if any(column)]
+        if not columns:
             return
-        widths = [
-            min(max(map(cell_len, column)), NAME_CELLS) for column in zip(*(row[:-1] for row in rows), strict=True)
-        ]
-        room = None if self.width is None else self.width - sum(width + 2 for width in widths)
-        if room is not None and room < 20 and len(widths) > 1:
-            # A narrow screen: the columns in the middle give way before the first one does.
-            widths[1:] = [min(width, 16) for width in widths[1:]]
+        widths = [min(max(map(cell_len, column)), NAME_CELLS) for column in columns]
+        if screen is not None:
+            widths[-1] = min(widths[-1], LAST_CELLS)
+            while sum(widths) + GAP * (len(widths) - 1) > screen and max(widths[:-1], default=0) > LEAST_CELLS:
+                widths[widths.index(max(widths[:-1]))] -= 1
         printed = []
-        for row in rows:
+        for cells in zip(*columns, strict=True):
             line = ""
-            for cell, width in zip(row, widths, strict=False):
-                shown = ellipsis(cell, width, cut) if self.width is not None else cell
-                line += shown + " " * (max(width - cell_len(shown), 0) + 2)
-            line += row[-1]
-            printed.append((line if self.width is None else ellipsis(line, self.width, cut)).rstrip())
+            for cell, width in zip(cells[:-1], widths, strict=False):
+                shown = cell if screen is None else ellipsis(cell, width, cut)
+                line += shown + " " * (max(width - cell_len(shown), 0) + GAP)
+            line += cells[-1]
+            printed.append((line if screen is None else ellipsis(line, screen, cut)).rstrip())
         self.lines(printed)
 
     @contextmanager

@@ -18,19 +18,32 @@ def _tool(out: Output, raw: Any) -> tuple[str, ...]:
     tool = views.Tool(raw)
     required = set(tool.required_arguments)
     words = [(name, name in required) for name in tool.arguments]
-    return out.safe(tool.name or views.UNNAMED, NAME), _arguments(out, words), _said(out, tool)
+    return (
+        out.safe(tool.name or views.UNNAMED, NAME),
+        _arguments(out, words),
+        _line(out, tool.description or tool.title),
+    )
 
 
 def _prompt(out: Output, raw: Any) -> tuple[str, ...]:
     prompt = views.Prompt(raw)
     words = [(argument.name or views.UNNAMED, argument.is_required) for argument in prompt.arguments]
-    return out.safe(prompt.name or views.UNNAMED, NAME), _arguments(out, words), _said(out, prompt)
+    return (
+        out.safe(prompt.name or views.UNNAMED, NAME),
+        _arguments(out, words),
+        _line(out, prompt.description or prompt.title),
+    )
 
 
 def _resource(out: Output, raw: Any) -> tuple[str, ...]:
     resource = views.Resource(raw)
     named = resource.title or resource.name
-    return out.safe(resource.uri, NAME), out.safe(named, NAME), out.safe(resource.mime_type, NAME), _said(out, resource)
+    return (
+        out.safe(resource.uri, NAME),
+        out.safe(named, NAME),
+        out.safe(resource.mime_type, NAME),
+        _line(out, resource.description),
+    )
 
 
 def _template(out: Output, raw: Any) -> tuple[str, ...]:
@@ -40,7 +53,7 @@ def _template(out: Output, raw: Any) -> tuple[str, ...]:
         out.safe(template.uri_template, NAME),
         out.safe(named, NAME),
         out.safe(template.mime_type, NAME),
-        _said(out, template),
+        _line(out, template.description),
     )
 
 
@@ -50,9 +63,9 @@ def _arguments(out: Output, words: list[tuple[str, bool]]) -> str:
     return " ".join(shown) + (" [...]" if len(words) > ARGUMENTS else "")
 
 
-def _said(out: Output, item: views.Named) -> str:
-    """The description in one line, else the title."""
-    return out.safe(" ".join((item.description or item.title)[:PIPED].split()), PIPED)
+def _line(out: Output, text: str) -> str:
+    """A description in one line."""
+    return out.safe(" ".join(text[:PIPED].split()), PIPED)
 
 
 ROWS: dict[str, Callable[[Output, Any], tuple[str, ...]]] = {

@@ -199,7 +199,7 @@ def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
         _text(target.get("label")),
         _whole_target(target),
         revision,
-        _count(last.get("events" if ended else "n", 0 if last is header else None)),
+        _count(last.get("events" if ended else "n", 0 if last == header else None)),
         _count(last.get("t", 0)),
         ended,
         growing and not ended,

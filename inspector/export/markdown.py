@@ -88,16 +88,23 @@ def _head(journal: Journal, facts: Facts) -> Iterator[tuple[str, str]]:
         f"{_span(journal.header.get('started'))}, {duration(facts.duration)}, by {_span(journal.header.get('tool'))}",
     )
     amounts = [
-        f"{count(len(journal))} events", f"{count(facts.sent)} messages sent", f"{count(facts.received)} received",
-        f"{count(facts.stderr)} lines of stderr",
-    ]  # fmt: skip
-    amounts += [
-        f"{count(amount)} {what}" for amount, what in ((facts.errors, "errors"), (facts.invalid, "invalid")) if amount
+        _amount(len(journal), "event"),
+        f"{_amount(facts.sent, 'message')} sent",
+        f"{count(facts.received)} received",
+        f"{_amount(facts.stderr, 'line')} of stderr",
     ]
+    if facts.errors:
+        amounts.append(_amount(facts.errors, "error"))
+    if facts.invalid:
+        amounts.append(f"{count(facts.invalid)} invalid")
     yield "counts", ", ".join(amounts)
     yield "end", _end(journal)
     for notice in journal.notices:
         yield "notice", _span(notice, 1000)
+
+
+def _amount(number: int, noun: str) -> str:
+    return f"{count(number)} {noun}" + ("" if number == 1 else "s")
 
 
 def _end(journal: Journal) -> str:
@@ -134,8 +141,10 @@ def _event(journal: Journal, event: Event) -> str:
         return f"\n### {event.n} {_rpc_title(journal, event)} {moment}\n\n{_payload(event)}"
     sign = {Dir.SEND: SIGNS.sent, Dir.RECV: SIGNS.received}.get(event.dir, SIGNS.local)
     heading = f"\n### {event.n} {sign} {_span(event.kind_name)} {moment}\n\n"
-    fields = _fence(_json(event.fields), "json") if event.fields else ""
-    return heading + fields + (_payload(event) if event.raw is not None or event.data is not None else "")
+    parts = [_fence(_json(event.fields), "json")] if event.fields else []
+    if event.raw is not None or event.data is not None:
+        parts.append(_payload(event))
+    return heading + "\n".join(parts)
 
 
 def _rpc_title(journal: Journal, event: Event) -> str:
@@ -151,6 +160,8 @@ def _rpc_title(journal: Journal, event: Event) -> str:
         facts.append(f"id {_span(index.id(n))}")
         if pair:
             facts.append(f"answered by {pair}")
+        if index.parents[n - 1]:
+            facts.append(f"inside {index.parents[n - 1]}")
     elif shape in (Shape.RESULT, Shape.ERROR):
         what = "result" if shape is Shape.RESULT else "error"
         what += f" of {pair} {_span(method)}" if pair else f" with id {_span(index.id(n))}"

@@ -17,13 +17,16 @@ _WITHOUT = ("--header", "--config", "--cwd", "--transport")
 
 def run(said: Invocation) -> int:
     """Open the interface on the demo server."""
-    from inspector.config.targets import StdioTarget
+    import shlex
 
-    command = (sys.executable, "-m", "inspector.demo")
     interface.need_terminal(
-        f"The demo server works with every verb: inspector tools -- {' '.join(command[:1])} -m inspector.demo"
+        f"Every verb works on the demo server: inspector tools -- {shlex.quote(sys.executable)} -m inspector.demo"
     )
-    return interface.interface(said, StdioTarget(command, env=dict(said.option("env", ()))))
+    from dataclasses import replace
+
+    from inspector.tui.app import demo_target
+
+    return interface.interface(said, replace(demo_target(), env=dict(said.option("env", ()))))
 
 
 VERBS = {

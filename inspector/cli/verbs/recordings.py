@@ -28,17 +28,17 @@ def run(said: Invocation) -> int:
     out.table([_row(out, info) for info in found])
     folder = out.safe(str(state_folder() / "recordings"))
     if found:
-        out.note(f"{len(found):,} recordings, {size(sum(info.size for info in found))}, in {folder}")
+        out.note(f"{_amount(len(found), 'recording')}, {size(sum(info.size for info in found))}, in {folder}")
     else:
         out.note(f"There are no recordings in {folder}")
     return 0
 
 
 def _row(out: Output, info: RecordingInfo) -> tuple[str, ...]:
-    from inspector.text import count, duration, size
+    from inspector.text import duration, size
 
     when = info.started.astimezone().strftime("%Y-%m-%d %H:%M") if info.started is not None else "?"
-    events = "?" if info.events is None else count(info.events)
+    events = "? events" if info.events is None else _amount(info.events, "event")
     lasted = "?" if info.duration is None else duration(info.duration)
     remarks = []
     if info.problem:
@@ -50,16 +50,22 @@ def _row(out: Output, info: RecordingInfo) -> tuple[str, ...]:
     elif not info.revision:
         remarks.append("never connected")
     if info.errors:
-        remarks.append(f"{count(info.errors)} errors")
+        remarks.append(_amount(info.errors, "error"))
     return (
         when,
         out.safe(info.label, LABEL),
         out.safe(info.revision, 20) or "-",
-        f"{events} events",
+        events,
         lasted,
         size(info.size),
-        info.path.name if not remarks else f"{info.path.name}  {', '.join(remarks)}",
+        out.safe(info.path.name) + (f"  {', '.join(remarks)}" if remarks else ""),
     )
+
+
+def _amount(number: int, noun: str) -> str:
+    from inspector.text import count
+
+    return f"{count(number)} {noun}" + ("" if number == 1 else "s")
 
 
 def _entry(info: RecordingInfo) -> dict[str, Any]:

@@ -1,0 +1,243 @@
+"""`call`: arguments in, content out, and what the exit code says."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Run, Script
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"message": {"type": "string"}, "count": {"type": "integer"}, "tags": {"type": "array"}},
+}
+LISTED = {"result": {"tools": [{"name": "t", "inputSchema": SCHEMA}]}}
+
+
+def sent_arguments(log: Path) -> Any:
+    messages = [json.loads(line) for line in log.read_bytes().splitlines()]
+    return next(message["params"]["arguments"] for message in messages if message["method"] == "tools/call")
+
+
+def text(*texts: str, **more: Any) -> dict[str, Any]:
+    return {"result": {"content": [{"type": "text", "text": item} for item in texts], **more}}
+
+
+@pytest.mark.parametrize(
+    ("words", "arguments"),
+    [
+        ([], {}),
+        (["message=5", "count=5"], {"message": "5", "count": 5}),
+        (["count:=12345678901234567890"], {"count": 12345678901234567890}),
+        (["tags:=[1, 2]", "message=a=b"], {"tags": [1, 2], "message": "a=b"}),
+        (["--args", '{"message": "x", "count": 1}', "count=2"], {"message": "x", "count": 2}),
+        (["--args", "@-"], {"from": "stdin"}),
+    ],
+)
+def test_arguments_take_the_types_of_the_schema(
+    run: Run, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], arguments: Any
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO('{"from": "stdin"}'))
+    log = tmp_path / "log"
+    ran = run("call", "t", *words, *script(tools__list=LISTED, tools__call=text("ok"), log=str(log)))
+    assert (ran.code, ran.out) == (0, "ok\n")
+    assert sent_arguments(log) == arguments
+
+
+def test_the_tools_are_listed_only_where_a_pair_needs_the_schema(run: Run, script: Script, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    server = script(tools__list=LISTED, tools__call=text("ok"), log=str(log))
+    run("call", "t", "count:=1", *server)
+    assert b"tools/list" not in log.read_bytes()
+    run("call", "t", "count=1", *server)
+    assert b"tools/list" in log.read_bytes()
+
+
+def test_a_value_that_does_not_fit_the_schema_is_wrong_usage(run: Run, script: Script) -> None:
+    ran = run("call", "t", "count=many", *script(tools__list=LISTED, tools__call=text("ok")))
+    assert ran.code == 2
+    assert "count" in ran.err
+
+
+def test_a_key_that_the_schema_does_not_know_is_sent_with_a_note(run: Run, script: Script, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    ran = run("call", "t", "mesage=x", *script(tools__list=LISTED, tools__call=text("ok"), log=str(log)))
+    assert ran.code == 0
+    assert "did you mean message?" in ran.err
+    assert sent_arguments(log) == {"mesage": "x"}
+
+
+CONTENT: list[dict[str, Any]] = [
+    {"type": "text", "text": "two\nlines\x1b[2J"},
+    {"type": "image", "mimeType": "image/png", "data": base64.b64encode(b"\x89PNG" * 100).decode()},
+    {"type": "audio", "mimeType": "audio/wav", "data": "not base64!"},
+    {"type": "resource", "resource": {"uri": "x:y", "text": "embedded"}},
+    {"type": "resource", "resource": {"uri": "x:z", "blob": "AAEC", "mimeType": "application/x"}},
+    {"type": "resource_link", "uri": "file:///l", "name": "l", "mimeType": "text/plain", "size": 1234},
+    {"type": "hologram", "depth": 3},
+]
+
+
+def test_each_kind_of_content_has_its_line(run: Run, script: Script) -> None:
+    ran = run("call", "t", *script(tools__call={"result": {"content": [*CONTENT, 7, {"type": "text"}]}}))
+    assert ran.code == 0
+    assert ran.out.split("\n") == [
+        "two",
+        "lines␛[2J",
+        "image: image/png  400 B",
+        "audio: audio/wav  not valid base64",
+        "embedded",
+        "blob: application/x  3 B",
+        "link: file:///l  l  text/plain  1.2 kB",
+        "{",
+        '  "type": "hologram",',
+        '  "depth": 3',
+        "}",
+        "7",
+        "",
+        "",
+    ]
+    assert ran.err == "note: --save FILE writes what is no text.\n"
+
+
+def test_what_is_no_text_is_saved_under_names_of_ours(run: Run, script: Script, tmp_path: Path) -> None:
+    ran = run("call", "t", "--save", str(tmp_path / "out.bin"), *script(tools__call={"result": {"content": CONTENT}}))
+    assert ran.code == 0
+    assert (tmp_path / "out.bin").read_bytes() == b"\x89PNG" * 100
+    assert (tmp_path / "out-2.bin").read_bytes() == b"\0\1\2"
+    assert (tmp_path / "out.bin").stat().st_mode & 0o777 == 0o600
+    assert "out-2.bin  3 B" in ran.err
+
+
+def test_a_text_result_is_saved_as_text_and_nothing_is_an_error(run: Run, script: Script, tmp_path: Path) -> None:
+    assert run("call", "t", "--save", str(tmp_path / "t"), *script(tools__call=text("a", "b"))).code == 0
+    assert (tmp_path / "t").read_text() == "a\nb"
+    ran = run("call", "t", "--save", str(tmp_path / "n"), *script(tools__call={"result": {"content": []}}))
+    assert ran.code == 2
+    assert "nothing in the result" in ran.err
+    ran = run("call", "t", "--save", str(tmp_path / "no" / "t"), *script(tools__call=text("a")))
+    assert ran.code == 2
+    assert "cannot be written" in ran.err
+
+
+def test_structured_content_is_shown_unless_a_text_says_it_already(run: Run, script: Script) -> None:
+    structured = {"sum": 3}
+    ran = run("call", "t", *script(tools__call=text("three", structuredContent=structured)))
+    assert ran.out == 'three\n{\n  "sum": 3\n}\n'
+    ran = run("call", "t", *script(tools__call=text('{ "sum" : 3 }', structuredContent=structured)))
+    assert ran.out == '{ "sum" : 3 }\n'
+
+
+def test_json_is_the_exact_result_as_the_server_wrote_it(run: Run, script: Script) -> None:
+    exact = '{"content": [], "a": 1.0e+2, "big": 12345678901234567890.5, "a": "\\u00e9", "t": "</s> é"}'
+    raw = '{"jsonrpc":"2.0", "result" : {"result":1}, "id":$ID, "result": ' + exact + " }"
+    ran = run("call", "t", "--json", *script(tools__call={"raw": raw}))
+    assert ran.out == exact + "\n"
+
+
+def test_words_that_are_no_json_are_replaced_and_said_to_be(run: Run, script: Script) -> None:
+    raw = '{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"a":[NaN,-Infinity,"NaN"]}}'
+    ran = run("call", "t", "--json", *script(tools__call={"raw": raw}))
+    assert ran.out == '{"content":[],"a":[null,-1e999,"NaN"]}\n'
+    assert "NaN or Infinity" in ran.err
+
+
+def test_a_tool_that_fails_ends_with_one_and_its_result_on_stdout(run: Run, script: Script) -> None:
+    server = script(tools__call=text("out of paper", isError=True))
+    ran = run("call", "t", *server)
+    assert (ran.code, ran.out, ran.err) == (1, "out of paper\n", "The tool says that it failed (isError).\n")
+    ran = run("call", "t", "--json", *server)
+    assert (ran.code, ran.json["isError"], ran.err) == (1, True, "")
+
+
+@pytest.mark.parametrize("result", [None, [], "text", 7, {}, {"content": None}, {"content": "x"}, {"isError": "yes"}])
+def test_a_result_of_any_shape_is_printed(run: Run, script: Script, result: Any) -> None:
+    ran = run("call", "t", *script(tools__call={"result": result}))
+    assert ran.code == 0
+    assert ran.err == ""
+    assert run("call", "t", "--json", *script(tools__call={"result": result})).json == result
+
+
+def test_log_messages_come_before_the_result_and_quiet_leaves_them_out(run: Run, script: Script) -> None:
+    def log(**params: Any) -> dict[str, Any]:
+        return {"jsonrpc": "2.0", "method": "notifications/message", "params": params}
+
+    before = [
+        log(level="info", logger="db", data="con\x1bnected\nnow"),
+        log(level="error", data={"code": [1]}),
+        log(level=5, logger=["x"], data=None),
+        {"jsonrpc": "2.0", "method": "notifications/message", "params": "odd"},
+    ]
+    server = script(tools__call={"before": before, **text("ok")})
+    ran = run("call", "t", *server)
+    assert ran.out == "ok\n"
+    assert ran.err.split("\n") == [
+        "info db: con␛nected",
+        "  now",
+        'error: {"code": [1]}',
+        '5 ["x"]: null',
+        "log: null",
+        "",
+    ]
+    assert run("call", "t", "--quiet", *server).err == ""
+
+
+def test_what_the_server_asked_and_was_not_offered_is_said_with_the_option(run: Run, script: Script) -> None:
+    ask = {"jsonrpc": "2.0", "id": "q", "method": "sampling/createMessage", "params": {}}
+    ran = run("call", "t", *script(tools__call={"before": [ask, {**ask, "id": "r"}], **text("ok")}))
+    assert ran.err == "note: The server asked for sampling, which it was not offered; --sampling answers it.\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "method", "params", "answer"),
+    [
+        (["--sampling", "decline"], "sampling/createMessage", {}, {"error": {"code": -1}}),
+        (["--sampling", "yes"], "sampling/createMessage", {}, {"result": {"content": {"text": "yes"}}}),
+        (["--elicit", "decline"], "elicitation/create", {}, {"result": {"action": "decline"}}),
+        (["--elicit", "cancel"], "elicitation/create", {}, {"result": {"action": "cancel"}}),
+        (
+            ["--elicit", '{"a": 1}'],
+            "elicitation/create",
+            {"requestedSchema": {"type": "object", "properties": {"a": {"type": "integer"}}}},
+            {"result": {"action": "accept", "content": {"a": 1}}},
+        ),
+        (
+            ["--elicit", "defaults"],
+            "elicitation/create",
+            {"requestedSchema": {"type": "object", "properties": {"a": {"type": "integer", "default": 4}}}},
+            {"result": {"action": "accept", "content": {"a": 4}}},
+        ),
+        (["--root", "file:///srv/x"], "roots/list", {}, {"result": {"roots": [{"uri": "file:///srv/x", "name": "x"}]}}),
+    ],
+)
+def test_standing_answers_answer_what_the_server_asks(
+    run: Run, script: Script, tmp_path: Path, options: list[str], method: str, params: Any, answer: dict[str, Any]
+) -> None:
+    log = tmp_path / "log"
+    ask = {"jsonrpc": "2.0", "id": "q", "method": method, "params": params}
+    server = script(tools__call={"before": [ask], **text("ok")}, log=str(log))
+    assert run("call", "t", *options, *server).code == 0
+    messages = [json.loads(line) for line in log.read_bytes().splitlines()]
+    given = next(message for message in messages if message.get("id") == "q")
+    assert contains(given, answer)
+    topic = method.partition("/")[0]
+    assert topic in messages[0]["params"]["capabilities"]
+
+
+def contains(whole: Any, part: Any) -> bool:
+    if isinstance(part, dict):
+        return isinstance(whole, dict) and all(key in whole and contains(whole[key], part[key]) for key in part)
+    return bool(whole == part)
+
+
+@pytest.mark.parametrize("option", ["--sampling", "--elicit"])
+def test_nobody_can_be_asked_without_the_interface(run: Run, script: Script, option: str) -> None:
+    ran = run("call", "t", option, "ask", *script())
+    assert ran.code == 2
+    assert "needs the interface" in ran.err

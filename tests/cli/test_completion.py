@@ -1,0 +1,146 @@
+"""Completion: what may come next, as the shells ask for it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.cli.completion import candidates, join_words
+from inspector.cli.verbs import SUMMARIES
+from tests.cli.conftest import Run
+
+
+@pytest.fixture(autouse=True)
+def configured(home: Path) -> None:
+    names = {
+        "shop": {"command": "x"},
+        "shop-dev": {"command": "y"},
+        "evil;touch x": {"command": "z"},
+        "a b": {"url": "http://h/"},
+    }
+    (home / "inspector.json").write_text(json.dumps({"mcpServers": names}))
+
+
+def values(line: str) -> list[str]:
+    *words, incomplete = line.split(" ")
+    return [item.value if item.type == "plain" else f"<{item.type}>" for item in candidates(words, incomplete)]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("to", ["tools", "<file>"]),
+        ("@sh", ["@shop", "@shop-dev"]),
+        ("tools @", ["@shop", "@shop-dev"]),
+        ("tools ", ["@shop", "@shop-dev"]),
+        ("tools --js", ["--json"]),
+        ("tools --no", ["--no-record"]),
+        ("tools --era ", ["auto", "legacy", "modern"]),
+        ("tools --era=l", ["--era=legacy"]),
+        ("tools --transport s", ["stdio", "sse"]),
+        ("tools --cwd ", ["<dir>"]),
+        ("tools --record ", ["<file>"]),
+        ("tools --timeout ", []),
+        ("tools x", ["<file>"]),
+        ("tools npx -y --js", ["<file>"]),
+        ("tools -- ", ["<file>"]),
+        ("complete ", ["prompt", "template"]),
+        ("completion f", ["fish"]),
+        ("call ", []),
+        ("call echo @shop-", ["@shop-dev"]),
+        ("export ", ["<file>"]),
+        ("export a --to ", ["md", "json"]),
+        ("replay --f", ["--follow"]),
+        ("tools @shop ", []),
+        ("tools @shop --q", ["--quiet"]),
+        ("--era ", ["auto", "legacy", "modern"]),
+        ("--bogus ", []),
+        ("servers ", []),
+    ],
+)
+def test_what_may_come_next(line: str, found: list[str]) -> None:
+    assert values(line) == found
+
+
+def test_an_empty_line_offers_every_verb_and_every_server() -> None:
+    assert values("") == [*SUMMARIES, "@shop", "@shop-dev"]
+
+
+def test_a_name_that_a_shell_would_not_take_as_it_is_is_never_offered() -> None:
+    assert not any("evil" in value or "a b" in value for value in values("@"))
+
+
+@pytest.mark.parametrize(
+    ("apart", "together"),
+    [
+        (["tools", "@", "sh"], ["tools", "@sh"]),
+        (["tools", "--era", "=", "l"], ["tools", "--era=l"]),
+        (["call", "t", "a", ":=", "1", ""], ["call", "t", "a:=1", ""]),
+        (["tools", "https", ":", "//h"], ["tools", "https://h"]),
+        ([], []),
+    ],
+)
+def test_words_that_bash_took_apart_are_put_together(apart: list[str], together: list[str]) -> None:
+    assert join_words(apart) == together
+
+
+@pytest.mark.parametrize(
+    ("shell", "line", "cword", "answer"),
+    [
+        ("bash", "inspector\nto", "1", "plain,tools\nfile,to\n"),
+        ("bash", "inspector\ntools\n@\nsh", "3", "plain,shop\nplain,shop-dev\n"),
+        ("bash", "inspector\ntools\n--era\n=\nl", "4", "plain,legacy\n"),
+        ("bash", "inspector\ntools\n--era\n", "3", "plain,auto\nplain,legacy\nplain,modern\n"),
+        ("zsh", "inspector tools --qui", "2", "plain\n--quiet\n"),
+        ("fish", "inspector tools --qui", "--qui", "plain,--quiet"),
+    ],
+)
+def test_shells_are_answered_in_their_own_form(
+    run: Run, monkeypatch: pytest.MonkeyPatch, shell: str, line: str, cword: str, answer: str
+) -> None:
+    monkeypatch.setenv("_INSPECTOR_COMPLETE", f"{shell}_complete")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", cword)
+    ran = run()
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(answer)
+
+
+@pytest.mark.parametrize("instruction", ["", "bash", "tcsh_complete", "powershell_source", "bash_complete"])
+def test_a_question_that_no_script_of_ours_asks_is_refused(
+    run: Run, monkeypatch: pytest.MonkeyPatch, instruction: str
+) -> None:
+    monkeypatch.delenv("COMP_WORDS", raising=False)
+    monkeypatch.setenv("_INSPECTOR_COMPLETE", instruction)
+    assert run().code == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_a_script_that_asks_us(run: Run, shell: str) -> None:
+    ran = run("completion", shell)
+    assert ran.code == 0
+    assert f"_INSPECTOR_COMPLETE={shell}_complete" in ran.out
+    assert "inspector" in ran.out
+
+
+def test_bash_takes_the_script_and_completes_a_verb(run: Run, tmp_path: Path, home: Path) -> None:
+    bash = shutil.which("bash")
+    assert bash is not None
+    program = tmp_path / "inspector"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m inspector "$@"\n')
+    program.chmod(0o755)
+    script = run("completion", "bash").out + (
+        f"COMP_WORDS=(inspector tools @ shop-); COMP_CWORD=3; _inspector_completion {program};"
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [bash, "--norc", "-c", script], capture_output=True, timeout=20, text=True, cwd=home,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(home), "PYTHONPATH": root, "INSPECTOR_CONFIG_HOME": str(home)},
+    )  # fmt: skip
+    assert done.stdout == "shop-dev\n"

@@ -1,0 +1,132 @@
+"""`export`, `replay`, `recordings`, `servers`: what is on the disk."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, Script
+
+SESSION = Path(__file__).parents[1] / "export" / "golden" / "session.mcp.jsonl"
+
+
+def test_export_goes_to_stdout_or_to_a_file(run: Run, tmp_path: Path) -> None:
+    shown = run("export", str(SESSION), "--to", "md")
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.startswith("# MCP session: `everything`\n")
+    written = run("export", str(SESSION), "--to", "md", "-o", str(tmp_path / "out.md"))
+    assert (written.code, written.out) == (0, "")
+    assert (tmp_path / "out.md").read_text(encoding="utf-8") == shown.out
+    assert (tmp_path / "out.md").stat().st_mode & 0o777 == 0o600
+    assert "out.md" in written.err
+
+
+@pytest.mark.parametrize(
+    ("events", "numbers"), [("3", [3]), ("1-3,2-4", [1, 2, 3, 4]), ("19-", [19, 20]), (" 20 , 5-6 ,5", [5, 6, 20])]
+)
+def test_events_are_chosen_by_number(run: Run, events: str, numbers: list[int]) -> None:
+    ran = run("export", str(SESSION), "--to", "json", "--events", events)
+    assert [event["n"] for event in ran.json["events"]] == numbers
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([str(SESSION)], "needs --to"),
+        ([str(SESSION), "--to", "md", "--events", "21-"], "20 events"),
+        ([str(SESSION), "--to", "md", "--events", "0"], "no range"),
+        ([str(SESSION), "--to", "md", "-o", "/no/such/folder/x"], "cannot be written"),
+        ([str(SESSION), "--to", "md", "-o", str(SESSION)], "is the recording itself"),
+        (["/dev/null", "--to", "md"], "is no file"),
+        ([__file__, "--to", "md"], "is no recording"),
+    ],
+)
+def test_what_cannot_be_exported_is_said(run: Run, words: list[str], message: str) -> None:
+    before = SESSION.read_bytes()
+    ran = run("export", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
+    assert SESSION.read_bytes() == before
+
+
+def test_a_missing_end_is_said_and_no_error(run: Run, tmp_path: Path) -> None:
+    torn = tmp_path / "torn.mcp.jsonl"
+    torn.write_bytes(SESSION.read_bytes()[:-200])
+    ran = run("export", str(torn), "--to", "json")
+    assert ran.code == 0
+    assert "end is missing" in ran.err
+    assert ran.json["end"] is None
+
+
+def test_replay_needs_a_terminal_and_a_recording(run: Run) -> None:
+    ran = run("replay", str(SESSION))
+    assert ran.code == 2
+    assert "needs a terminal" in ran.err
+    assert "inspector export" in ran.err
+    assert "is no recording" in run("replay", __file__).err
+
+
+def test_every_session_is_listed_with_what_came_of_it(run: Run, script: Script) -> None:
+    assert run("recordings").err.startswith("There are no recordings in ")
+    run("tools", *script(tools__list={"result": {"tools": []}}))
+    run("tools", "--no-record", *script(tools__list={"result": {"tools": []}}))
+    run("tools", *script(initialize={"exit": 1}))
+    ran = run("recordings")
+    assert ran.code == 0
+    assert ran.err.startswith("2 recordings, ")
+    assert ran.out.count("scripted_server.py") == 4
+    assert ran.out.count("never connected") == 1
+    found = run("recordings", "--json").json["recordings"]
+    assert {entry["revision"] for entry in found} == {"2025-11-25", ""}
+    assert all(entry["ended"] and not entry["growing"] and entry["events"] > 2 for entry in found)
+    assert {Path(entry["path"]).parent.name for entry in found} == {"recordings"}
+
+
+def test_what_is_no_recording_is_listed_as_that(run: Run, home: Path) -> None:
+    folder = home / "recordings"
+    folder.mkdir()
+    (folder / "a\x1b.mcp.jsonl").write_bytes(b"\0")
+    ran = run("recordings")
+    assert "a␛.mcp.jsonl  is no recording" in ran.out
+
+
+def test_a_state_folder_that_cannot_be_written_is_a_note(run: Run, script: Script, home: Path) -> None:
+    (home / "recordings").write_text("in the way")
+    ran = run("tools", "--json", *script(tools__list={"result": {"tools": []}}))
+    assert (ran.code, ran.json) == (0, {"tools": []})
+    assert ran.err.startswith("note: This session is not kept: ")
+
+
+def test_servers_of_every_file_are_listed_and_none_is_started(run: Run, home: Path) -> None:
+    assert "No config file names a server" in run("servers").err
+    shop = {"command": "touch", "args": [str(home / "started"), "--token", "s3cret-token"]}
+    (home / "inspector.json").write_text(
+        json.dumps({"mcpServers": {"shop": shop, "we\x1bb": {"url": "https://h/mcp"}}})
+    )
+    (home / ".mcp.json").write_text("{broken")
+    ran = run("servers")
+    assert ran.code == 0
+    assert "@shop" in ran.out
+    assert "@we␛b" in ran.out
+    assert "https://h/mcp" in ran.out
+    assert "s3cret" not in ran.out
+    assert ".mcp.json" in ran.err
+    found = run("servers", "--json").json
+    assert [(entry["name"], entry["kind"]) for entry in found["servers"]] == [("shop", "stdio"), ("we\x1bb", "http")]
+    assert len(found["problems"]) == 1
+    assert not (home / "started").exists()
+    other = home / "other.json"
+    other.write_text(json.dumps({"mcpServers": {"only": {"command": "x"}}}))
+    assert [entry["name"] for entry in run("servers", "--json", "--config", str(other)).json["servers"]] == ["only"]
+
+
+def test_a_server_of_a_config_file_is_opened_by_its_name(run: Run, home: Path, script: Script) -> None:
+    _, command, *args = script(tools__list={"result": {"tools": [{"name": "t"}]}})
+    (home / "inspector.json").write_text(json.dumps({"mcpServers": {"mine": {"command": command, "args": args}}}))
+    assert run("tools", "@mine").out == "t\n"
+    kept = run("recordings", "--json").json["recordings"][0]
+    assert kept["label"] == "@mine"
+    assert "-mine-" in os.path.basename(kept["path"])

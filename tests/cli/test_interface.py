@@ -1,0 +1,81 @@
+"""What the interface is given by the command line. The interface itself is tested elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import inspector.tui
+from inspector.cli.verbs import open as verb
+from inspector.config.targets import HttpTarget, StdioTarget
+from tests.cli.conftest import Run
+
+SESSION = Path(__file__).parents[1] / "export" / "golden" / "session.mcp.jsonl"
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """What the interface would show, on a terminal that is always there."""
+    calls: list[tuple[Any, ...]] = []
+    app = ModuleType("inspector.tui.app")
+
+    def run(*args: Any, **options: Any) -> int:
+        calls.append((*args, options))
+        return 7
+
+    app.run = app.run_recording = run  # type: ignore[attr-defined]
+    app.demo_target = lambda: StdioTarget(("demo-server",))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "inspector.tui.app", app)
+    monkeypatch.setattr(inspector.tui, "app", app, raising=False)
+    monkeypatch.setattr(verb, "need_terminal", lambda _instead: None)
+    return calls
+
+
+def test_without_a_target_it_is_the_start_screen(run: Run, shown: list[tuple[Any, ...]]) -> None:
+    assert run().code == 7
+    ((target, options, rest),) = shown
+    assert target is None
+    assert options.standing.sampling == "ask"
+    assert rest["record"] is None
+    assert rest["keep"]
+
+
+def test_a_command_is_the_target_with_all_its_words(run: Run, shown: list[tuple[Any, ...]]) -> None:
+    run("--timeout", "5", "--no-record", "npx", "-y", "server", "--json")
+    ((target, options, rest),) = shown
+    assert isinstance(target, StdioTarget)
+    assert target.command == ("npx", "-y", "server", "--json")
+    assert options.timeout == 5
+    assert not rest["keep"]
+
+
+def test_a_url_is_a_target_and_options_may_follow_it(run: Run, shown: list[tuple[Any, ...]]) -> None:
+    run("https://host/mcp", "--header", "A: 1", "--record", "x.mcp.jsonl")
+    ((target, options, rest),) = shown
+    assert isinstance(target, HttpTarget)
+    assert options.http.headers == (("A", "1"),)
+    assert rest["record"] == Path("x.mcp.jsonl")
+
+
+def test_a_recording_is_replayed_with_or_without_the_verb(run: Run, shown: list[tuple[Any, ...]]) -> None:
+    run(str(SESSION))
+    run("replay", str(SESSION))
+    run("replay", "--follow", str(SESSION))
+    assert [(path, rest["follow"]) for path, rest in shown] == [(SESSION, False), (SESSION, False), (SESSION, True)]
+
+
+def test_the_demo_is_a_server_like_any_other(run: Run, shown: list[tuple[Any, ...]]) -> None:
+    run("demo", "--era", "legacy", "--env", "A=1")
+    ((target, options, _),) = shown
+    assert (target.command, target.env) == (("demo-server",), {"A": "1"})
+    assert options.era == "legacy"
+
+
+def test_a_broken_setting_is_said_before_anything_is_drawn(run: Run, shown: list[tuple[Any, ...]], home: Path) -> None:
+    (home / "settings.json").write_text("{")
+    assert run("demo").code == 2
+    assert shown == []

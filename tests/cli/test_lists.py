@@ -1,0 +1,148 @@
+"""`tools`, `resources`, `templates`, `prompts`: all pages, aligned for people, exact for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import golden
+from tests.cli.conftest import Run, Script
+
+GOLDEN = Path(__file__).with_name("golden")
+
+TOOLS = [
+    {
+        "name": "echo",
+        "description": "Says it\nback.   Twice if need be.",
+        "inputSchema": {"type": "object", "properties": {"message": {}, "times": {}}, "required": ["message"]},
+    },
+    {"name": "get-sum", "title": "Sum", "inputSchema": {"type": "object"}},
+    {"name": "\x1b[31mred\x1b[0m\u202e", "description": {"not": "text"}, "inputSchema": 7},
+    {"name": "日本語", "description": "wide name", "inputSchema": {"type": "object", "properties": {"値": {}}}},
+]
+RESOURCES = [
+    {"uri": "file:///a.txt", "name": "a", "mimeType": "text/plain", "description": "The first."},
+    {"uri": "file:///" + "b" * 80, "name": "b", "title": "The second"},
+]
+TEMPLATES = [{"uriTemplate": "repo://{owner}/{name}", "name": "repo", "description": "A repository."}]
+PROMPTS = [
+    {"name": "greet", "arguments": [{"name": "who", "required": True}, {"name": "how"}], "description": "Hello."}
+]
+
+
+@pytest.fixture
+def server(script: Script) -> list[str]:
+    return script(
+        tools__list=[
+            {"result": {"tools": TOOLS[:2], "nextCursor": "2"}},
+            {"result": {"tools": TOOLS[2:]}},
+        ],
+        resources__list={"result": {"resources": RESOURCES}},
+        resources__templates__list={"result": {"resourceTemplates": TEMPLATES}},
+        prompts__list={"result": {"prompts": PROMPTS}},
+    )
+
+
+@pytest.mark.parametrize("verb", ["tools", "resources", "templates", "prompts"])
+@pytest.mark.parametrize("columns", ["", "60"])
+def test_lists_read_the_same_as_ever(
+    run: Run, server: list[str], verb: str, columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if columns:
+        monkeypatch.setenv("COLUMNS", columns)
+    ran = run(verb, *server)
+    assert ran.code == 0
+    assert ran.err == ""
+    golden.check(GOLDEN / f"{verb}{columns}.txt", ran.out)
+
+
+@pytest.mark.parametrize(
+    ("verb", "key", "items"),
+    [
+        ("tools", "tools", TOOLS),
+        ("resources", "resources", RESOURCES),
+        ("templates", "resourceTemplates", TEMPLATES),
+        ("prompts", "prompts", PROMPTS),
+    ],
+)
+def test_json_is_the_merged_result_of_all_pages_and_nothing_else(
+    run: Run, server: list[str], verb: str, key: str, items: list[Any]
+) -> None:
+    ran = run(verb, "--json", *server)
+    assert ran.json == {key: items}
+    assert ran.out.count("\n") == 1
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_a_page_limit_stops_early_and_says_how_to_go_on(run: Run, server: list[str], tmp_path: Path) -> None:
+    ran = run("tools", "--page-limit", "1", *server)
+    assert ran.out.splitlines()[1:] == ["get-sum                   Sum"]
+    assert ran.err == "note: There is more: --cursor 2\n"
+    assert run("tools", "--json", "--page-limit", "1", *server).json == {"tools": TOOLS[:2], "nextCursor": "2"}
+
+
+def test_a_cursor_is_where_the_list_begins(run: Run, script: Script, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    server = script(tools__list={"result": {"tools": []}}, log=str(log))
+    ran = run("tools", "--cursor", "", *server)
+    sent = [json.loads(line) for line in log.read_bytes().splitlines()]
+    assert [m["params"] for m in sent if m["method"] == "tools/list"] == [{"cursor": ""}]
+    assert ran.err == "The server has no tools.\n"
+
+
+def test_a_list_that_breaks_off_shows_what_came_and_then_the_error(run: Run, script: Script) -> None:
+    server = script(
+        tools__list=[
+            {"result": {"tools": TOOLS[:1], "nextCursor": "2"}},
+            {"error": {"code": -32603, "message": "out of pages"}},
+        ]
+    )
+    ran = run("tools", *server)
+    assert ran.code == 1
+    assert ran.out.startswith("echo")
+    assert "error: The server answered tools/list with error -32603: out of pages" in ran.err
+    ran = run("tools", "--json", *server)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.error["error"] == {"code": -32603, "message": "out of pages"}
+
+
+def test_a_repeated_cursor_ends_the_list_with_a_note(run: Run, script: Script) -> None:
+    server = script(tools__list={"result": {"tools": TOOLS[:1], "nextCursor": "again"}})
+    ran = run("tools", *server)
+    assert ran.code == 0
+    assert ran.out.count("echo") == 2
+    assert "same cursor a second time" in ran.err
+    assert run("tools", "--quiet", *server).err == ""
+
+
+def test_a_server_without_the_capability_is_an_error_of_the_server(run: Run, script: Script) -> None:
+    server = script(initialize={"result": {"protocolVersion": "2025-11-25", "capabilities": {}}})
+    ran = run("prompts", "--json", *server)
+    assert ran.code == 1
+    assert ran.error["code"] == "not-offered"
+
+
+def test_entries_that_are_no_objects_are_counted_and_left_out(run: Run, script: Script) -> None:
+    ran = run("tools", *script(tools__list={"result": {"tools": ["x", None, TOOLS[0]]}}))
+    assert ran.out.startswith("echo")
+    assert "2 entries are no objects" in ran.err
+
+
+@pytest.mark.parametrize("result", [None, [], "x", {}, {"tools": None}, {"tools": {"a": 1}}])
+def test_a_result_of_the_wrong_shape_is_an_empty_list(run: Run, script: Script, result: Any) -> None:
+    ran = run("tools", "--json", *script(tools__list={"result": result}))
+    assert (ran.code, ran.json) == (0, {"tools": []})
+
+
+def test_a_recording_can_be_listed_like_its_server(run: Run, server: list[str], tmp_path: Path) -> None:
+    kept = tmp_path / "kept.mcp.jsonl"
+    live = run("tools", "--record", str(kept), *server)
+    ran = run("tools", str(kept))
+    assert (ran.code, ran.out) == (0, live.out)
+    assert run("tools", "--json", str(kept)).json == {"tools": TOOLS}
+    nothing = run("prompts", str(kept))
+    assert (nothing.code, nothing.out) == (0, "")
+    assert "no answer to prompts/list" in nothing.err

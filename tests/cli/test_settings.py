@@ -1,0 +1,90 @@
+"""Flags win over the config entry, and that over the settings; what nobody can be asked is not offered."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.cli import setup
+from inspector.cli.words import scan
+from inspector.client.answers import Standing
+from inspector.client.options import Options
+from inspector.config.expand import Question
+
+
+def options(*words: str, asking: bool = False) -> Options:
+    said = scan(["tools", *words])
+    target = setup.target_of(said)
+    return setup.options_of(said, target, setup.settings_of(said), asking=asking)
+
+
+@pytest.fixture
+def configured(home: Path) -> Path:
+    """Settings, and a config file with a server that has options of its own."""
+    (home / "settings.json").write_text(
+        json.dumps({"timeout": 11, "max_timeout": 20, "era": "modern", "roots": ["file:///settings"], "sampling": "s"})
+    )
+    file = home / "inspector.json"
+    entry = {"command": "x", "timeout": 22, "era": "legacy", "roots": ["file:///entry"]}
+    file.write_text(json.dumps({"mcpServers": {"named": entry, "plain": {"url": "https://h/", "headers": {"A": "1"}}}}))
+    return file
+
+
+def test_settings_count_where_nothing_else_is_said(configured: Path) -> None:
+    found = options("--", "x")
+    assert (found.timeout, found.max_timeout, found.era) == (11, 20, "modern")
+    assert found.standing == Standing(sampling="s", elicitation=None, roots=("file:///settings",))
+
+
+def test_a_config_entry_wins_over_the_settings(configured: Path) -> None:
+    found = options("@named", "--config", str(configured))
+    assert (found.timeout, found.max_timeout, found.era) == (22, 22, "legacy")
+    assert found.standing.roots == ("file:///entry",)
+
+
+def test_flags_win_over_everything(configured: Path) -> None:
+    found = options(
+        "@named", "--config", str(configured), "--timeout", "33", "--era", "auto", "--root", "file:///flag",
+        "--sampling", "decline", "--log-level", "error", "--protocol", "2025-06-18",
+    )  # fmt: skip
+    assert (found.timeout, found.max_timeout, found.era) == (33, 33, "auto")
+    assert (found.log_level, found.protocol) == ("error", "2025-06-18")
+    assert found.standing == Standing(sampling="decline", elicitation=None, roots=("file:///flag",))
+
+
+def test_headers_of_the_entry_and_of_the_flags_reach_http(configured: Path) -> None:
+    found = options("@plain", "--config", str(configured), "--header", "B: 2")
+    assert found.http.headers == (("A", "1"), ("B", "2"))
+
+
+def test_the_interface_can_ask_and_so_offers_everything() -> None:
+    assert options("--", "x", asking=True).standing == Standing("ask", "ask", "ask")
+    assert options("--", "x").standing == Standing(None, None, None)
+
+
+def test_a_value_that_a_config_file_asks_for_is_read_from_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    question = Question("id", "srv", "Your \x1b[1mregion", default="eu", choices=("eu", "us"))
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
+    assert setup.ask(question) is None
+
+    class Typed:
+        def __init__(self, text: str) -> None:
+            self.text = text
+
+        def isatty(self) -> bool:
+            return True
+
+        def readline(self) -> str:
+            return self.text
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stdin", Typed("us\n"))
+    assert setup.ask(question) == "us"
+    assert capsys.readouterr().err == "Your ␛[1mregion (eu, us) [eu], for srv: "
+    monkeypatch.setattr(sys, "stdin", Typed(""))
+    assert setup.ask(question) == "eu"

@@ -1,0 +1,192 @@
+"""The grammar of the command line: where the verb, its words, our options and the target begin and end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.cli.words import Invocation, asks_for_json, scan
+from inspector.errors import UsageError
+
+
+def said(text: str) -> Invocation:
+    return scan(text.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "verb", "target"),
+    [
+        ("", "", []),
+        ("npx -y some-server --flag", "", ["npx", "-y", "some-server", "--flag"]),
+        ("https://host/mcp", "", ["https://host/mcp"]),
+        ("@name", "", ["@name"]),
+        ("session.mcp.jsonl", "", ["session.mcp.jsonl"]),
+        ("tools npx -y server", "tools", ["npx", "-y", "server"]),
+        ("tools --json npx -y server --json", "tools", ["npx", "-y", "server", "--json"]),
+        ("--json tools @name", "tools", ["@name"]),
+        ("call echo python server.py", "call", ["python", "server.py"]),
+        ("call echo message=hi python server.py a=b", "call", ["python", "server.py", "a=b"]),
+        ("read file:///x python server.py", "read", ["python", "server.py"]),
+        ("read https://host/page https://host/mcp", "read", ["https://host/mcp"]),
+        ("request ping python s.py", "request", ["python", "s.py"]),
+        ("complete prompt greet name A @x", "complete", ["@x"]),
+        ("toolsmith", "", ["toolsmith"]),
+        ("tools tools", "tools", ["tools"]),
+    ],
+)
+def test_the_first_word_that_is_no_verb_begins_the_target(line: str, verb: str, target: list[str]) -> None:
+    found = said(line)
+    assert (found.verb.name, found.target_words, found.command) == (verb, target, False)
+
+
+def test_everything_after_two_dashes_is_a_command_whatever_it_looks_like() -> None:
+    found = said("tools --json -- @name --json -- x")
+    assert found.command
+    assert found.target_words == ["@name", "--json", "--", "x"]
+    assert found.json
+
+
+def test_a_verb_after_two_dashes_is_a_program() -> None:
+    found = said("-- tools")
+    assert (found.verb.name, found.target_words) == ("", ["tools"])
+
+
+@pytest.mark.parametrize("target", ["@name", "https://host/mcp", "HTTP://host", "kept.mcp.jsonl"])
+def test_options_and_pairs_may_follow_a_target_that_is_one_word(target: str) -> None:
+    found = scan(["call", "echo", target, "message=hi", "--json"])
+    assert found.json
+    assert found.arguments["arguments"] == ["message=hi"]
+    assert found.target_words == [target]
+
+
+def test_a_second_word_after_a_target_of_one_word_is_refused() -> None:
+    with pytest.raises(UsageError, match="which is a target by itself"):
+        said("tools @name python")
+    with pytest.raises(UsageError, match="is the target already"):
+        said("tools @name -- python")
+
+
+@pytest.mark.parametrize(
+    ("word", "is_argument"),
+    [
+        ("a=1", True),
+        ("a:=1", True),
+        ("a=", True),
+        ("url=https://h/?q=1", True),
+        ("a.b[0]=x", True),
+        ("https://h/?q=1", False),
+        ("@name=x", False),
+        ("=x", False),
+        (":=x", False),
+        ("plain", False),
+    ],
+)
+def test_pairs_are_arguments_and_urls_with_a_query_are_targets(word: str, is_argument: bool) -> None:
+    found = scan(["call", "echo", word, *(["@t"] if is_argument else [])])
+    assert found.arguments["arguments"] == ([word] if is_argument else [])
+
+
+def test_an_object_after_the_method_is_its_parameters() -> None:
+    found = scan(["request", "x/y", '{"a": 1}', "@name"])
+    assert found.arguments == {"method": "x/y", "params": '{"a": 1}'}
+    assert scan(["request", "x/y", "@name"]).arguments["params"] is None
+
+
+def test_options_take_the_next_word_or_what_follows_the_equals_sign() -> None:
+    found = said("tools --timeout 5 --era=legacy --header A:1 --header=B:2 --env X=a=b @name")
+    assert found.option("timeout") == 5.0
+    assert found.option("era") == "legacy"
+    assert found.option("header") == [("A", "1"), ("B", "2")]
+    assert found.option("env") == [("X", "a=b")]
+
+
+def test_a_negative_number_is_a_word_and_no_option() -> None:
+    assert said("complete prompt p size -5 @x").arguments["value"] == "-5"
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        ("tools --jsn @x", "no option --jsn", "Did you mean --json?"),
+        ("tools --zzzzzz @x", "no option --zzzzzz", "--help"),
+        ("tools --timeout", "--timeout needs a value", "--timeout SECONDS"),
+        ("tools --timeout -- x", "--timeout needs a value", ""),
+        ("tools --timeout soon @x", "no number of seconds", ""),
+        ("tools --timeout 0 @x", "no number of seconds", ""),
+        ("tools --timeout nan @x", "no number of seconds", ""),
+        ("tools --timeout inf @x", "no number of seconds", ""),
+        ("tools --era old @x", "--era cannot be “old”", "auto, legacy or modern"),
+        ("tools --json=yes @x", "--json takes no value", ""),
+        ("tools --page-limit 0 @x", "no whole number above 0", ""),
+        ("tools --page-limit ٣ @x", "no whole number above 0", ""),
+        ("tools --follow @x", "no option --follow", ""),
+        ("tools", "needs a target", "after --"),
+        ("call", "needs a TOOL", "Usage: inspector call"),
+        ("call -- python", "needs a TOOL", ""),
+        ("read", "needs a URI", ""),
+        ("complete resource x", "none of prompt, template", ""),
+        ("completion powershell", "none of bash, zsh, fish", ""),
+        ("replay a.mcp.jsonl b", "one word too many", ""),
+        ("replay --json a.mcp.jsonl", "--json means nothing to `inspector replay`", ""),
+        ("--json replay a.mcp.jsonl", "--json means nothing to `inspector replay`", ""),
+        ("servers --timeout 3", "--timeout means nothing to `inspector servers`", ""),
+        ("--json @x", "--json means nothing to the interface", "inspector tools --json"),
+        ("tools --record a --no-record @x", "exclude each other", ""),
+        ("tools --header nonsense @x", "has no value", "Name: value"),
+        ("tools --env X @x", "sets no variable", ""),
+        ("complete prompt a b c --with x @t", "is no pair", ""),
+        ("tools --elicit maybe @x", "--elicit cannot be “maybe”", "decline"),
+        ("tools --elicit [1] @x", "--elicit cannot be", ""),
+        ("tools --elicit {1 @x", "is no JSON", ""),
+        ("call t --args [] @x", "is JSON, but no object", ""),
+        ("export x --to pdf", "--to cannot be “pdf”", "md or json"),
+        ("export x --events 5-2", "no range of events", ""),
+    ],
+)
+def test_what_cannot_be_understood_is_said_with_the_way_out(line: str, message: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        said(line)
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+
+
+def test_values_come_from_files_where_they_begin_with_an_at_sign(tmp_path: Path) -> None:
+    file = tmp_path / "args.json"
+    file.write_text('{"a": 12345678901234567890}', encoding="utf-8")
+    assert scan(["call", "t", "--args", f"@{file}", "@x"]).option("args") == {"a": 12345678901234567890}
+    with pytest.raises(UsageError, match="no such file"):
+        scan(["call", "t", "--args", f"@{file}.not", "@x"])
+
+
+def test_a_folder_given_as_a_root_becomes_its_uri(tmp_path: Path) -> None:
+    found = scan(["tools", "--root", str(tmp_path), "--root", "file:///srv", "@x"])
+    assert found.option("root") == [tmp_path.as_uri(), "file:///srv"]
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [("tools --json @x", True), ("tools -- x --json", False), ("tools @x", False), ("tools --bogus --json", True)],
+)
+def test_errors_are_json_where_it_was_asked_of_us(line: str, wanted: bool) -> None:
+    assert asks_for_json(line.split()) is wanted
+
+
+@given(
+    st.lists(
+        st.text(max_size=12) | st.sampled_from(["tools", "call", "--json", "--timeout", "@x", "a=b", "{}"]), max_size=8
+    )
+)
+def test_any_words_are_either_understood_or_refused_with_a_sentence(words: list[str]) -> None:
+    try:
+        refused = scan(words) is None
+    except UsageError as error:
+        refused = not error.message
+    assert not refused
+
+
+@given(st.lists(st.text(max_size=12), max_size=8))
+def test_a_command_after_two_dashes_comes_through_unchanged(words: list[str]) -> None:
+    assert scan(["info", "--", "server", *words]).target_words == ["server", *words]

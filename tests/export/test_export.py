@@ -1,0 +1,254 @@
+"""Exports: every event stands in them, nothing in them can be taken for something else, and they stay as they are."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.errors import UsageError
+from inspector.export import FORMATS, export
+from inspector.export.exact import member, strict
+from inspector.export.json_export import is_strict
+from inspector.journal.findings import Finding
+from inspector.journal.journal import Journal
+from tests import golden
+
+GOLDEN = Path(__file__).with_name("golden")
+SESSION = GOLDEN / "session.mcp.jsonl"
+
+
+def opened(path: Path) -> Journal:
+    journal = Journal.open(path)
+    while journal.refresh():
+        pass
+    return journal
+
+
+def exported(journal: Journal, format: str, numbers: Iterable[int] | None = None) -> str:
+    out = io.StringIO()
+    export(journal, format, out, numbers)
+    return out.getvalue()
+
+
+def live(*messages: bytes) -> Journal:
+    journal = Journal.unnamed({"label": "live"})
+    journal.record_received("stdio", list(messages))
+    return journal
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_export_stays_as_it_is(format: str) -> None:
+    text = exported(opened(SESSION), format)
+    golden.check(
+        GOLDEN / f"session{FORMATS[format].suffix}", re.sub(r"inspector \d\S*\.\n", "inspector VERSION.\n", text)
+    )
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_events_can_be_chosen(format: str) -> None:
+    text = exported(opened(SESSION), format, [2, 4, 900, 0, -1])
+    assert "sampling/createMessage" not in text
+    assert "initialize" in text
+    assert "notifications/initialized" in text
+
+
+def test_an_unknown_format_is_refused_with_those_that_exist() -> None:
+    with pytest.raises(UsageError) as caught:
+        exported(live(), "pdf")
+    assert "md, json" in caught.value.hint
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_live_journal_and_a_torn_file_are_exported_too(format: str, tmp_path: Path) -> None:
+    assert "tools/list" in exported(live(b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'), format)
+    torn = tmp_path / "torn.mcp.jsonl"
+    torn.write_bytes(SESSION.read_bytes()[:-150])
+    journal = opened(torn)
+    assert journal.torn
+    text = exported(journal, format)
+    assert ("**missing**: the writer was killed" in text) or json.loads(text)["end"] is None
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_newer_format_is_exported_as_its_lines(format: str, tmp_path: Path) -> None:
+    newer = tmp_path / "newer.mcp.jsonl"
+    newer.write_text('{"format":"mcp-recording","version":99}\n{"something":"else"}\n')
+    text = exported(opened(newer), format)
+    assert "version 99" in text
+    if format == "md":
+        assert '{"something":"else"}' in text
+    else:
+        (event,) = json.loads(text)["events"]
+        assert event["b64"]
+
+
+# JSON
+
+
+RAW = [
+    '{"jsonrpc":"2.0","id":12345678901234567890,"result":{"a":1.0e2,"a":2}}',
+    '{"jsonrpc": "2.0",\n "method": "x", "params": {"é": "\\u00e9\\ud800"}}',
+    '{"jsonrpc":"2.0","method":"x","params":{"n":NaN}}',
+    '\ufeff{"jsonrpc":"2.0","method":"x"}',
+    "Starting server...",
+    "[" * 3000 + "]" * 3000,
+]
+
+
+def test_messages_stand_as_they_were_written_where_they_are_json() -> None:
+    text = exported(live(*(raw.encode() for raw in RAW), b'{"jsonrpc":"2.0","method":"\xff"}'), "json")
+    assert RAW[0] in text
+    assert RAW[1] in text
+    events = json.loads(text)["events"]
+    assert [next(key for key in ("message", "raw", "b64") if key in event) for event in events] == [
+        "message", "message", "raw", "raw", "raw", "raw", "b64",
+    ]  # fmt: skip
+    assert [event["raw"] for event in events[2:6]] == RAW[2:]
+
+
+def test_pairs_durations_and_states_stand_with_the_events() -> None:
+    events = {event["n"]: event for event in json.loads(exported(opened(SESSION), "json"))["events"]}
+    assert (events[6]["method"], events[6]["id"], events[6]["pair"], events[6]["state"]) == ("tools/list", 1, 7, "done")
+    assert (events[7]["pair"], events[7]["duration_us"]) == (6, 12_345)
+    assert events[10]["parent"] == 9
+
+
+def test_findings_are_part_of_the_document() -> None:
+    journal = live(b'{"jsonrpc":"2.0","id":1,"result":{}}')
+    journal.findings.add(Finding(1, "BASE-02", "must", "an answer `to` nothing", ("x",), "basic"))
+    (finding,) = json.loads(exported(journal, "json"))["findings"]
+    assert (finding["n"], finding["rule"], finding["message"]) == (1, "BASE-02", "an answer `to` nothing")
+    assert "- ▲ event 1: **must** `BASE-02` ``an answer `to` nothing``" in exported(journal, "md")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.binary(max_size=40), max_size=5), st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=3)
+)
+def test_whatever_was_on_the_wire_the_document_is_json(messages: list[bytes], fields: dict[str, str]) -> None:
+    journal = live(*(message.replace(b"\n", b"") for message in messages))
+    journal.record_life("c\x00h", "odd", **fields)
+    document = json.loads(exported(journal, "json"))
+    assert [event["n"] for event in document["events"]] == list(range(1, len(messages) + 2))
+    journal.release()
+
+
+# Markdown
+
+
+HOSTILE = [
+    "```\n# not a heading\n```",
+    "` `` ```` `",
+    "\x1b[2J\u202e",
+    "<script>alert(1)</script>",
+    "a | b \\ * _ [x](y)",
+    "~~~",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_that_is_not_ours_leaves_its_block(text: str) -> None:
+    journal = Journal.unnamed({"label": text, "argv": [text]})
+    call = {"jsonrpc": "2.0", "id": text, "method": text, "params": {"name": text}}
+    data = json.dumps(call, ensure_ascii=False).encode()
+    journal.record_sent("stdio", data, call)
+    journal.record_received("stdio", [text.encode().replace(b"\n", b" ")])
+    journal.record_stderr("stderr", text.encode().split(b"\n"))
+    journal.record_life("", text, reason=text)
+    outside = without_code(exported(journal, "md"))
+    for trace in ("not a heading", "script", "[x](y)", "\x1b", "\u202e", "~~~"):
+        assert trace not in outside
+    headings = [line for line in outside.split("\n") if line.startswith("#")]
+    assert len(headings) == 6
+
+
+def without_code(text: str) -> str:
+    """Markdown without its fenced blocks and code spans, read as CommonMark reads them (sections 4.5 and 6.1)."""
+    kept: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        if fence:
+            closes = re.fullmatch(r" {0,3}(`{3,})[ \t]*", line)
+            fence = "" if closes and len(closes[1]) >= len(fence) else fence
+            continue
+        opens = re.match(r" {0,3}(`{3,})[^`]*$", line)
+        if opens:
+            fence = opens[1]
+            continue
+        kept.append(re.sub(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", "", line))
+    return "\n".join(kept)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=60))
+def test_any_text_ends_where_its_block_ends(text: str) -> None:
+    marker = "MARK"
+    journal = live(json.dumps({"jsonrpc": "2.0", "method": "m" + text, "params": [marker + text]}).encode())
+    outside = without_code(exported(journal, "md"))
+    assert marker not in outside
+    assert outside.count("\n## Messages") == 1
+    journal.release()
+
+
+def test_lines_of_stderr_stand_together() -> None:
+    journal = live()
+    journal.record_stderr("stderr", [b"one", b"two\x1b"])
+    journal.record_stderr("stderr", [b"three"])
+    assert "#### ▪ stderr\n\n```\none\ntwo␛\nthree\n```\n" in exported(journal, "md")
+
+
+def test_requests_that_came_to_nothing_say_so() -> None:
+    journal = live()
+    for id in (1, 2, 3):
+        message = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "slow"}}
+        journal.record_sent("stdio", json.dumps(message).encode(), message)
+    journal.record_life("", "timeout", **{"for": 2})
+    journal.record_received("stdio", [b'{"jsonrpc":"2.0","id":2,"result":{}}', b'{"jsonrpc":"2.0","id":9,"result":{}}'])
+    text = exported(journal, "md")
+    assert "### 1 → `tools/call` `slow`, id `1`, " in text
+    assert text.count("never answered") == 2
+    assert "timed out" in text
+    assert ", late +" in text
+    assert "answers nothing that was asked" in text
+
+
+# Exact pieces of JSON
+
+
+@pytest.mark.parametrize(
+    ("raw", "found"),
+    [
+        ('{"a": 1, "result": 1.50 }', "1.50"),
+        ('{"result": {"result": [1, {"x": 2}]}, "b": 3}', '{"result": [1, {"x": 2}]}'),
+        ('{"result": 1, "res\\u0075lt": [ ]}', "[ ]"),
+        ('{"x": {"result": 1}, "y": ["result", 2]}', None),
+        ('["result", 1]', None),
+        ('{"result": 1', None),
+        ("", None),
+        ("[" * 100_000, None),
+    ],
+)
+def test_a_member_is_cut_out_as_it_was_written(raw: str, found: str | None) -> None:
+    assert member(raw, "result") == found
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(max_size=8),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+        max_leaves=12,
+    )
+)
+def test_strict_json_is_read_by_every_reader(value: Any) -> None:
+    text, changed = strict(json.dumps(value))
+    assert is_strict(text)
+    if not changed:
+        assert json.loads(text) == value

@@ -1,0 +1,76 @@
+"""What must not be loaded: on the way to the help, to a result without an interface, to the engine alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SERVER = ROOT / "tests" / "cli" / "scripted_server.py"
+HEAVY = (
+    "textual", "rich", "httpx", "httpcore", "httpx_sse", "h11", "anyio", "keyring", "pydantic", "pydantic_core", "yaml",
+    "jsonschema_rs", "typing_extensions",
+)  # fmt: skip
+
+_PRELUDE = """
+import sys, os
+def loaded(code=0):
+    sys.stderr.write("LOADED " + " ".join(sorted(name for name in sys.modules if "." not in name)))
+    sys.stderr.flush()
+os._exit, leave = lambda code: loaded(), os._exit
+"""
+
+
+def loaded_by(code: str, tmp_path: Path) -> set[str]:
+    """The top level modules that a fresh interpreter has loaded after running `code`."""
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT), "INSPECTOR_STATE_HOME": str(tmp_path), "INSPECTOR_CONFIG_HOME": str(tmp_path),
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", f"{_PRELUDE}\n{code}\n"], capture_output=True, text=True, timeout=30, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.rpartition("LOADED ")[2].split())
+
+
+def command(*words: str) -> str:
+    return f"import sys; sys.argv = {['inspector', *words]!r}\nfrom inspector.cli.main import main; main()"
+
+
+def headless(tmp_path: Path, *words: str) -> str:
+    script = tmp_path / "script.json"
+    script.write_text('{"tools/list": [{"result": {"tools": [{"name": "t"}]}}]}')
+    return command(*words, "--", sys.executable, "-S", str(SERVER), str(script))
+
+
+@pytest.mark.parametrize("module", ["inspector.client.session", "inspector.journal.journal", "inspector.cli.main"])
+def test_the_engine_alone_loads_nothing_heavy(module: str, tmp_path: Path) -> None:
+    assert not loaded_by(f"import {module}; loaded()", tmp_path) & {*HEAVY, "click"}
+
+
+def test_the_help_loads_nothing_heavy(tmp_path: Path) -> None:
+    found = loaded_by(command("--help"), tmp_path)
+    assert "click" in found
+    assert not found & {*HEAVY, "asyncio"}
+
+
+@pytest.mark.parametrize("words", [("tools",), ("tools", "--json"), ("info",), ("request", "ping", "--quiet")])
+def test_a_result_without_an_interface_loads_nothing_heavy(words: tuple[str, ...], tmp_path: Path) -> None:
+    found = loaded_by(headless(tmp_path, *words), tmp_path)
+    assert "asyncio" in found
+    assert not found & {*HEAVY, "click", "platformdirs"}
+
+
+def test_json_loads_nothing_that_draws(tmp_path: Path) -> None:
+    code = headless(tmp_path, "tools", "--json") + "\nsys.stderr.write(' '.join(sys.modules))"
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "INSPECTOR_STATE_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", f"{_PRELUDE}\n{code}"], capture_output=True, text=True, timeout=30, env=environment
+    )
+    assert "inspector.cli.words" in done.stderr
+    assert "inspector.cli.rows" not in done.stderr
+    assert "inspector.protocol.views" not in done.stderr
