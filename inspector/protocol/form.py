@@ -7,13 +7,15 @@ schemas cost nothing until they are opened. Values are never changed in place: w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from inspector.errors import SchemaError, UsageError
 from inspector.protocol.assignments import Assignments, parse_assignments
-from inspector.protocol.formfield import Field, can_add, properties_of, required_of
+from inspector.protocol.formfield import Field, can_add
+from inspector.protocol.formnotes import Notes
 from inspector.protocol.formschema import Choice, Shape, Shaper
+from inspector.protocol.formstarts import Starts
 from inspector.protocol.formvalues import UNSET, fits, same
 from inspector.protocol.formwords import hint_of, read_text
 from inspector.protocol.jsontokens import escape_step
@@ -28,9 +30,6 @@ DEPTH_LIMIT = 12
 """Levels of objects and arrays shown as fields; what is deeper is one JSON field."""
 OPEN_DEPTH = 3
 """Levels down to which required objects are shown open without being asked for."""
-START_LIMIT = 1_000
-"""Members looked at to find out what a new value starts with, or its defaults."""
-START_DEPTH = 8
 ERROR_LIMIT = 200
 
 _TEXT = {"type": "string"}
@@ -48,12 +47,10 @@ class Form:
         self.truncated = False
         """Whether the last `fields()` left some out."""
         self._value: Any = UNSET
-        self._texts: dict[str, str] = {}
-        self._wrong: dict[str, str] = {}
-        self._variants: dict[str, int] = {}
-        self._opened: dict[str, bool] = {}
+        self._starts = Starts(self.shaper)
+        self._notes = Notes()
         self._validator: Validator | None = None
-        self.load(self._skeleton(schema) if value is UNSET else value)
+        self.load(self._starts.skeleton(schema) if value is UNSET else value)
 
     @classmethod
     def from_schema(cls, schema: Any, value: Any = UNSET) -> Form:
@@ -69,8 +66,7 @@ class Form:
     def load(self, value: Any) -> None:
         """Take over a value, whatever it is. It is kept as it is, also where it does not fit the schema."""
         self._value = value
-        for notes in (self._texts, self._wrong, self._variants):
-            notes.clear()
+        self._notes.clear()
 
     def value_at(self, path: str) -> Any:
         """Return the value at a path, or `UNSET`."""
@@ -86,42 +82,7 @@ class Form:
 
     def defaults(self) -> Any:
         """Return the value made of the schema's defaults, and of what is required and has but one possible value."""
-        found = self._filled(self.schema, 0, [START_LIMIT], defaults=True)
-        return {} if found is UNSET and self.shape_at("").kind == "object" else found
-
-    def _skeleton(self, schema: Any) -> Any:
-        """Return what a new value starts with: the constants that are required, in objects that are required."""
-        found = self._filled(schema, 0, [START_LIMIT], defaults=False)
-        return {} if found is UNSET and self.shaper.shape(schema).kind == "object" else found
-
-    def _filled(self, schema: Any, level: int, left: list[int], *, defaults: bool) -> Any:
-        """Fill in what is known beforehand; `left` counts down the members looked at."""
-        left[0] -= 1
-        shape = self.shaper.shape(schema)
-        if defaults and (default := self._default_of(schema, shape)) is not UNSET:
-            return default
-        if shape.kind == "const":
-            return shape.schema["const"]
-        if shape.kind != "object" or level >= START_DEPTH:
-            return UNSET
-        found: dict[str, Any] = {}
-        required = required_of(shape)
-        for name, inner in properties_of(shape).items():
-            if left[0] <= 0:
-                break
-            if name in required:
-                value = self._filled(inner, level + 1, left, defaults=defaults)
-            else:
-                value = self._default_of(inner, self.shaper.shape(inner)) if defaults else UNSET
-            if value is not UNSET:
-                found[name] = value
-        return found or UNSET
-
-    def _default_of(self, schema: Any, shape: Shape) -> Any:
-        about = self.shaper.resolve(schema)
-        if isinstance(about, dict) and "default" in about:
-            return about["default"]
-        return shape.schema.get("default", UNSET)
+        return self._starts.defaults(self.schema)
 
     # The fields
 
@@ -171,7 +132,7 @@ class Form:
         depth = field.depth + 1
         if field.kind == "object":
             value = field.value if isinstance(field.value, dict) else {}
-            named, required = properties_of(shape), required_of(shape)
+            named, required = shape.properties, shape.required
             for name in (*named, *(name for name in value if name not in named)):
                 path = f"{field.path}/{escape_step(name)}"
                 inner = value.get(name, UNSET)
@@ -207,8 +168,8 @@ class Form:
             hint=hint_of(shape, self.shaper),
             depth=depth,
             value=value,
-            typed=self._texts.get(path),
-            default=self._default_of(schema, shape),
+            typed=self._notes.texts.get(path),
+            default=self._starts.default_of(schema, shape),
             choices=shape.choices,
             nullable=shape.nullable or kind == "null",
             variants=shape.variants,
@@ -221,14 +182,14 @@ class Form:
     def _is_open(self, path: str, shape: Shape, value: Any, depth: int, required: bool) -> bool:
         if depth < 0:
             return True
-        if path in self._opened:
-            return self._opened[path]
+        if path in self._notes.opened:
+            return self._notes.opened[path]
         if value is UNSET:
             return required and shape.kind == "object" and depth < OPEN_DEPTH
         return value is not None
 
     def _shape(self, path: str, schema: Any, value: Any) -> Shape:
-        return self.shaper.shape(schema, value, self._variants.get(path))
+        return self.shaper.shape(schema, value, self._notes.variants.get(path))
 
     def shape_at(self, path: str) -> Shape:
         """Return what kind of field there is at a path, or would be."""
@@ -262,16 +223,16 @@ class Form:
         if value == "" and not any(choice.value == "" for choice in field.choices):
             if field.is_item and field.kind != "string":
                 self.put(path, None)
-                self._wrong[path] = "is missing"
+                self._notes.wrong[path] = "is missing"
                 return
             if not field.is_item and (field.kind != "string" or not field.required):
                 self.unset(path)
                 return
         read, problem = self.read(path, value)
         self.put(path, read)
-        self._texts[path] = value
+        self._notes.texts[path] = value
         if problem:
-            self._wrong[path] = problem
+            self._notes.wrong[path] = problem
 
     def _field_at(self, path: str) -> Field:
         """Return a field, also one that does not exist yet: a key or an item that is about to be added."""
@@ -289,7 +250,7 @@ class Form:
         Of several variants, of which none was chosen by hand, the first that takes the text counts.
         """
         shape = self.shape_at(path)
-        if path not in self._variants:
+        if path not in self._notes.variants:
             schema = self._schema_at(path)
             for index in range(len(shape.variants)):
                 value, problem = read_text(self.shaper.shape(schema, UNSET, index), text)
@@ -303,7 +264,7 @@ class Form:
         Raises `UsageError` for an array index that leaves a gap.
         """
         changed = self._with(path, value)
-        self._forget(path)
+        self._notes.forget(path)
         self._value = changed
 
     def unset(self, path: str) -> None:
@@ -312,9 +273,9 @@ class Form:
         parent = self.value_at(parent_path) if path else UNSET
         if isinstance(parent, list):
             self.put(path, None)
-            self._wrong[path] = "is missing"
+            self._notes.wrong[path] = "is missing"
             return
-        self._forget(path)
+        self._notes.forget(path)
         if not path:
             self._value = UNSET
         elif isinstance(parent, dict):
@@ -324,23 +285,18 @@ class Form:
     def choose(self, path: str, variant: int) -> None:
         """Choose a variant. What fits it of the value stays, its constants are filled in, the rest starts anew."""
         value, before = self.value_at(path), self.shape_at(path)
-        self._forget(path)
-        self._variants[path] = variant
+        self._notes.forget(path)
+        self._notes.variants[path] = variant
         shape = self.shape_at(path)
         if shape.kind == "object":
             kept = value if isinstance(value, dict) else {}
-            known = properties_of(shape)
-            kept = {name: inner for name, inner in kept.items() if name in known or name not in properties_of(before)}
-            self._value = self._with(path, kept | self._constants(shape))
+            known = shape.properties
+            kept = {name: inner for name, inner in kept.items() if name in known or name not in before.properties}
+            self._value = self._with(path, kept | self._starts.constants(shape))
         elif shape.kind == "const":
             self._value = self._with(path, shape.schema["const"])
         elif value is not UNSET and not fits(shape.kind, value):
             self.unset(path)
-
-    def _constants(self, shape: Shape) -> dict[str, Any]:
-        required = required_of(shape)
-        inner = {name: self.shaper.shape(schema) for name, schema in properties_of(shape).items() if name in required}
-        return {name: found.schema["const"] for name, found in inner.items() if found.kind == "const"}
 
     def toggle(self, path: str, choice: int) -> None:
         """Choose a choice of a multi-select field, or take it back. Chosen values stand in the order of the choices."""
@@ -360,7 +316,7 @@ class Form:
 
     def open(self, path: str, is_open: bool = True) -> None:
         """Show or hide the fields of an object or array."""
-        self._opened[path] = is_open
+        self._notes.opened[path] = is_open
 
     def add(self, path: str, value: Any = UNSET) -> str:
         """Append an item to an array and return its path; without a value it starts with the least its kind has."""
@@ -379,29 +335,14 @@ class Form:
 
     def _add(self, path: str, schema: Any, parent: str, container: Any, value: Any) -> str:
         if value is UNSET:
-            value = self._start(schema)
+            value = self._starts.start(schema)
         if self.value_at(parent) is not container:
             self.put(parent, container)
         self.put(path, None if value is UNSET else value)
-        self._opened[parent] = True
+        self._notes.opened[parent] = True
         if value is UNSET:
-            self._wrong[path] = "is missing"
+            self._notes.wrong[path] = "is missing"
         return path
-
-    def _start(self, schema: Any) -> Any:
-        """Return the least that a new item or key can be; `UNSET` where that is nothing, as for a number."""
-        if not isinstance(schema, dict):
-            return ""
-        shape = self.shaper.shape(schema)
-        default = self._default_of(schema, shape)
-        if default is not UNSET:
-            return default
-        if shape.kind == "object":
-            return self._skeleton(schema)
-        if shape.kind in ("enum", "const"):
-            return shape.choices[0].value
-        starts: dict[str, Any] = {"string": "", "boolean": False, "array": [], "multi": [], "null": None, "json": ""}
-        return starts.get(shape.kind, UNSET)
 
     def remove(self, path: str) -> None:
         """Remove an item of an array, the ones after it moving up, or a key of an object."""
@@ -411,9 +352,9 @@ class Form:
             self.unset(path)
             return
         index = _index(step, len(parent), path)
-        self._forget(path)
+        self._notes.forget(path)
         self._value = self._with(parent_path, parent[:index] + parent[index + 1 :])
-        self._renumber(parent_path, lambda at: None if at == index else at - (at > index))
+        self._notes.renumber(parent_path, lambda at: None if at == index else at - (at > index))
 
     def move(self, path: str, by: int) -> str:
         """Move an item of an array by so many places, as far as there is room, and return its new path."""
@@ -427,16 +368,18 @@ class Form:
         items.insert(target, items.pop(index))
         low, high = min(index, target), max(index, target)
         step_aside = 1 if target < index else -1
-        self._forget_above(parent_path)
+        self._notes.forget_above(parent_path)
         self._value = self._with(parent_path, items)
-        self._renumber(parent_path, lambda at: target if at == index else at + step_aside if low <= at <= high else at)
+        self._notes.renumber(
+            parent_path, lambda at: target if at == index else at + step_aside if low <= at <= high else at
+        )
         return f"{parent_path}/{target}"
 
     # What is wrong
 
     def errors(self) -> dict[str, str]:
         """Return what is wrong, by the path of the field that shows it; empty where the value matches the schema."""
-        found = dict(self._wrong)
+        found = dict(self._notes.wrong)
         validator = self._checker()
         if validator is None:
             return found
@@ -486,37 +429,8 @@ class Form:
             elif step in container:
                 value = container | {step: value}
             else:
-                value = _ordered(container | {step: value}, properties_of(shape))
+                value = _ordered(container | {step: value}, shape.properties)
         return value
-
-    def _forget(self, path: str) -> None:
-        """Forget what was typed at a path, above it and below it, and what was chosen below it."""
-        for notes in (self._texts, self._wrong, self._variants):
-            for known in [known for known in notes if known.startswith(path + "/")]:
-                del notes[known]
-        self._texts.pop(path, None)
-        self._wrong.pop(path, None)
-        self._forget_above(path)
-
-    def _forget_above(self, path: str) -> None:
-        while path:
-            path = path.rpartition("/")[0]
-            self._texts.pop(path, None)
-            self._wrong.pop(path, None)
-
-    def _renumber(self, parent: str, place: Callable[[int], int | None]) -> None:
-        """Carry what is noted of an array's items to their new places."""
-        head = parent + "/"
-        notes: dict[str, Any]
-        for notes in (self._texts, self._wrong, self._variants, self._opened):
-            moved: dict[str, Any] = {}
-            for path in [path for path in notes if path.startswith(head)]:
-                step, slash, rest = path.removeprefix(head).partition("/")
-                note = notes.pop(path)
-                target = place(int(step)) if step.isdecimal() else None
-                if target is not None:
-                    moved[f"{head}{target}{slash}{rest}"] = note
-            notes.update(moved)
 
 
 def _schema_or_guess(schema: Any, value: Any) -> Any:

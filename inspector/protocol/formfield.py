@@ -73,18 +73,6 @@ class Field:
         )
 
 
-def properties_of(shape: Shape) -> dict[str, Any]:
-    """Return the members that an object's schema names, with their schemas."""
-    named = shape.schema.get("properties")
-    return named if isinstance(named, dict) else {}
-
-
-def required_of(shape: Shape) -> dict[str, None]:
-    """Return the names of the members that an object must have, in order."""
-    names = shape.schema.get("required")
-    return {name: None for name in names if isinstance(name, str)} if isinstance(names, list) else {}
-
-
 def can_add(kind: str, shape: Shape, value: Any) -> bool:
     """Tell whether the schema allows one more item or key."""
     size = len(value) if isinstance(value, (dict, list)) else 0
@@ -93,7 +81,7 @@ def can_add(kind: str, shape: Shape, value: Any) -> bool:
     if isinstance(most, (int, float)) and size >= most:
         return False
     if kind == "object":
-        extra = schema.get("additionalProperties", not properties_of(shape))
+        extra = schema.get("additionalProperties", not shape.properties)
         return extra is not False or bool(schema.get("patternProperties"))
     if isinstance(schema.get("prefixItems"), list):
         return size < len(schema["prefixItems"]) or schema.get("items", True) is not False

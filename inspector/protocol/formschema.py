@@ -47,6 +47,18 @@ class Shape:
     """Labels of the variants (`anyOf`, `oneOf`, several types) of which one is chosen; empty without a choice."""
     variant: int = 0
 
+    @property
+    def properties(self) -> dict[str, Any]:
+        """The members that an object's schema names, with their schemas."""
+        named = self.schema.get("properties")
+        return named if isinstance(named, dict) else {}
+
+    @property
+    def required(self) -> dict[str, None]:
+        """The names of the members that an object must have, in order."""
+        names = self.schema.get("required")
+        return {name: None for name in names if isinstance(name, str)} if isinstance(names, list) else {}
+
 
 _Branch = tuple[dict[str, Any], str]
 """A variant, with what stands beside it merged in, and its own label or `""`."""

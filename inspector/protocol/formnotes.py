@@ -1,0 +1,53 @@
+"""What a form remembers besides its value, by the JSON pointers of fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Notes:
+    """What was typed, what is wrong with it, which variants were chosen and what was opened or closed by hand."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.wrong: dict[str, str] = {}
+        self.variants: dict[str, int] = {}
+        self.opened: dict[str, bool] = {}
+
+    def clear(self) -> None:
+        """Forget everything that belongs to a value; what is open stays open."""
+        self.texts.clear()
+        self.wrong.clear()
+        self.variants.clear()
+
+    def forget(self, path: str) -> None:
+        """Forget what was typed at a path, above it and below it, and what was chosen below it."""
+        notes: dict[str, Any]
+        for notes in (self.texts, self.wrong, self.variants):
+            for known in [known for known in notes if known.startswith(path + "/")]:
+                del notes[known]
+        self.texts.pop(path, None)
+        self.wrong.pop(path, None)
+        self.forget_above(path)
+
+    def forget_above(self, path: str) -> None:
+        """Forget what was typed for the objects and arrays in which a path lies."""
+        while path:
+            path = path.rpartition("/")[0]
+            self.texts.pop(path, None)
+            self.wrong.pop(path, None)
+
+    def renumber(self, parent: str, place: Callable[[int], int | None]) -> None:
+        """Carry what is noted of an array's items to their new places; None for an item that is gone."""
+        head = parent + "/"
+        notes: dict[str, Any]
+        for notes in (self.texts, self.wrong, self.variants, self.opened):
+            moved: dict[str, Any] = {}
+            for path in [path for path in notes if path.startswith(head)]:
+                step, slash, rest = path.removeprefix(head).partition("/")
+                note = notes.pop(path)
+                target = place(int(step)) if step.isdecimal() else None
+                if target is not None:
+                    moved[f"{head}{target}{slash}{rest}"] = note
+            notes.update(moved)

@@ -1,0 +1,82 @@
+"""What values start with: defaults, constants, and the least that a new item can be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.protocol.formschema import Shape, Shaper
+from inspector.protocol.formvalues import UNSET
+
+MEMBER_LIMIT = 1_000
+"""Members looked at for one value."""
+DEPTH_LIMIT = 8
+
+
+class Starts:
+    """Finds the values with which the fields of one schema document start."""
+
+    def __init__(self, shaper: Shaper) -> None:
+        self.shaper = shaper
+
+    def default_of(self, schema: Any, shape: Shape) -> Any:
+        """Return the schema's own default, or `UNSET`."""
+        about = self.shaper.resolve(schema)
+        if isinstance(about, dict) and "default" in about:
+            return about["default"]
+        return shape.schema.get("default", UNSET)
+
+    def defaults(self, schema: Any) -> Any:
+        """Return the value made of all defaults, and of what is required and has but one possible value."""
+        return self._or_empty(schema, self._filled(schema, 0, [MEMBER_LIMIT], defaults=True))
+
+    def skeleton(self, schema: Any) -> Any:
+        """Return the constants that are required, in objects that are required."""
+        return self._or_empty(schema, self._filled(schema, 0, [MEMBER_LIMIT], defaults=False))
+
+    def _or_empty(self, schema: Any, found: Any) -> Any:
+        return {} if found is UNSET and self.shaper.shape(schema).kind == "object" else found
+
+    def _filled(self, schema: Any, level: int, left: list[int], *, defaults: bool) -> Any:
+        """Fill in what is known beforehand; `left` counts down the members looked at."""
+        left[0] -= 1
+        shape = self.shaper.shape(schema)
+        if defaults and (default := self.default_of(schema, shape)) is not UNSET:
+            return default
+        if shape.kind == "const":
+            return shape.schema["const"]
+        if shape.kind != "object" or level >= DEPTH_LIMIT:
+            return UNSET
+        found: dict[str, Any] = {}
+        required = shape.required
+        for name, inner in shape.properties.items():
+            if left[0] <= 0:
+                break
+            if name in required:
+                value = self._filled(inner, level + 1, left, defaults=defaults)
+            else:
+                left[0] -= 1
+                value = self.default_of(inner, self.shaper.shape(inner)) if defaults else UNSET
+            if value is not UNSET:
+                found[name] = value
+        return found or UNSET
+
+    def constants(self, shape: Shape) -> dict[str, Any]:
+        """Return the members of an object that are required and can have one value only."""
+        required = shape.required
+        inner = {name: self.shaper.shape(schema) for name, schema in shape.properties.items() if name in required}
+        return {name: found.schema["const"] for name, found in inner.items() if found.kind == "const"}
+
+    def start(self, schema: Any) -> Any:
+        """Return the least that a new item or key can be; `UNSET` where that is nothing, as for a number."""
+        if not isinstance(schema, dict):
+            return ""
+        shape = self.shaper.shape(schema)
+        default = self.default_of(schema, shape)
+        if default is not UNSET:
+            return default
+        if shape.kind == "object":
+            return self.skeleton(schema)
+        if shape.kind in ("enum", "const"):
+            return shape.choices[0].value
+        starts: dict[str, Any] = {"string": "", "boolean": False, "array": [], "multi": [], "null": None, "json": ""}
+        return starts.get(shape.kind, UNSET)
