@@ -22,6 +22,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from inspector.errors import HttpError, LimitReached, UsageError
+from inspector.text import safe
 from inspector.transports.base import HttpOptions
 from inspector.transports.http_problems import explain
 from inspector.transports.http_pump import Pump
@@ -96,7 +97,7 @@ class Answer:
         where = self._endpoint.url.address
         if coding not in ("gzip", "x-gzip", "deflate"):
             raise HttpError(
-                f"{where} sent its answer in the coding “{coding[:40]}”, which was not asked for.",
+                f"{where} sent its answer in the coding “{safe(coding, 40)}”, which was not asked for.",
                 hint="Inspector asks for no coding and reads gzip and deflate. Look at the server's proxy.",
             )
         unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)

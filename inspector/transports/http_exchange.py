@@ -96,12 +96,6 @@ class Exchange:
             await answer.pump(self._take)
         except InspectorError as error:
             broken = error
-        if self._stream is None and broken is None and self._parts and _looks_like_events(self._parts[0]):
-            body, self._parts = b"".join(self._parts), []
-            if parsed(body) is None:
-                self._begin_stream().feed(body)
-            else:
-                self._parts = [body]
         if self._stream is None:
             await self._settle_body(broken)
         else:
@@ -164,6 +158,11 @@ class Exchange:
     async def _settle_body(self, broken: InspectorError | None) -> None:
         body, self._parts = b"".join(self._parts), []
         answer = self._answer
+        if broken is None and answer.status < 300 and _looks_like_events(body) and parsed(body) is None:
+            stream = self._begin_stream()
+            stream.feed(body)
+            await self._settle_stream(stream, None)
+            return
         problem = self._status_problem(answer, body)
         if isinstance(problem, (AuthorizationNeeded, SessionLost)):
             # Before the body is passed on: an error response in it would end the request without a remedy.

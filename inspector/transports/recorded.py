@@ -126,6 +126,9 @@ class RecordedTransport:
     def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
         """A recording has agreed on its revision long ago."""
 
+    async def settled(self) -> None:
+        """Nothing to wait for."""
+
     def abandon(self, id: int | str) -> None:
         """Play nothing more of this exchange."""
         task = self._plays.get(id)

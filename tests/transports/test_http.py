@@ -90,6 +90,25 @@ async def test_a_notification_is_accepted_without_an_answer(serve, peer):
     assert [event.ch for event in client.sink.events(Kind.RPC)] == ["post-1", "post-2", "post-2"]
 
 
+async def test_what_follows_a_notification_can_wait_until_it_was_accepted(serve, peer):
+    go_on = asyncio.Event()
+
+    async def slow(request, reply):
+        await go_on.wait()
+        reply.body(202)
+
+    web = await serve(slow)
+    client = await peer(web.url)
+    await client.transport.settled()
+    client.notify("notifications/initialized")
+    waiting = asyncio.create_task(client.transport.settled())
+    await client.sink.until(lambda: web.requests)
+    assert not waiting.done()
+    go_on.set()
+    await asyncio.wait_for(waiting, 5)
+    assert len(client.sink.events(Kind.HTTP)) == 2
+
+
 async def test_bytes_that_are_no_json_are_sent_as_they_are(serve, peer):
     web = await serve(lambda request, reply: reply.body(400, "what?"))
     client = await peer(web.url)
@@ -343,6 +362,22 @@ async def test_an_event_stream_is_taken_whatever_its_content_type_says(serve, pe
     client = await peer(web.url)
     assert (await client.call("ping"))["result"] == {"ok": True}
     assert [frame.message["id"] for frame in client.sink.frames] == [1]
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/json"])
+async def test_an_event_stream_in_small_pieces_is_taken_whatever_its_content_type_says(serve, peer, kind):
+    async def pieces(request, reply):
+        reply.head(200, ("Content-Type", kind), ("Transfer-Encoding", "chunked"))
+        for byte in f"data: {json.dumps(answer_to(request))}\n\n".encode():
+            reply.chunk(bytes([byte]))
+            await reply.writer.drain()
+            await asyncio.sleep(0)
+        reply.end()
+
+    web = await serve(pieces)
+    client = await peer(web.url)
+    assert (await client.call("ping"))["result"] == {}
+    assert client.sink.events(Kind.INVALID) == []
 
 
 async def test_a_batch_in_a_body_is_an_answer(serve, peer):

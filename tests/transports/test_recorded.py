@@ -75,6 +75,7 @@ async def test_a_request_is_answered_as_it_was(tape, replay):
     tape.answer(2, {"content": ["B"]})
     client = await replay(tape)
     client.notify("notifications/initialized")
+    await client.transport.settled()
     assert (await client.call("tools/call", echo("b")))["result"] == {"content": ["B"]}
     assert (await client.call("tools/call", echo("a")))["result"] == {"content": ["A"]}
     assert (await client.call("initialize", {"protocolVersion": "2025-06-18"}))["result"]["serverInfo"][
