@@ -89,7 +89,7 @@ async def _work(session: Session, out: Output, work: Work) -> int:
     from inspector.cli.watch import Watch
 
     watch = Watch(session, out)
-    out.before_result = watch.tell
+    out.before_result = watch.settle
     try:
         await session.open()
         return await work(session, out)

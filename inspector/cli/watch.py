@@ -47,6 +47,10 @@ class Watch:
         self._session.changes.listen(None)
         if self._timer is not None:
             self._timer.cancel()
+        self.settle()
+
+    def settle(self) -> None:
+        """Tell what is new and remove the line of progress: something else is about to be printed."""
         self.tell()
         self._draw("")
 

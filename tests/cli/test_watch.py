@@ -1,0 +1,99 @@
+"""Progress on a terminal: one line that is redrawn, gone before anything else is printed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.cli.output import Output
+from inspector.cli.watch import Watch
+from inspector.client.pending import Call, Progress
+from inspector.client.session import Session
+from inspector.config.targets import StdioTarget
+from inspector.journal.journal import Journal
+from tests.cli.conftest import Script
+
+ROOT = Path(__file__).parents[2]
+
+
+SERVER = """
+import json, os, sys, time
+
+def send(message):
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\\n")
+    sys.stdout.flush()
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "initialize":
+        send({"id": message["id"], "result": {"protocolVersion": "2025-11-25", "capabilities": {}}})
+    elif message["method"] == "tools/call":
+        token = message["params"]["_meta"]["progressToken"]
+        params = {"progressToken": token, "progress": 1, "total": 4, "message": "step\\x1b[2J one"}
+        send({"method": "notifications/progress", "params": params})
+        while not os.path.exists(sys.argv[1]):
+            time.sleep(0.01)
+        send({"id": message["id"], "result": {"content": [{"type": "text", "text": "done"}]}})
+"""
+
+
+def test_progress_is_drawn_on_one_line_and_removed_before_the_result(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    seen = tmp_path / "seen"
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "inspector", "call", "t", "--", sys.executable, str(tmp_path / "server.py"), str(seen)],
+        stdin=theirs, stdout=theirs, stderr=theirs, env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "60"},
+    )  # fmt: skip
+    os.close(theirs)
+    written = b""
+    while select.select([ours], [], [], 20)[0]:
+        try:
+            written += os.read(ours, 65536)
+        except OSError:  # so Linux says that nobody has the other end open
+            break
+        if b"one" in written:
+            seen.touch()
+    os.close(ours)
+    assert process.wait(10) == 0
+    text = written.decode()
+    assert re.search(r"↻ 1/4  \S+ m?s  step␛\[2J one", text)
+    assert text.endswith("\r\x1b[Kdone\r\n")
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"progress": 10**400, "total": 3},
+        {"progress": float("nan"), "total": float("inf")},
+        {"progress": -1.5, "message": "x" * 1000},
+        {},
+    ],
+)
+async def test_progress_of_any_value_is_one_line_that_fits(params: dict[str, object]) -> None:
+    watch = Watch(Session(StdioTarget(("x",)), Journal.unnamed({})), Output())
+    asked = Call("tools/call", None, 1, 1, asyncio.get_running_loop())
+    asked.progress = Progress(1, 1, params, 1)
+    line = watch._progress(asked)
+    assert "\n" not in line
+    assert len(line) < 80
+    watch.stop()
+
+
+def test_json_output_has_progress_on_stderr_only(script: Script) -> None:
+    server = script(tools__call={"result": {"content": []}})
+    done = subprocess.run(
+        [sys.executable, "-m", "inspector", "call", "t", "--json", *server],
+        capture_output=True, timeout=20, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert json.loads(done.stdout) == {"content": []}
+    assert done.stderr == b""
