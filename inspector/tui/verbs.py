@@ -43,6 +43,7 @@ CONTEXTS: Mapping[str, str] = {
     "call": "app",
     "ask": "form",
     "detail": "app",
+    "compose": "app",
     "server": "app",
     "auth": "list",
     "check": "list",
@@ -177,6 +178,12 @@ _DETAIL = (
     ("next-tab", "next view", "right_curly_bracket", "Show the next view of the message."),
     ("previous-tab", "previous view", "left_curly_bracket", "Show the previous view of the message."),
 )
+_COMPOSE = (
+    ("send", "send", "ctrl+r", "Send the message as it stands, valid or not."),
+    ("method", "method", "ctrl+t", "Choose a method to begin with."),
+    ("as-typed", "as typed", "ctrl+e", "Send JSON with its line ends, or on one line again."),
+    ("close", "close", "escape", "Close the editor; the text is kept as a draft."),
+)
 _SERVER = (
     ("reconnect", "reconnect", "r", "Close the connection and open it again."),
     ("restart", "restart", "R", "End the server process and start it again."),
@@ -248,6 +255,7 @@ def _table() -> Iterator[Verb]:
         ("call", "A call in flight", _CALL),
         ("ask", "A question", _ASK),
         ("detail", "A message", _DETAIL),
+        ("compose", "Writing a message", _COMPOSE),
         ("server", "Server", _SERVER),
         ("auth", "Authorization", _AUTH),
         ("check", "Check", _CHECK),
