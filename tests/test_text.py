@@ -100,6 +100,10 @@ def test_a_limit_holds_and_a_cut_is_marked(value: str, limit: int) -> None:
     assert safe(safe(value), 10_000) == safe(value)
 
 
+def test_a_cut_leaves_no_joiner_that_would_join_what_comes_after() -> None:
+    assert safe("x👩\u200d👩y", 4) == "x👩…"
+
+
 def test_line_ends_stay_where_lines_are_wanted() -> None:
     assert safe("a\r\nb\nc\rd", multiline=True) == "a\nb\nc␍d"
     assert safe("a\n\u0301b", multiline=True) == "a\n‹301›b"

@@ -68,6 +68,8 @@ def test_a_broken_text_says_where_and_why() -> None:
     assert problems("[1 2]")[0].at == 3
     assert problems("{")[0].detail == "the text ends too early"
     assert problems("[}")[0].at == 1
+    assert problems("[1}")[0].at == 2
+    assert problems('{"a":1]')[0].at == 6
 
 
 @given(JSON)

@@ -309,6 +309,7 @@ def test_the_size_of_patterns_is_reckoned_with_repetitions() -> None:
     assert pattern_weight("abc") == 3
     assert pattern_weight(r"\w{3,5}x") == 6
     assert pattern_weight("(ab{2}){10}") == 30
+    assert pattern_weight("a{2}{3}") == 6
     assert pattern_weight("(a{1000}){1000}") == 1_000_000
     assert pattern_weight("))(((a{999999999}){999999999}") <= 10**12
     assert pattern_weight("a{,3}{") > 0
