@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from inspector.journal.format import Dir, Event, Kind
@@ -56,6 +56,11 @@ def connection_steps(journal: Journal) -> list[Step]:
             handshake = _handshake_step(journal, n) or handshake
             if handshake is not None and handshake not in steps:
                 steps = [step for step in steps if step.title != "handshake"] + [handshake]
+    if steps and steps[-1].outcome == "failed":
+        steps = [
+            replace(step, outcome="failed", detail="no answer to initialize") if step.outcome == "waiting" else step
+            for step in steps
+        ]
     return steps
 
 

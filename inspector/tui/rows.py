@@ -1,4 +1,4 @@
-"""Rows for panes that state facts: headings, label and value pairs, wrapped text. Everything passes the safe-text door."""
+"""Rows for panes that state facts: headings, labels and values, wrapped text. All of it passes the safe-text door."""
 
 from __future__ import annotations
 
@@ -15,9 +15,15 @@ def heading(text: str) -> list[Pieces]:
     return ["", [(text, "bright bold")]]
 
 
-def fact(label: str, value: str, role: str = "normal") -> Pieces:
-    """A label at the left and its value."""
-    return [(f"{label:<{LABEL}}", "muted"), (value, role)]
+def fact(label: str, value: str, width: int, role: str = "normal") -> list[Pieces]:
+    """A label at the left and its value beside it, over as many lines as it needs."""
+    first, *rest = beside(value, width - LABEL, role)
+    return [[(f"{label:<{LABEL}}", "muted"), first], *([" " * LABEL, line] for line in rest)]
+
+
+def beside(text: str, width: int, role: str, *, limit: int = 200) -> list[tuple[str, str]]:
+    """The lines of a text, to be put beside something; one at least."""
+    return [(line, role) for line in lines(text, max(width, 20))[:limit]] or [("", role)]
 
 
 def wrapped(text: str, width: int, role: str = "normal", *, indent: int = 0, limit: int = 200) -> list[Pieces]:

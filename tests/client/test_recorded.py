@@ -141,7 +141,7 @@ async def steps_of(code):
 
 async def test_the_steps_of_a_server_that_talks_first_and_dies():
     steps = await steps_of("import sys; print('Using CPython 3.12'); sys.exit('no module')")
-    assert [(step.title, step.outcome) for step in steps][:2] == [("start", "ok"), ("handshake", "waiting")]
+    assert [(step.title, step.outcome) for step in steps][:2] == [("start", "ok"), ("handshake", "failed")]
     assert ("stdout", "note") in [(step.title, step.outcome) for step in steps]
     assert steps[-1].title == "exit"
     assert "Using CPython" in next(step.detail for step in steps if step.title == "stdout")

@@ -7,8 +7,8 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
+from textual.message import Message
 
-from inspector.client.session import Session
 from inspector.client.steps import connection_steps
 from inspector.errors import ServerExited
 from inspector.tui.events import AnySession, Copy
@@ -25,6 +25,9 @@ class FailedPane(Container):
     """Takes the place of the lists and the work while the session has failed or is lost."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("failed")]
+
+    class Again(Message):
+        """The user wants to connect again."""
 
     def __init__(self, session: AnySession, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -63,12 +66,12 @@ class FailedPane(Container):
         assert error is not None
         rows: list[Pieces] = wrapped(error.message, width, "bright")
         rows.append("")
-        rows += step_rows(connection_steps(self.session.journal))
+        rows += step_rows(connection_steps(self.session.journal), width)
         if isinstance(error, ServerExited) and error.stderr:
             rows += ["", [("stderr, last lines", "muted")]]
             for line in error.stderr:
                 rows += wrapped(line, width, indent=2, limit=5)
-        if error.hint:
+        elif error.hint:
             rows += ["", *wrapped(error.hint, width)]
         return rows
 
@@ -84,5 +87,4 @@ class FailedPane(Container):
 
     def action_again(self) -> None:
         """Try again, with the same words."""
-        if isinstance(self.session, Session):
-            self.session.run(self.session.reopen())
+        self.post_message(self.Again())

@@ -66,7 +66,6 @@ class ServerPane(Container):
     ServerPane > #server-side { width: 1fr; height: 1fr; }
     ServerPane > #server-side > #connection { height: 14; }
     ServerPane > #server-side > #stderr { height: 1fr; }
-    .-narrow ServerPane { layout: vertical; }
     """
 
     def __init__(self, session: AnySession, *, id: str | None = None) -> None:
@@ -121,12 +120,17 @@ class ServerPane(Container):
             self._seen = seen
             self._show(self.query_one("#identity-rows", VirtualList), self._identity())
             self._show(
-                self.query_one("#connection-rows", VirtualList), step_rows(connection_steps(self.session.journal))
+                self.query_one("#connection-rows", VirtualList),
+                step_rows(connection_steps(self.session.journal), self._side_width),
             )
         first = self._stderr.advance()
         if first is not None:
             self.query_one("#stderr-rows", VirtualList).source_changed(first)
             self.query_one("#stderr", Edge).facts = (f"{len(self._stderr):,} lines",)
+
+    @property
+    def _side_width(self) -> int:
+        return max(self.query_one("#connection").size.width - 4, 20)
 
     @staticmethod
     def _show(view: VirtualList, rows: list[Pieces]) -> None:
@@ -138,15 +142,15 @@ class ServerPane(Container):
             return []
         width = max(self.query_one("#identity").size.width - 6, 20)
         rows: list[Pieces] = [
-            fact("name", f"{server.title}  {server.version}", "bright"),
-            fact("opened as", session.target.describe()),
-            fact(
-                "revision", f"{server.revision}  ({server.era})" + ("" if server.revision_known else "  unknown to us")
+            *fact("name", f"{server.title}  {server.version}", width, "bright"),
+            *fact("opened as", session.target.describe(), width),
+            *fact(
+                "revision", f"{server.revision}  ({server.era}){'' if server.revision_known else '  unknown'}", width
             ),
         ]
         for key in ("description", "websiteUrl"):
             if isinstance(server.info.get(key), str):
-                rows += [fact(key, ""), *wrapped(server.info[key], width, indent=2)]
+                rows += fact(key, server.info[key], width)
         rows += heading("Capabilities")
         rows += self._capabilities(width)
         if session.subscriptions.uris:

@@ -72,22 +72,25 @@ class MainScreen(Screen[None]):
     #log > #detail { height: 1fr; }
     #last { height: 1; display: none; }
 
-    .-medium #body { layout: grid; grid-size: 2 2; grid-columns: 34 1fr; grid-rows: 1fr 14; }
-    .-medium #log { column-span: 2; width: 100%; }
-    .-medium #log > #messages { height: 1fr; }
-    .-medium #log > #detail { display: none; }
-    .-medium #catalog, .-medium #inbox, .-medium #work { width: 100%; }
-    .-medium #server, .-medium #failed { column-span: 2; width: 100%; }
-    .-medium.-log-hidden #body { grid-rows: 1fr; grid-size: 2 1; }
+    MainScreen.-medium #body { layout: grid; grid-size: 2 2; grid-columns: 34 1fr; grid-rows: 1fr 14; }
+    MainScreen.-medium #log { column-span: 2; width: 100%; }
+    MainScreen.-medium #log > #messages { height: 1fr; }
+    MainScreen.-medium #log > #detail { display: none; }
+    MainScreen.-medium #catalog, MainScreen.-medium #inbox, MainScreen.-medium #work { width: 100%; }
+    MainScreen.-medium #server, MainScreen.-medium #failed { column-span: 2; width: 100%; }
+    MainScreen.-medium.-log-hidden #body { grid-rows: 1fr; grid-size: 2 1; }
 
-    .-narrow #catalog, .-narrow #inbox, .-narrow #work, .-narrow #log { width: 1fr; }
-    .-narrow #last { display: block; }
-    .-log-hidden #log { display: none; }
-    .-maximised #body { layout: horizontal; }
-    .-maximised #log { width: 1fr; layout: horizontal; }
-    .-maximised #log > #messages { width: 1fr; height: 1fr; }
-    .-maximised #log > #detail { display: block; width: 52; height: 1fr; }
-    .-narrow.-maximised #log > #detail { display: none; }
+    MainScreen.-narrow #catalog, MainScreen.-narrow #inbox { width: 1fr; }
+    MainScreen.-narrow #log { width: 1fr; }
+    MainScreen.-narrow #log > #messages { height: 1fr; }
+    MainScreen.-narrow #last { display: block; }
+    MainScreen.-log-hidden #log { display: none; }
+    MainScreen.-maximised #body { layout: horizontal; }
+    MainScreen.-maximised #log { width: 1fr; layout: horizontal; }
+    MainScreen.-maximised #log > #messages { width: 1fr; height: 1fr; }
+    MainScreen.-maximised #log > #detail { display: block; width: 52; height: 1fr; }
+    MainScreen.-narrow.-maximised #log > #detail { display: none; }
+    MainScreen.-narrow ServerPane { layout: vertical; }
     """
 
     def __init__(self, session: AnySession, *, follow_file: bool = False, ascii: bool = False) -> None:
@@ -218,8 +221,8 @@ class MainScreen(Screen[None]):
     def _tick_state(self) -> None:
         session = self.session
         facts = (
-            session.phase, session.server, len(session.journal), session.journal.storage.problem, self.size.width, self.place,
-            len(session.inbox.open()), session.pending.latency, len(session.pending),
+            session.phase, session.server, len(session.journal), session.journal.storage.problem, self.size.width,
+            self.place, len(session.inbox.open()), session.pending.latency, len(session.pending),
             *(self._count(name) for name in KINDS),
         )  # fmt: skip
         if facts == self._facts:
@@ -239,7 +242,8 @@ class MainScreen(Screen[None]):
         session = self.session
         target = session.target
         words = {
-            "new": ("starting", "progress"), "connecting": ("connecting", "progress"), "ready": ("connected", "received"),
+            "new": ("starting", "progress"), "connecting": ("connecting", "progress"),
+            "ready": ("connected", "received"),
             "failed": ("not connected", "error"), "lost": ("connection lost", "error"), "closed": ("closed", "muted"),
         }  # fmt: skip
         state = words[session.phase]
@@ -430,6 +434,7 @@ class MainScreen(Screen[None]):
         self._arrange()
         self._messages.select(event.n)
         self._detail.show(event.n)
+        self._wake()
         self.call_after_refresh(self._focus_in, self._detail)
 
     def on_show_exchange(self, event: events.ShowExchange) -> None:
@@ -593,4 +598,3 @@ def worker_sleep() -> None:
     import time
 
     time.sleep(0.1)
-

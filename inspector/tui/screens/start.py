@@ -11,7 +11,7 @@ from rich.segment import Segment
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Horizontal
+from textual.containers import Horizontal
 from textual.message import Message
 from textual.screen import Screen
 
@@ -102,12 +102,12 @@ class StartScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app"), *bindings("start")]
     DEFAULT_CSS = """
     StartScreen { layout: vertical; }
-    #open { height: 3; padding: 0 1; }
-    #choices { height: 2fr; min-height: 8; }
+    #open { height: 3; }
+    #choices { height: 2fr; min-height: 11; }
     #servers { width: 1fr; height: 1fr; }
     #try { width: 40; height: 1fr; }
     #recordings { height: 3fr; }
-    .-slim #try { display: none; }
+    StartScreen.-slim #try { display: none; }
     """
     HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(0, "-slim"), (96, "-roomy")]
 
@@ -122,7 +122,7 @@ class StartScreen(Screen[None]):
         yield Edge(Editor(placeholder="a command, a URL, @name or a recording", id="target"), title="Open", id="open")
         with Horizontal(id="choices"):
             yield Edge(
-                VirtualList(id="server-rows", empty="No config file of this folder or of a known client names a server."),
+                VirtualList(id="server-rows", empty="No config file of this folder or of a client names a server."),
                 title="Servers", id="servers", keys=hints(self, "start.open"),
             )  # fmt: skip
             yield Edge(VirtualList(TextRows(self._try())), title="Try it", id="try")
@@ -130,7 +130,7 @@ class StartScreen(Screen[None]):
             VirtualList(id="recording-rows", empty="Every session is recorded; the newest will be listed here."),
             title="Recordings", id="recordings", keys=hints(self, "start.open", "start.export", "start.delete"),
         )  # fmt: skip
-        yield Container(Footer(id="footer", hints=self.hints()))
+        yield Footer(id="footer", hints=self.hints())
 
     def _try(self) -> list[Pieces]:
         return [
@@ -262,7 +262,9 @@ class StartScreen(Screen[None]):
         info = self._recording()
         if info is None:
             return
-        format = await self.app.push_screen_wait(Choose("Export the recording", [(name, found.summary) for name, found in FORMATS.items()]))
+        format = await self.app.push_screen_wait(
+            Choose("Export the recording", [(name, found.summary) for name, found in FORMATS.items()])
+        )
         path = (
             await self.app.push_screen_wait(AskPath(f"Export as {format}", f"{info.path.stem}.{format}"))
             if format
