@@ -189,7 +189,7 @@ async def test_the_check_can_be_switched_off(serve, peer):
 
 async def test_tls_to_a_server_that_speaks_plain_http(serve, peer):
     web = await serve(result)
-    client = await peer(web.url.replace("http://", "https://"), connect_timeout=0.1)
+    client = await peer(web.url.replace("http://", "https://"), connect_timeout=0.3)
     error = await client.error()
     assert f"127.0.0.1:{web.port} took the connection, but did not answer the TLS handshake in time" in error.message
     assert web.url in error.hint
