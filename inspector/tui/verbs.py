@@ -37,6 +37,7 @@ CONTEXTS: Mapping[str, str] = {
     "json": "text",
     "content": "json",
     "form": "app",
+    "resource": "form",
     "field": "form",
     "items": "form",
     "result": "app",
@@ -88,6 +89,7 @@ _LIST = (
 )
 _CATALOG = (
     ("filter", "filter", "slash", "Show only what matches."),
+    ("call", "call", "ctrl+r", "Send the request with what its form holds."),
     ("refresh", "list again", "r", "Ask the server for the list again."),
 )
 _MESSAGES = (
@@ -135,7 +137,12 @@ _FORM = (
     ("json", "json", "ctrl+e", "Show the same arguments as JSON, or as a form again."),
     ("editor", "$EDITOR", "ctrl+o", "Edit the arguments as JSON in your editor."),
     ("past-calls", "past calls", "up", "Pick the arguments of an earlier call."),
+    ("about", "whole text", "f2", "Show all of the description, or only its beginning."),
     ("leave", "list", "escape", "Go back to the list."),
+)
+_RESOURCE = (
+    ("read", "read", "enter", "Read the resource."),
+    ("subscribe", "subscribe", "u", "Be told when the resource changes, or no longer."),
 )
 _FIELD = (
     ("next", "next field", "enter", "Go to the next field."),
@@ -154,6 +161,9 @@ _RESULT = (
     ("copy", "copy", "c", "Copy the result."),
     ("save", "save", "w", "Save the result to a file."),
     ("json", "json", "e", "Show the result as JSON, or as content again."),
+    ("open", "open the link", "o", "Open the link that the server wants opened first, in your browser."),
+    ("next-tab", "next view", "right_curly_bracket", "Show the next view of the result."),
+    ("previous-tab", "previous view", "left_curly_bracket", "Show the previous view of the result."),
     ("its-messages", "its messages", "m", "Show only the messages of this call."),
 )
 _CALL = (
@@ -166,6 +176,8 @@ _ASK = (
     ("decline", "decline", "ctrl+d", "Say no."),
     ("cancel", "cancel", "escape", "Dismiss the question without an answer."),
     ("standing", "always so", "ctrl+s", "Answer questions of this kind so from now on."),
+    ("open", "open the URL", "o", "Open the URL in your browser."),
+    ("next", "next question", "ctrl+g", "Go to the next question that waits."),
     ("go-to-answer", "go to the answer", "g", "Go to the message that answered (replay)."),
 )
 _DETAIL = (
@@ -249,6 +261,7 @@ def _table() -> Iterator[Verb]:
         ("json", "JSON", _JSON),
         ("content", "Content", _CONTENT),
         ("form", "Forms", _FORM),
+        ("resource", "A resource", _RESOURCE),
         ("field", "Fields", _FIELD),
         ("items", "Items of a field", _ITEMS),
         ("result", "Result", _RESULT),
