@@ -28,6 +28,7 @@ from inspector.journal.findings import Finding
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.revisions import LEGACY, NEWEST_MODERN
 from inspector.transports.base import Outgoing, Sink, Transport
 
 Phase = Literal["new", "connecting", "ready", "failed", "lost", "closed"]
@@ -90,6 +91,7 @@ class Session:
     async def open(self) -> None:
         """Connect and shake hands. Raises what went wrong; `phase` and `error` say it too."""
         self.error = None
+        _check_speakable(self.target, self.options)
         self._set_phase("connecting")
         self._wire = Wire(self.journal, self, lambda: self.changes.bump("log"))
         try:
@@ -441,6 +443,21 @@ class Session:
     async def set_log_level(self, level: str) -> None:
         """Choose which log messages the server sends."""
         await self.driver.set_log_level(level)
+
+
+def _check_speakable(target: Target, options: Options) -> None:
+    """Refuse in words what was asked for and is not spoken."""
+    asked = options.protocol if options.protocol and options.protocol not in LEGACY else ""
+    if options.era == "modern" or asked:
+        raise UsageError(
+            f"Revision {asked or NEWEST_MODERN} is not spoken by this version of Inspector.",
+            hint=f"Leave --era and --protocol out, or choose one of {', '.join(LEGACY)}.",
+        )
+    if isinstance(target, HttpTarget) and target.transport == "sse":
+        raise UsageError(
+            "The HTTP+SSE transport of 2024-11-05 is not spoken by this version of Inspector.",
+            hint="Leave --transport out: Streamable HTTP is spoken.",
+        )
 
 
 async def _quiet(work: Coroutine[Any, Any, Any]) -> None:

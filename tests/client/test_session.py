@@ -13,6 +13,7 @@ from inspector.errors import (
     RequestTimeout,
     ServerError,
     ServerExited,
+    UsageError,
 )
 from inspector.journal.format import Kind
 from inspector.journal.index import State
@@ -70,6 +71,14 @@ async def test_the_offered_revision_can_be_pinned(connect):
         params = server.seen[0]["params"]
         assert params["protocolVersion"] == "2024-11-05"
         assert "elicitation" not in params["capabilities"]
+
+
+@pytest.mark.parametrize("options", [{"era": "modern"}, {"protocol": "2026-07-28"}, {"protocol": "1999-01-01"}])
+async def test_what_is_not_spoken_is_refused_before_anything_is_sent(options):
+    server = Server()
+    with pytest.raises(UsageError, match="not spoken"):
+        await make_session(server, **options).open()
+    assert server.seen == []
 
 
 async def test_an_unknown_revision_is_a_finding_and_no_end(connect):
