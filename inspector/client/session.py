@@ -281,7 +281,9 @@ class Session:
                 self.run(self._resend(call, self._renewing))
                 return
         if call is not None:
-            self.journal.record_life("", "lost", **{"for": call.n, "error": error.as_json()})
+            # An error body with a foreign id is an answer all the same: the exchange says to what.
+            fate = "error" if isinstance(error, ServerError) else "lost"
+            self.journal.record_life("", fate, **{"for": call.n, "error": error.as_json()})
             self.pending.fail(call, error)
 
     async def _renew(self) -> None:

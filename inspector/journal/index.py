@@ -17,6 +17,7 @@ from inspector.protocol.jsonrpc import Shape, id_key, shape_of
 NO_ID = -1
 _STRING_BASE = -2
 _KEPT_ANSWERED = 4096
+_KEPT_CHANNELS = 4096
 
 # Looking a member up in an enum costs more than comparing it; this is the hot path.
 _SEND, _RECV = Dir.SEND, Dir.RECV
@@ -272,10 +273,8 @@ class Index:
     def bind_channel(self, channel: str, n: int) -> None:
         """Say that what arrives on `channel` belongs to request `n` (a POST and the stream that answers it)."""
         self._channel_request[channel] = n
-
-    def free_channel(self, channel: str) -> None:
-        """Forget a channel that is closed."""
-        self._channel_request.pop(channel, None)
+        if len(self._channel_request) > _KEPT_CHANNELS:
+            del self._channel_request[next(iter(self._channel_request))]
 
     def _encode_id(self, value: Any) -> int:
         if type(value) is int and 0 <= value < _MAX_DIRECT_ID:
@@ -305,8 +304,8 @@ class Index:
                 self._token_of[n] = token
             if message["method"] in _CALLS:
                 self._open_calls[n] = None
-            if channel != "stdio":
-                self._channel_request[channel] = n
+            if channel.startswith(_OWN_CHANNEL):
+                self.bind_channel(channel, n)
             return 0
         return self._enclosing(channel)
 
@@ -369,7 +368,9 @@ class Index:
 
 _CALLS = frozenset(("tools/call", "prompts/get", "resources/read", "completion/complete"))
 _ABOUT_REQUESTS = frozenset(("notifications/progress", "notifications/cancelled"))
-_FATES = {"cancel": State.CANCELLED, "timeout": State.TIMED_OUT, "lost": State.LOST}
+_OWN_CHANNEL = ("post-", "replay-")
+"""How the names of channels begin that carry one request and what belongs to it."""
+_FATES = {"error": State.ERROR, "cancel": State.CANCELLED, "timeout": State.TIMED_OUT, "lost": State.LOST}
 
 
 def _is_tool_error(message: dict[str, Any]) -> bool:
