@@ -113,7 +113,7 @@ class Judge:
         if index.shape(n) != Shape.BATCH:
             return index.method(n)
         id = message.get("id")
-        code = index.id_code(id) if type(id) in (int, str) else None
+        code = index.id_code(id) if isinstance(id, (int, str)) else None
         for m in range(n - 1, max(0, n - 2000), -1):
             if index.ids[m - 1] == code and index.shape(m) == Shape.REQUEST and index.dir(m) == Dir.SEND:
                 return index.method(m)

@@ -183,7 +183,7 @@ def _progress_rules(params: dict[str, Any], index: Index, n: int, watched: Watch
     state = index.state(index.pairs[n - 1])
     if state in (State.DONE, State.ERROR) and index.pairs[index.pairs[n - 1] - 1] < n:
         yield "UTIL-15", "must", "Progress came after the request was answered."
-    if type(value) in (int, float):
+    if isinstance(value, (int, float)):
         before = watched.progress.get(token)
         if before is not None and value <= before:
             yield "UTIL-15", "must", f"Progress went from {before:g} to {value:g}; it must rise."

@@ -33,7 +33,7 @@ class Progress:
         """Between 0 and 1, or None where the total is not known."""
         if not self.total or not self.total > 0:
             return None
-        return min(1.0, max(0.0, self.value / self.total))
+        return float(min(1.0, max(0.0, self.value / self.total)))
 
 
 class Call:

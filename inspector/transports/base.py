@@ -81,7 +81,7 @@ class Transport(Protocol):
         """
 
     def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
-        """The handshake is done: the revision for the version header, whether streams can be resumed, whether to listen."""
+        """The handshake is done: revision for the version header, whether streams can be resumed, whether to listen."""
 
     async def settled(self) -> None:
         """Wait until the server has accepted the notifications sent so far, or refused them; not for answers."""

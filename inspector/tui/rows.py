@@ -18,7 +18,9 @@ def heading(text: str) -> list[Pieces]:
 def fact(label: str, value: str, width: int, role: str = "normal") -> list[Pieces]:
     """A label at the left and its value beside it, over as many lines as it needs."""
     first, *rest = beside(value, width - LABEL, role)
-    return [[(f"{label:<{LABEL}}", "muted"), first], *([" " * LABEL, line] for line in rest)]
+    rows: list[Pieces] = [[(f"{label:<{LABEL}}", "muted"), first]]
+    rows += [[" " * LABEL, line] for line in rest]
+    return rows
 
 
 def beside(text: str, width: int, role: str, *, limit: int = 200) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inspector.errors import ConfigError
 from inspector.tui.themes import DEFAULT, NO_COLOUR, Palette, bundled, bundled_folder, read_theme, textual_theme
@@ -23,7 +23,7 @@ class ThemeSwitch:
     keeps the theme it has, or wears the default.
     """
 
-    def __init__(self, app: App[object], folder: Path | None, report: Callable[[ConfigError], None]) -> None:
+    def __init__(self, app: App[Any], folder: Path | None, report: Callable[[ConfigError], None]) -> None:
         self.app = app
         self.folder = folder
         self.report = report

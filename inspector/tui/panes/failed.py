@@ -77,11 +77,10 @@ class FailedPane(Container):
 
     def action_copy(self) -> None:
         """The cause, the steps and the last words, as plain text."""
-        lines = []
-        for row in self._rows(100):
-            lines.append(
-                row if isinstance(row, str) else "".join(piece if isinstance(piece, str) else piece[0] for piece in row)
-            )
+        lines = [
+            row if isinstance(row, str) else "".join(piece if isinstance(piece, str) else piece[0] for piece in row)
+            for row in self._rows(100)
+        ]
         text = f"{self.session.target.describe()}\n" + "\n".join(lines)
         self.post_message(Copy(text, "what happened"))
 

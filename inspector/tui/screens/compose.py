@@ -135,7 +135,7 @@ class MessageEditor(Editor):
     """An editor that fills its place; enter begins a new line with the same indentation."""
 
     DEFAULT_CSS = """
-    MessageEditor { height: 1fr; }
+    MessageEditor { height: 1fr; margin: 0 1; }
     """
 
     def __init__(self, value: str) -> None:

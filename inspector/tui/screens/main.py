@@ -59,7 +59,7 @@ class MainScreen(Screen[None]):
     """One session, live or recorded."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(0, "-narrow"), (MEDIUM, "-medium"), (WIDE, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (MEDIUM, "-medium"), (WIDE, "-wide")]  # noqa: RUF012 - Textual declares it so
     DEFAULT_CSS = """
     MainScreen { layout: vertical; }
     #body { layout: horizontal; height: 1fr; }
@@ -208,15 +208,15 @@ class MainScreen(Screen[None]):
         for pane in (self._catalog, self._work, self._messages, self._detail):
             if pane.is_on_screen:
                 pane.tick()
-        for selector, kind in (
-            ("#server", ServerPane),
-            ("#failed", FailedPane),
-            ("#inbox", InboxPane),
-            ("#last", LastMessageLine),
-        ):
-            pane = self.query_one(selector, kind)
-            if pane.display:
-                pane.tick()
+        others = (
+            self.query_one(ServerPane),
+            self.query_one(FailedPane),
+            self.query_one(InboxPane),
+            self.query_one(LastMessageLine),
+        )
+        for other in others:
+            if other.display:
+                other.tick()
 
     def _tick_state(self) -> None:
         session = self.session
@@ -277,7 +277,7 @@ class MainScreen(Screen[None]):
         for id, key, title, short in _TABS:
             number = ""
             if id in KINDS:
-                found = self.session.catalog[id]  # type: ignore[index]
+                found = self.session.catalog[id]
                 number = count(len(found)) if found.pages else ""
             elif id == "inbox" and waiting:
                 number = str(waiting)
@@ -329,7 +329,7 @@ class MainScreen(Screen[None]):
         self.remove_class("-maximised")
         self.place = place
         if place in KINDS:
-            self._catalog.show(place)  # type: ignore[arg-type]
+            self._catalog.show(place)
         self._go("list")
         self._arrange()
         self._wake()
@@ -408,6 +408,14 @@ class MainScreen(Screen[None]):
         self._messages.maximised = maximised
         self._arrange()
         self.call_after_refresh(self._focus_in if maximised else lambda _: self._focus_list(), self._messages)
+
+    def show_address(self, name: ListName, address: str) -> None:
+        """Go to an item by its name or URI, ready to be used."""
+        self._show_place(name)
+        self._catalog.select(name, address)
+        item = self.session.catalog[name].get(address)
+        if item is not None:
+            self.post_message(events.ItemOpened(name, item))
 
     # What the panes say
 

@@ -109,7 +109,7 @@ class StartScreen(Screen[None]):
     #recordings { height: 3fr; }
     StartScreen.-slim #try { display: none; }
     """
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(0, "-slim"), (96, "-roomy")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (96, "-roomy")]  # noqa: RUF012 - Textual declares it so
 
     def __init__(self, settings: Settings, config: Path | None = None) -> None:
         super().__init__()
