@@ -1,0 +1,50 @@
+"""Messages of a prompt or of a sampling request: content blocks under the role that says them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.text import safe
+from inspector.tui.themes import ascii_only
+from inspector.tui.widgets.content import ContentView
+from inspector.tui.widgets.content_blocks import Shown
+from inspector.tui.widgets.sections import PieceSection
+
+MESSAGE_LIMIT = 300
+
+
+class MessagesView(ContentView):
+    """A `ContentView` whose blocks may stand under headings; `load_messages` takes them from prompt messages."""
+
+    def __init__(self, *, empty: str = "", id: str | None = None) -> None:
+        self._heads: dict[int, str] = {}
+        super().__init__(empty=empty, id=id)
+
+    def load_plain(self, blocks: Any) -> None:
+        """Show blocks without headings."""
+        self._heads = {}
+        self.load(blocks)
+
+    def load_messages(self, messages: Any) -> None:
+        """Show messages role by role, whatever they are: what is no message is shown as unknown content."""
+        blocks: list[Any] = []
+        heads: dict[int, str] = {}
+        for message in (messages if isinstance(messages, list) else [messages])[:MESSAGE_LIMIT]:
+            known = isinstance(message, dict) and "content" in message
+            content = message["content"] if known else message
+            heads[len(blocks)] = safe(message.get("role"), 40, ascii=ascii_only()) if known else "no message"
+            blocks += content if isinstance(content, list) else [content]
+        self._heads = heads
+        self.load(blocks)
+
+    def _show_blocks(self, blocks: Any, shown: list[Shown]) -> None:
+        headed = []
+        for at, block in enumerate(shown):
+            head = self._heads.get(at)
+            if head is not None:
+                # The empty line between blocks goes above the heading.
+                above = [PieceSection([("", ())])] if at else []
+                title = PieceSection([(head, [(0, len(head), "accent" if head == "user" else "progress")])])
+                block = Shown([*above, title, *block.sections[1 if at else 0 :]], block.block, block.acts)
+            headed.append(block)
+        super()._show_blocks(blocks, headed)

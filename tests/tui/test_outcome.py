@@ -1,0 +1,76 @@
+"""How a request ended, from a live call and from the recording of the same call."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+from live_demo import demo
+
+from inspector.client.pending import Call
+from inspector.client.session import Session
+from inspector.errors import InspectorError
+from inspector.tui.panes.outcome import Outcome, of_call, of_request
+
+
+async def ended(call: Call, seconds: float = 20) -> None:
+    with suppress(InspectorError):
+        await asyncio.wait_for(call.result(), seconds)
+
+
+def both(session: Session, call: Call) -> tuple[Outcome, Outcome]:
+    later = of_request(session.journal, call.n)
+    assert later is not None
+    return of_call(call, session.journal), later
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "kind"),
+    [
+        ("echo", {"message": "hi"}, "result"),
+        ("fail", {}, "tool-error"),
+        ("protocol-error", {}, "protocol-error"),
+        ("no-such-tool", {}, "protocol-error"),
+        ("crash", {}, "connection"),
+    ],
+)
+async def test_errors_are_told_apart_live_and_later(tool: str, arguments: dict[str, str], kind: str) -> None:
+    async with demo() as session:
+        call = session.call_tool(tool, arguments)
+        await ended(call)
+        live, later = both(session, call)
+        assert (live.kind, later.kind) == (kind, kind)
+        assert (live.request_n, live.answer_n) == (later.request_n, later.answer_n)
+        assert live.value == later.value
+        assert live.has_answer == later.has_answer == (kind in ("result", "tool-error"))
+
+
+async def test_a_call_that_is_cancelled_or_times_out_is_neither_an_error_of_the_server_nor_of_the_tool() -> None:
+    async with demo() as session:
+        call = session.call_tool("forget")
+        call.cancel()
+        assert [each.kind for each in both(session, call)] == ["cancelled", "cancelled"]
+        late = session.call_tool("forget", timeout=0.05)
+        await ended(late)
+        assert [each.kind for each in both(session, late)] == ["timeout", "timeout"]
+        assert "within 0.05 s" in (of_call(late, session.journal).error or InspectorError("")).message
+
+
+async def test_a_late_answer_is_kept_and_called_late() -> None:
+    async with demo() as session:
+        call = session.call_tool("echo", {"message": "x"})
+        call.cancel()
+        for _ in range(1000):
+            await asyncio.sleep(0 if call.late else 0.01)
+        for outcome in both(session, call):
+            assert outcome.kind == "cancelled"
+            assert outcome.has_answer
+            assert outcome.value["content"][0]["text"]
+            assert outcome.lateness.startswith("answered late, after ")
+
+
+async def test_a_request_without_an_end_has_no_outcome_yet() -> None:
+    async with demo() as session:
+        call = session.call_tool("forget")
+        assert of_request(session.journal, call.n) is None

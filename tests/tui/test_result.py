@@ -1,0 +1,193 @@
+"""The result pane: every way a request can end, shown for what it is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+from live_demo import Ticking, demo
+from textual.pilot import Pilot
+from tui_screens import screen_lines, screen_text, settle
+
+from inspector.client.pending import Call
+from inspector.client.session import Session
+from inspector.errors import InspectorError
+from inspector.tui.events import OpenResource, Save, ShowExchange
+from inspector.tui.panes import links
+from inspector.tui.panes.outcome import Answer, of_call
+from inspector.tui.panes.result import ResultPane
+
+Shown = tuple[Session, ResultPane, Ticking, Pilot[None]]
+
+
+@asynccontextmanager
+async def stage(size: tuple[int, int] = (70, 24), *lists: Any) -> AsyncIterator[Shown]:
+    async with demo(*lists) as session:
+        pane = ResultPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=size, message_hook=app.hear) as pilot:
+            yield session, pane, app, pilot
+
+
+async def end(call: Call) -> None:
+    with suppress(InspectorError):
+        await asyncio.wait_for(call.result(), 20)
+
+
+async def show(stage: Shown, call: Call, schema: Any = None) -> Answer:
+    session, pane, _app, pilot = stage
+    await end(call)
+    answer = Answer(of_call(call, session.journal), schema)
+    pane.show(answer)
+    await pilot.pause()
+    return answer
+
+
+async def test_text_stands_there_with_its_time_and_size() -> None:
+    async with stage() as (session, pane, app, pilot):
+        await show((session, pane, app, pilot), session.call_tool("echo", {"message": "hello there"}))
+        await settle(pilot, lambda: "hello there" in screen_text(app))
+        top = screen_lines(app)[0]
+        assert " ms" in top
+        assert " B " in top
+        assert "error" not in top
+
+
+async def test_a_structured_result_is_held_against_its_schema() -> None:
+    async with stage((80, 30), "tools") as (session, pane, app, pilot):
+        schema = (session.catalog.tools.get("weather") or {})["outputSchema"]
+        await show((session, pane, app, pilot), session.call_tool("weather", {"city": "Lima"}), schema)
+        await settle(pilot, lambda: "✓ matches its schema" in screen_lines(app)[0])
+        assert "structured  content 1  raw" in screen_text(app)
+        assert '"city": "Lima"' in screen_text(app)
+
+
+async def test_what_differs_from_the_schema_is_listed_and_nothing_is_hidden() -> None:
+    async with stage((80, 30), "tools") as (session, pane, app, pilot):
+        schema = (session.catalog.tools.get("bad-structured") or {})["outputSchema"]
+        answer = await show((session, pane, app, pilot), session.call_tool("bad-structured", {"city": "Lima"}), schema)
+        await settle(pilot, lambda: "from its schema" in screen_lines(app)[0])
+        assert answer.violations
+        shown = screen_text(app)
+        assert f"▲ {len(answer.violations)} difference" in shown
+        assert answer.violations[0].message[:40] in shown
+        assert answer.structured
+        assert answer.structured.splitlines()[0][:1] == "{"
+        pane.focus_inside()
+        await pilot.press("e")
+        await settle(pilot, lambda: '"jsonrpc"' in screen_text(app))
+
+
+async def test_a_promised_structure_that_is_missing_and_a_schema_that_is_none_are_said() -> None:
+    async with stage() as (session, pane, app, pilot):
+        here = (session, pane, app, pilot)
+        await show(here, session.call_tool("echo", {"message": "x"}), {"type": "object"})
+        await settle(pilot, lambda: "▲ 1 difference from its schema" in screen_lines(app)[0])
+        await show(here, session.call_tool("weather", {"city": "Lima"}), {"type": 7})
+        await settle(pilot, lambda: "its schema cannot be used" in screen_lines(app)[0])
+        assert "Lima" in screen_text(app)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("fail", {}, "✗ tool error"),
+        ("no-such-tool", {}, "✗ protocol error"),
+        ("crash", {}, "✗ no answer"),
+    ],
+)
+async def test_errors_are_told_apart(tool: str, arguments: dict[str, Any], said: str) -> None:
+    async with stage((90, 24)) as (session, pane, app, pilot):
+        await show((session, pane, app, pilot), session.call_tool(tool, arguments))
+        await settle(pilot, lambda: said in screen_lines(app)[0])
+        assert pane.tone == "error"
+        shown = screen_text(app)
+        if tool == "no-such-tool":
+            assert "-32602  Invalid params" in shown
+            assert "Unknown tool" in shown
+
+
+async def test_our_own_time_out_and_our_own_cancelling_are_no_answers() -> None:
+    async with stage((90, 24)) as (session, pane, app, pilot):
+        here = (session, pane, app, pilot)
+        await show(here, session.call_tool("forget", timeout=0.05))
+        await settle(pilot, lambda: "✗ timed out" in screen_lines(app)[0])
+        assert "No answer to tools/call forget within 0.05 s" in screen_text(app)
+        call = session.call_tool("forget")
+        call.cancel()
+        await show(here, call)
+        await settle(pilot, lambda: "cancelled" in screen_lines(app)[0])
+        assert pane.tone == ""
+        assert "You cancelled it after" in screen_text(app)
+
+
+async def test_a_late_answer_is_shown_and_called_late() -> None:
+    async with stage((90, 24)) as (session, pane, app, pilot):
+        call = session.call_tool("echo", {"message": "better late"})
+        call.cancel()
+        await settle(pilot, lambda: call.late)
+        await show((session, pane, app, pilot), call)
+        await settle(pilot, lambda: "better late" in screen_text(app))
+        assert "Answered late, after" in screen_text(app)
+
+
+async def test_prompts_stand_role_by_role_and_resources_by_their_kind() -> None:
+    async with stage((80, 30)) as (session, pane, app, pilot):
+        here = (session, pane, app, pilot)
+        await show(here, session.get_prompt("explain-code", {"code": "x = 1", "language": "python"}))
+        await settle(pilot, lambda: "messages" in screen_text(app))
+        assert "user" in screen_text(app)
+        await show(here, session.read_resource("demo://planets"))
+        await settle(pilot, lambda: '"Mercury"' in screen_text(app))
+        assert "application/json" in screen_text(app)
+        await show(here, session.read_resource("demo://bytes"))
+        await settle(pilot, lambda: "application/octet-stream" in screen_text(app))
+        pane.focus_inside()
+        await pilot.press("w")
+        await settle(pilot, lambda: bool(app.heard(Save)))
+        assert app.heard(Save)[0].data == bytes(range(256)) * 4  # type: ignore[attr-defined]
+
+
+async def test_a_linked_resource_can_be_gone_to_and_the_messages_of_the_call_shown() -> None:
+    async with stage((80, 30)) as (session, pane, app, pilot):
+        call = session.call_tool("link-resources", {})
+        await show((session, pane, app, pilot), call)
+        await settle(pilot, lambda: "demo://" in screen_text(app))
+        pane.focus_inside()
+        await pilot.press("down", "down", "down", "enter", "m")
+        await settle(pilot, lambda: bool(app.heard(ShowExchange)))
+        assert app.heard(OpenResource)[0].uri.startswith("demo://")  # type: ignore[attr-defined]
+        assert app.heard(ShowExchange)[0].n == call.n  # type: ignore[attr-defined]
+
+
+async def test_a_link_that_must_be_opened_first_stands_whole_and_opens_by_its_key_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[str] = []
+
+    def remember(link: links.Link) -> str:
+        opened.append(link.url)
+        return ""
+
+    monkeypatch.setattr("inspector.tui.panes.result.open_in_browser", remember)
+    async with stage((80, 30)) as (session, pane, app, pilot):
+        await show((session, pane, app, pilot), session.call_tool("need-link"))
+        await settle(pilot, lambda: "https://example.com/demo/connect?visit=" in screen_text(app))
+        assert "-32042  URL elicitation required" in screen_text(app)
+        assert opened == []
+        pane.focus_inside()
+        await pilot.press("o")
+        await settle(pilot, lambda: "call again" in screen_text(app))
+        assert [url.partition("?")[0] for url in opened] == ["https://example.com/demo/connect"]
+        await pilot.press("o")
+        assert len(opened) == 1
+
+
+async def test_an_empty_place_says_how_something_comes_here() -> None:
+    async with stage() as (_session, pane, app, pilot):
+        pane.show(None, "^r calls it; the result will stand here.")
+        await settle(pilot, lambda: "the result will stand here" in screen_text(app))
+        assert pane.hints() == []
