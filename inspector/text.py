@@ -98,7 +98,7 @@ def _shown(match: re.Match[str]) -> str:
             base = "\n"
         elif _sits_on(char):
             stack += 1
-            if base != "\n" and stack <= STACK_LIMIT:
+            if base not in "\n " and stack <= STACK_LIMIT:
                 out.append(char)
             else:
                 out.append(_code_point(char))
@@ -294,7 +294,8 @@ def _wrapped(line: str, width: int) -> Iterator[str]:
                 yield line[begin:gap].rstrip(" ")
                 begin, used = gap, used - used_at_gap
             else:
-                yield line[begin:start]
+                if used <= width:  # else it is an indentation wider than the room
+                    yield line[begin:start]
                 begin, used = start, 0
             gap = 0
         used += cells

@@ -43,6 +43,7 @@ def test_ordinary_text_comes_back_as_the_same_object() -> None:
         ("\ue000\ufdd0\uffff", "‹E000›‹FDD0›‹FFFF›", "\\ue000\\ufdd0\\uffff"),
         ("a\ufe0f\u3164", "a‹FE0F›‹3164›", "a\\ufe0f\\u3164"),
         ("\u0301x", "‹301›x", "\\u0301x"),
+        ("a \u0301\u1161", "a ‹301›‹1161›", "a \\u0301\\u1161"),
         ("e\u0301", "e\u0301", "e\\u0301"),
         ("e" + "\u0301" * 5, "e" + "\u0301" * 3 + "‹301›‹301›", "e" + "\\u0301" * 5),
         ("\x1b\u0301", "␛‹301›", "\\x1b\\u0301"),
@@ -136,6 +137,7 @@ def test_lines_wrap_at_spaces_and_inside_words_that_are_too_wide() -> None:
     assert lines("中文字 x", 4) == ["中文", "字 x"]
     assert lines("    indented-word", 8) == ["    inde", "nted-wor", "d"]
     assert lines("中", 1) == ["中"]
+    assert lines("     x", 2) == ["x"]
 
 
 @given(ANY_TEXT | TEMPER | st.text("ab 中\n", max_size=60), st.integers(2, 12))

@@ -214,12 +214,14 @@ class Form:
         """Give a field a value. Text is read as the field's kind wants it; any other value is taken as it is.
 
         Text that cannot be read so is kept as a string, and `errors` says what is wrong with it. Empty text leaves an
-        optional field out.
+        optional field out. The text that the field shows already changes nothing.
         """
         if not isinstance(value, str):
             self.put(path, value)
             return
         field = self._field_at(path)
+        if field.value is not UNSET and field.value is not None and field.text == value:
+            return  # nothing was changed, so neither is what the text was read as
         if value == "" and not any(choice.value == "" for choice in field.choices):
             if field.is_item and field.kind != "string":
                 self.put(path, None)
