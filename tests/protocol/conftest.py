@@ -1,0 +1,6 @@
+"""Hypothesis judges what is found, not how fast: a busy machine must not fail a test."""
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
