@@ -29,7 +29,7 @@ def block_lines(out: Output, raw: Any) -> list[str]:
     """One content block as safe lines (C-TOOL-05)."""
     block = ContentBlock(raw)
     if block.kind == "text":
-        return out.safe(block.body, multiline=True).split("\n")
+        return _text_lines(out, block.body)
     if block.kind in ("image", "audio"):
         return [_bytes_line(out, block.kind, block.mime_type, block.encoded)]
     if block.kind == "resource":
@@ -47,10 +47,15 @@ def resource_lines(out: Output, raw: Any) -> list[str]:
     """The contents of one resource as safe lines."""
     view = View(raw)
     if isinstance(view.members.get("text"), str):
-        return out.safe(view.text("text"), multiline=True).split("\n")
+        return _text_lines(out, view.text("text"))
     if isinstance(view.members.get("blob"), str):
         return [_bytes_line(out, "blob", view.text("mimeType"), view.text("blob"))]
     return json_lines(out, raw)
+
+
+def _text_lines(out: Output, text: str) -> list[str]:
+    """Text as safe lines; the line feed at its end is the one that is printed anyway."""
+    return out.safe(text.removesuffix("\n"), multiline=True).split("\n")
 
 
 def json_lines(out: Output, value: Any) -> list[str]:

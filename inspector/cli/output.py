@@ -107,11 +107,12 @@ class Output:
 
     def document_text(self, text: str) -> None:
         """The result as one JSON document, from its exact text."""
-        from inspector.export.exact import strict
+        if "NaN" in text or "Infinity" in text:
+            from inspector.export.exact import strict
 
-        text, changed = strict(text)
-        if changed:
-            self.note("The server sent NaN or Infinity, which are no JSON: printed as null and 1e999.")
+            text, changed = strict(text)
+            if changed:
+                self.note("note: The server sent NaN or Infinity, which are no JSON: printed as null and 1e999.")
         self._result(text.encode("utf-8", "surrogatepass") + b"\n")
 
     def pretty(self, text: str) -> None:

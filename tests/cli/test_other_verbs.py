@@ -76,8 +76,8 @@ def test_read_prints_text_and_describes_bytes(run: Run, script: Script, tmp_path
 
 
 def test_one_text_is_printed_alone(run: Run, script: Script) -> None:
-    server = script(resources__read={"result": {"contents": [{"uri": "a:1", "text": "just this"}]}})
-    assert run("read", "a:1", *server).out == "just this\n"
+    server = script(resources__read={"result": {"contents": [{"uri": "a:1", "text": "just this\n\n"}]}})
+    assert run("read", "a:1", *server).out == "just this\n\n"
 
 
 @pytest.mark.parametrize("result", [None, [1], {}, {"contents": [None, "x", {"text": 1}]}, {"contents": "no"}])

@@ -90,6 +90,32 @@ def test_a_newer_format_is_exported_as_its_lines(format: str, tmp_path: Path) ->
         assert event["b64"]
 
 
+ODD_LINES: list[dict[str, Any]] = [
+    {"n": -5, "t": -(10**15), "dir": [], "kind": {}, "ch": 5, "raw": 5},
+    {"t": 2**62, "kind": "stderr", "raw": "\x1b"},
+    {"kind": "life", "event": {"a": 1}, "for": "x"},
+    {"kind": "http", "dir": "send", "url": {"a": 1}, "headers": 7},
+    {"kind": "rpc", "dir": "recv", "raw": '{"jsonrpc":"2.0","id":{},"result":[]}'},
+    {"kind": "rpc", "dir": "recv", "raw": "\ud800"},
+    {"kind": "rpc", "b64": "!!"},
+    {"kind": "note", "finding": {"n": "x"}},
+    {"kind": "auth"},
+    {"kind": "sse", "raw": "data"},
+    {"x": float("nan")},
+]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("line", ODD_LINES)
+def test_lines_that_no_writer_of_ours_makes_are_exported_too(format: str, line: dict[str, Any], tmp_path: Path) -> None:
+    header = {"format": "mcp-recording", "version": 1, "tool": {"a": 1}, "target": {"label": {"x": 1}, "argv": [1]}}
+    file = tmp_path / "odd.mcp.jsonl"
+    file.write_text(f"{json.dumps(header)}\n{json.dumps(line)}\n", encoding="utf-8")
+    text = exported(opened(file), format)
+    text.encode()
+    assert format == "md" or len(json.loads(text)["events"]) == 1
+
+
 # JSON
 
 
