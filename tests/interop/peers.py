@@ -1,0 +1,190 @@
+"""The real servers, and by which names each offers what the tests ask for."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from inspector.config.targets import HttpTarget, StdioTarget, parse_target
+
+HERE = Path(__file__).parent
+CACHE = Path(os.environ.get("INSPECTOR_INTEROP", ""))
+NODE = os.environ.get("INSPECTOR_INTEROP_NODE", "node")
+EVERYTHING = str(CACHE / "npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js")
+SDK = (str(CACHE / "mcp/bin/python"), str(HERE / "servers/sdk_server.py"))
+FASTMCP = (str(CACHE / "fastmcp/bin/python"), str(HERE / "servers/fastmcp_server.py"))
+PATIENCE = 30
+"""Seconds that a server has to listen."""
+
+Tool = tuple[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What one server offers. A tool is its name and the arguments to call it with; a text is part of its answer."""
+
+    server: str
+    """The name by which it introduces itself."""
+    tools: frozenset[str]
+    """Tools that it must list, among others."""
+    echo: Tool
+    progress: Tool
+    steps: int
+    slow: Tool
+    sampling: Tool
+    elicitation: Tool
+    roots: Tool
+    structured: Tool
+    fails: Tool
+    resource: str
+    resource_text: str
+    template: str
+    expanded: str
+    """A URI made of the template."""
+    prompt: str
+    prompt_arguments: dict[str, str]
+    prompt_text: str
+    argument: str
+    """The prompt's argument that is completed."""
+    values: dict[str, list[str]]
+    """What is typed, and what is offered for it."""
+    subscribable: str = ""
+    touch: Tool | None = None
+    """A tool that makes the server tell of a change of `subscribable`."""
+    log: Tool | None = None
+    """A tool that makes the server log at `warning` and above, and below."""
+
+
+_LANGUAGES = {"p": ["python", "php", "perl"], "g": ["go"], "x": []}
+
+
+def _python(server: str, text: str, **more: Any) -> Offer:
+    return Offer(
+        server=server,
+        tools=frozenset(("echo", "add", "count", "slow", "ask_model", "ask_user", "roots", "log", "fail")),
+        echo=("echo", {"message": "hello"}),
+        progress=("count", {"steps": 4}),
+        steps=4,
+        slow=("slow", {"seconds": 30}),
+        sampling=("ask_model", {"prompt": "What is it?"}),
+        elicitation=("ask_user", {}),
+        roots=("roots", {}),
+        structured=("add", {"a": 2, "b": 3}),
+        fails=("fail", {}),
+        resource="test://readme",
+        resource_text=text,
+        template="test://items/{id}",
+        expanded="test://items/7",
+        prompt="review",
+        prompt_arguments={"language": "go"},
+        prompt_text="Please review this go code.",
+        argument="language",
+        values=_LANGUAGES,
+        log=("log", {}),
+        **more,
+    )
+
+
+SDK_OFFER = _python(
+    "sdk-server",
+    "Hello from the SDK",
+    subscribable="test://readme",
+    touch=("touch", {"uri": "test://readme"}),
+)
+FASTMCP_OFFER = _python("fastmcp-server", "Hello from fastmcp")
+_DOCUMENT = "demo://resource/static/document/architecture.md"
+EVERYTHING_OFFER = Offer(
+    server="mcp-servers/everything",
+    tools=frozenset(("echo", "get-sum", "get-tiny-image", "get-structured-content", "trigger-long-running-operation")),
+    echo=("echo", {"message": "hello"}),
+    progress=("trigger-long-running-operation", {"duration": 0.2, "steps": 4}),
+    steps=4,
+    slow=("trigger-long-running-operation", {"duration": 30, "steps": 1}),
+    sampling=("trigger-sampling-request", {"prompt": "What is it?", "maxTokens": 50}),
+    elicitation=("trigger-elicitation-request", {}),
+    roots=("get-roots-list", {}),
+    structured=("get-structured-content", {"location": "New York"}),
+    fails=("echo", {"message": 5}),
+    resource=_DOCUMENT,
+    resource_text="Everything Server",
+    template="demo://resource/dynamic/text/{resourceId}",
+    expanded="demo://resource/dynamic/text/7",
+    prompt="completable-prompt",
+    prompt_arguments={"department": "Sales", "name": "Eve"},
+    prompt_text="Please promote Eve to the head of the Sales team.",
+    argument="department",
+    values={"S": ["Sales", "Support"], "E": ["Engineering"], "x": []},
+    subscribable=_DOCUMENT,
+    touch=("toggle-subscriber-updates", {}),
+)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A server that can be reached: what it offers, and the words of a command line that name it."""
+
+    offer: Offer
+    words: tuple[str, ...]
+
+    @property
+    def target(self) -> StdioTarget | HttpTarget:
+        """The target that the words name."""
+        given = self.words[1:] if self.words[0] == "--" else self.words
+        found = parse_target(given, command=self.words[0] == "--")
+        assert isinstance(found, StdioTarget | HttpTarget)
+        return found
+
+
+STDIO = {
+    "everything": Peer(EVERYTHING_OFFER, ("--", NODE, EVERYTHING, "stdio")),
+    "sdk": Peer(SDK_OFFER, ("--", *SDK)),
+    "fastmcp": Peer(FASTMCP_OFFER, ("--", *FASTMCP)),
+}
+HTTP = {
+    "everything-http": (
+        EVERYTHING_OFFER,
+        (NODE, "--require", str(HERE / "loopback.cjs"), EVERYTHING, "streamableHttp"),
+    ),
+    "fastmcp-http": (FASTMCP_OFFER, FASTMCP),
+}
+NAMES = (*STDIO, *HTTP)
+
+
+def _free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port: int = sock.getsockname()[1]
+        return port
+
+
+@contextmanager
+def listening(name: str, log: Path) -> Iterator[Peer]:
+    """Starts a server over Streamable HTTP on the loopback interface and ends it. `log` gets what it writes."""
+    offer, command = HTTP[name]
+    port = _free_port()
+    words = command if name == "everything-http" else (*command, str(port))
+    with log.open("wb") as file:
+        process = subprocess.Popen(words, env=os.environ | {"PORT": str(port)}, stdout=file, stderr=file)
+    try:
+        _wait_for(process, port, log)
+        yield Peer(offer, (f"http://127.0.0.1:{port}/mcp",))
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and process.poll() is None:
+        with socket.socket() as sock:
+            if sock.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError(f"the server does not listen: {log.read_text(errors='replace')}")

@@ -1,0 +1,105 @@
+"""Running `inspector` as its user does, and what a test may leave running: nothing (looks into /proc: Linux only)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+INSPECTOR = (sys.executable, "-m", "inspector")
+DEMO = ("--", sys.executable, "-m", "inspector.demo")
+PATIENCE = 3.0
+"""Seconds that processes which have been told to end may take to be gone."""
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """The environment of a user whose home is `home`, with UTF-8 and without settings."""
+    ours = {name: str(home) for name in ("HOME", "INSPECTOR_STATE_HOME", "INSPECTOR_CONFIG_HOME")}
+    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LC_ALL", "LC_CTYPE")}
+    return kept | ours | {"LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)} | more
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command went."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """stdout as the one JSON document that it must be."""
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """stderr as the one line of JSON that an error must be."""
+        (line,) = self.err.splitlines()
+        body: dict[str, Any] = json.loads(line)["error"]
+        return body
+
+
+def run(home: Path, words: Sequence[str], *, timeout: float = 60, **more: str) -> Ran:
+    """Runs `inspector WORDS` to its end, in a session of its own so that none of its processes can hide."""
+    process = subprocess.Popen(
+        [*INSPECTOR, *words],
+        env=environment(home, **more),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
+    assert left_of(process.pid) == []
+    return Ran(process.returncode, out.decode(), err.decode())
+
+
+def _processes() -> Iterator[tuple[int, list[str], list[str]]]:
+    """Every living process: its id, its stat fields from the state on, its command line."""
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdecimal():
+            continue
+        try:
+            stat = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            words = (folder / "cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+        except OSError:
+            continue  # it has ended in the meantime
+        if stat[0] not in "ZX":
+            yield int(folder.name), stat, words
+
+
+def of_session(leader: int) -> list[str]:
+    """The command lines of what runs in the session that process `leader` began, and of the guard that watches it."""
+    return [
+        " ".join(words).strip()
+        for pid, stat, words in _processes()
+        if pid == leader or stat[3] == str(leader) or ("inspector-guard" in words and str(leader) in words)
+    ]
+
+
+def left_of(leader: int) -> list[str]:
+    """The same, after the little while that a process needs in order to end."""
+    end = time.monotonic() + PATIENCE
+    while (found := of_session(leader)) and time.monotonic() < end:
+        time.sleep(0.01)
+    return found
+
+
+def spawned(recording: Path) -> list[int]:
+    """The ids of the server processes that a recording tells of."""
+    lines = (json.loads(line) for line in recording.read_bytes().splitlines() if b'"event":"spawn"' in line)
+    return [line["pid"] for line in lines if line.get("kind") == "life"]
