@@ -46,11 +46,8 @@ CONTEXTS: Mapping[str, str] = {
     "detail": "app",
     "compose": "app",
     "server": "app",
-    "auth": "list",
-    "check": "list",
     "failed": "app",
     "start": "app",
-    "replay": "app",
 }
 """Every context, and the one around it whose keys work in it too (a key of the inner context wins)."""
 
@@ -64,10 +61,8 @@ _APP = (
     ("tab-2", "resources", "2", "Show the resources."),
     ("tab-3", "templates", "3", "Show the resource templates."),
     ("tab-4", "prompts", "4", "Show the prompts."),
-    ("tab-5", "tasks", "5", "Show the tasks."),
     ("tab-6", "server", "6", "Show the server: who it is, what it can, how the connection came about."),
     ("tab-7", "inbox", "7", "Show what the server asks of you."),
-    ("tab-8", "check", "8", "Show the compliance report."),
     ("messages", "messages", "m", "Go to the message log."),
     ("toggle-messages", "hide", "M", "Hide the message log, or show it again."),
     ("maximise", "maximise", "z", "Give the focused pane the whole screen, or put it back."),
@@ -75,7 +70,6 @@ _APP = (
     ("compose", "compose", "ctrl+n", "Write any message by hand and send it."),
     ("reconnect", "reconnect", "", "Close the connection and open it again."),
     ("restart", "restart", "", "End the server process and start it again."),
-    ("watch", "watch", "", "Restart the server when files of its folder change."),
     ("theme", "theme", "", "Choose a theme."),
 )
 _LIST = (
@@ -178,7 +172,6 @@ _ASK = (
     ("standing", "always so", "ctrl+s", "Answer questions of this kind so from now on."),
     ("open", "open the URL", "o", "Open the URL in your browser."),
     ("next", "next question", "ctrl+g", "Go to the next question that waits."),
-    ("go-to-answer", "go to the answer", "g", "Go to the message that answered (replay)."),
 )
 _DETAIL = (
     ("copy", "copy", "c", "Copy the message as JSON."),
@@ -201,53 +194,16 @@ _SERVER = (
     ("restart", "restart", "R", "End the server process and start it again."),
     ("log-level", "log level", "l", "Choose from which level the server logs."),
 )
-_AUTH = (
-    ("again", "again from here", "r", "Run the authorization again from this step."),
-    ("login", "log in anew", "L", "Forget the tokens and log in."),
-    ("copy", "copy for a bug report", "c", "Copy the steps without their secrets."),
-)
-_CHECK = (
-    ("again", "again", "r", "Run this check again."),
-    ("allow-calls", "allow calls", "a", "Let checks call tools."),
-    ("only-fails", "only fails", "o", "Show only what failed, or all."),
-    ("report", "report", "x", "Write the report to a file."),
-    ("run-all", "run all", "ctrl+r", "Run every check again."),
-    ("next-finding", "next", "right_square_bracket", "Go to the next failure or warning."),
-    ("its-messages", "its messages", "g", "Go to the messages that are the evidence."),
-    ("copy-curl", "copy as curl", "c", "Copy the evidence as curl commands."),
-    ("baseline", "to the baseline", "b", "Accept this failure from now on."),
-)
 _FAILED = (
     ("again", "start again", "r", "Try again."),
-    ("edit", "edit the command", "e", "Change the command or URL and try again."),
-    ("doctor", "all doctor steps", "d", "Look at every step of the connection."),
     ("copy", "copy for a bug report", "c", "Copy the steps and the server's last words."),
-    ("watch", "watch files, restart on change", "w", "Restart the server when files of its folder change."),
 )
 _START = (
     ("open", "open", "enter", "Open what is selected."),
     ("filter", "filter", "slash", "Show only what matches."),
-    ("doctor", "doctor", "d", "Look at every step of the connection."),
-    ("check", "check", "k", "Check the server's compliance."),
     ("demo", "open the demo", "D", "Open the demo server."),
-    ("serve", "serve as a mock", "s", "Answer clients from the recording."),
-    ("rerun", "run again", "r", "Send the recorded messages to a live server and compare."),
     ("export", "export", "x", "Export the recording."),
     ("delete", "delete", "delete", "Delete the recording, after asking."),
-)
-_REPLAY = (
-    ("pause", "pause", "space", "Stop the recording, or let it go on."),
-    ("back", "frame back", "left", "Go one frame back."),
-    ("forward", "frame", "right", "Go one frame on."),
-    ("exchange-back", "exchange back", "shift+left", "Go to the previous exchange."),
-    ("exchange-forward", "exchange", "shift+right", "Go to the next exchange."),
-    ("next-finding", "finding", "right_square_bracket", "Go to the next finding."),
-    ("previous-finding", "finding back", "left_square_bracket", "Go to the previous finding."),
-    ("faster", "faster", "greater_than_sign", "Play faster."),
-    ("slower", "slower", "less_than_sign", "Play slower."),
-    ("time", "time", "at", "Go to a point in time."),
-    ("serve", "serve", "s", "Answer clients from the recording."),
-    ("rerun", "run again", "r", "Send the recorded messages to a live server and compare."),
 )
 
 
@@ -270,11 +226,8 @@ def _table() -> Iterator[Verb]:
         ("detail", "A message", _DETAIL),
         ("compose", "Writing a message", _COMPOSE),
         ("server", "Server", _SERVER),
-        ("auth", "Authorization", _AUTH),
-        ("check", "Check", _CHECK),
         ("failed", "No connection", _FAILED),
         ("start", "Start", _START),
-        ("replay", "Replay", _REPLAY),
     ):
         for name, title, key, description in rows:
             yield Verb(f"{context}.{name}", title, group, key, context, description)
