@@ -10,7 +10,7 @@ from inspector.journal.filters.values import Pattern
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 
-_KEPT_REQUESTS = 100_000
+_KEPT_REQUESTS = 20_000
 _RELATED = Codes(codes_of((Shape.REQUEST, Shape.RESULT, Shape.ERROR, Shape.NOTIFICATION)))
 
 

@@ -18,7 +18,7 @@ from inspector.journal.index import NO_ID, Index, Names
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 
-_KEPT_IDS = 100_000
+_KEPT_IDS = 20_000
 _T = TypeVar("_T")
 
 

@@ -131,9 +131,9 @@ class FilteredView:
         self.apply(self.scan(self.seen))
         return self.behind > 0
 
-    def scan(self, last: int) -> Change:
-        """Look at one slice of what is new up to event `last`, and again at what may have changed since."""
-        low, high = self.seen + 1, min(last, self.seen + SLICE, self.journal.index.count)
+    def scan(self, last: int, limit: int = SLICE) -> Change:
+        """Look at what is new up to event `last`, `limit` events at most, and again at what may have changed since."""
+        low, high = self.seen + 1, min(last, self.seen + limit, self.journal.index.count)
         changed = self._changed()
         added: array[int] = array("I")
         if high >= low:

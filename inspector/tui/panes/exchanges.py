@@ -6,12 +6,15 @@ which the detail of a message shows.
 
 from __future__ import annotations
 
+import operator
 import time
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import NamedTuple
 
+from inspector.journal.filters.conditions import REQUESTS, Scan, States, both, picked
 from inspector.journal.format import Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
@@ -19,8 +22,9 @@ from inspector.protocol.jsonrpc import Shape
 
 _LOW = 0xFFFFFFFF
 _MANY = 20_000
-_PAUSE = 3.0
-"""Seconds between two looks at the durations of more than `_MANY` exchanges."""
+PAUSE = 1.0
+"""Seconds between two looks at the durations in a journal of more than `_MANY` events."""
+_FAILED = States((State.ERROR, State.TIMED_OUT, State.LOST))
 
 
 class Stats(NamedTuple):
@@ -36,9 +40,10 @@ class Growth(NamedTuple):
     """What a scan has found; `Exchanges.apply` takes it in."""
 
     seen: int
-    keys: array[int]
-    first: int | None
-    """The first row that is different; None where none is."""
+    gone: list[int]
+    """Exchanges that are shown no more."""
+    tail: array[int]
+    """The last rows; they take the place of all that do not come before the first of them."""
     stats: Stats
 
 
@@ -56,6 +61,8 @@ class Exchanges:
         self.stats = Stats()
         self._roots: array[int] = array("I")
         self._wanted: bytearray | None = bytearray(1) if filtered else None
+        self.stale = False
+        """The figures are not those of all that has been seen: another scan will bring them."""
         self._measured = 0.0
 
     def __len__(self) -> int:
@@ -91,28 +98,25 @@ class Exchanges:
         low = self.seen + 1
         self._find_roots(low, last)
         new = self._new_rows(low, last, added)
-        keys, first = self.keys, None
         gone = self._gone(left, fits) if fits is not None else []
-        if gone:
-            keys = keys[:]
-            for start in gone:
-                begin, end = bisect_left(keys, start << 32), bisect_left(keys, (start + 1) << 32)
-                del keys[begin:end]
-                first = begin if first is None else min(first, begin)
         if new:
+            new += self.keys[bisect_left(self.keys, min(new)) :]
             new.sort()
-            at = bisect_left(keys, new[0])
-            tail = keys[at:].tolist() + new
-            if at < len(keys):
-                tail.sort()
-            keys = keys[:at] + array("Q", tail)
-            first = at if first is None else min(first, at)
-        return Growth(last, keys, first, self._measure(keys))
+        return Growth(last, gone, array("Q", new), self._measure(last))
 
     def apply(self, growth: Growth) -> int | None:
         """Take in what a scan has found. Returns the first row that is different, None if none is."""
-        self.keys, self.seen, self.stats = growth.keys, growth.seen, growth.stats
-        return growth.first
+        keys, firsts = self.keys, []
+        if growth.tail:
+            firsts.append(bisect_left(keys, growth.tail[0]))
+            del keys[firsts[0] :]
+            keys.extend(growth.tail)
+        for root in growth.gone:
+            begin, end = bisect_left(keys, root << 32), bisect_left(keys, (root + 1) << 32)
+            del keys[begin:end]
+            firsts.append(begin)
+        self.seen, self.stats = growth.seen, growth.stats
+        return min(firsts, default=None)
 
     def _find_roots(self, low: int, last: int) -> None:
         index, roots = self.journal.index, self._roots
@@ -166,18 +170,29 @@ class Exchanges:
 
     # Figures
 
-    def _measure(self, keys: array[int]) -> Stats:
-        """Count, errors and percentiles of durations; of very many exchanges only now and then."""
+    def _measure(self, last: int) -> Stats:
+        """Count, errors and percentiles of durations, those of a sample where there are very many; not all the time."""
         now = time.monotonic()
-        if len(keys) > _MANY and now - self._measured < _PAUSE:
+        self.stale = last > _MANY and now - self._measured < PAUSE
+        if self.stale:
             return self.stats
         self._measured = now
-        index = self.journal.index
-        pairs, times, states, codes = index.pairs, index.times, index.states, index.codes
-        requests = [n for key in keys if (n := key & _LOW) == key >> 32 and codes[n - 1] >> 6 == Shape.REQUEST]
-        took = sorted(abs(times[pairs[n - 1] - 1] - times[n - 1]) for n in requests if pairs[n - 1])
-        errors = sum(states[n - 1] in (State.ERROR, State.TIMED_OUT, State.LOST) for n in requests)
-        return Stats(len(requests), errors, _percentile(took, 50), _percentile(took, 95))
+        index, scan = self.journal.index, Scan(self.journal)
+        pairs, times = index.pairs, index.times
+        exchanges = errors = 0
+        took: list[int] = []
+        for low in range(1, last + 1, _MANY):
+            high = min(low + _MANY - 1, last)
+            outermost = bytes(map(operator.not_, index.parents[low - 1 : high]))
+            chosen = both(REQUESTS.mask(scan, low, high, None), outermost)
+            if self._wanted is not None:
+                chosen = both(chosen, bytes(self._wanted[low : high + 1]))
+            exchanges += chosen.count(1)
+            errors += both(chosen, _FAILED.mask(scan, low, high, None)).count(1)
+            sample = islice(picked(low, chosen), 0, None, 1 + last // (_MANY * 10))
+            took += [abs(times[pairs[n - 1] - 1] - times[n - 1]) for n in sample if pairs[n - 1]]
+        took.sort()
+        return Stats(exchanges, errors, _percentile(took, 50), _percentile(took, 95))
 
 
 def _percentile(ordered: list[int], part: int) -> int | None:

@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
 from inspector.tui.keymap import bindings
+from inspector.tui.panes.message_rows import MessageRows
 from inspector.tui.panes.waterfall import WaterfallRows
 from inspector.tui.widgets.virtual_list import VirtualList
 
@@ -24,11 +25,17 @@ def _list_bindings() -> list[BindingType]:
 
 
 class MessageList(VirtualList, inherit_bindings=False):
-    """The rows of the log. The bars of the exchange view are drawn over the span of the rows that are visible."""
+    """The rows of the log. The first visible one tells the whole time, and bars span what is visible."""
 
     BINDINGS: ClassVar[list[BindingType]] = _list_bindings()
 
     def _row(self, index: int, cells: int) -> list[Strip]:
-        if isinstance(self.source, WaterfallRows) and self.source.look_at(self.scroll_offset.y, self.size.height):
+        rows, top = self.source, self.scroll_offset.y
+        if isinstance(rows, WaterfallRows) and rows.look_at(top, self.size.height):
             self._cache.clear()
+        if isinstance(rows, MessageRows) and rows.top != top:
+            for changed in (rows.top, top):
+                for selected, focused in ((False, False), (True, False), (True, True)):
+                    self._cache.discard((changed, selected, focused))
+            rows.top = top
         return super()._row(index, cells)

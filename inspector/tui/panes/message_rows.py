@@ -85,6 +85,8 @@ class MessageRows:
         self.numbers: Numbers = self.everything
         self.times: Times = "clock"
         self.from_first = False
+        self.top = 0
+        """The first row that is visible."""
         self.now: int | None = None
         self.id_cells = _LEAST_ID
         self._gists: LRUCache[int, list[Piece]] = LRUCache(_KEPT_GISTS)
@@ -195,7 +197,7 @@ class MessageRows:
             return since(t) if before is None else f"+{duration(t - before)}"
         if self.from_first and index:
             return f"+{_precise(t - times[self.numbers[0] - 1])}"
-        return self._clock(t, before, cells)
+        return self._clock(t, None if index == self.top else before, cells)
 
     def _clock(self, t: int, before: int | None, cells: int) -> str:
         """The time of day; of one in the same second as the row before it, only what is different."""

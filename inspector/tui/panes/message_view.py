@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from inspector.journal.filters import Change, Filter, FilteredView
-from inspector.journal.filters.view import SLICE
 from inspector.journal.journal import Journal
 from inspector.tui.panes.exchanges import Exchanges, Growth
 from inspector.tui.panes.message_rows import Everything, Numbers
@@ -14,6 +13,10 @@ AT_ONCE = 4000
 """Events that are taken in within a tick; more are left to a thread."""
 READ_AT_ONCE = 400
 """The same, where bodies have to be read."""
+LONG = 50_000
+"""Events from which on a recording is long: the exchange view leaves everything to the thread."""
+STEP = 1 << 13
+"""Events that the thread looks at before the interface has its turn."""
 
 
 class Step(NamedTuple):
@@ -57,17 +60,19 @@ class MessageView:
         """Whether what is new can be taken in without a thread."""
         if self.filtered is None and self.exchanges is None:
             return True
+        if self.exchanges is not None and self.journal.index.count > LONG:
+            return False
         reads = self.filter is not None and self.filter.reads
         return self.behind <= (READ_AT_ONCE if reads else AT_ONCE)
 
     def scan(self, last: int) -> Step:
-        """Look at one slice of what is new up to event `last`."""
+        """Look at a part of what is new up to event `last`."""
         if self.filtered is None:
             if self.exchanges is None:
                 return Step(last, None, None)
-            last = min(last, self.seen + SLICE)
+            last = min(last, self.seen + STEP)
             return Step(last, None, self.exchanges.scan(last))
-        change = self.filtered.scan(last)
+        change = self.filtered.scan(last, STEP)
         if self.exchanges is None:
             return Step(change.seen, change, None)
         left, new = set(change.left), {*change.added, *change.joined}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left, bisect_right
+from time import monotonic
 from typing import ClassVar
 
 from textual import work
@@ -19,12 +20,13 @@ from inspector.journal.filters import Filter, FilterError, parse
 from inspector.text import count, duration
 from inspector.tui.events import AnySession, EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
 from inspector.tui.keymap import Hint, bindings
+from inspector.tui.panes.exchanges import PAUSE
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.last_message import LastMessageLine
 from inspector.tui.panes.message_filter import exchange_filter, highlight
 from inspector.tui.panes.message_list import MessageList
 from inspector.tui.panes.message_rows import TIMES, TIMES_WORDS, MessageRows
-from inspector.tui.panes.message_view import MessageView
+from inspector.tui.panes.message_view import LONG, MessageView
 from inspector.tui.panes.message_words import pending
 from inspector.tui.panes.resend import send_again, sent_by_us, text_to_edit
 from inspector.tui.panes.waterfall import WaterfallHead, WaterfallRows
@@ -41,8 +43,8 @@ CLOCK = 0.1
 """Seconds between two looks at how long visible requests have been waiting."""
 PATIENCE = 0.15
 """Seconds without a key before a filter is evaluated over a long recording."""
-LONG = 50_000
-"""Events from which on a recording is long."""
+DRAWN = 0.05
+"""Seconds between two looks of the user at what has been found so far."""
 _MOST_STEPS = 1000
 
 
@@ -52,6 +54,7 @@ class MessagesPane(Edge):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("messages")]
     DEFAULT_CSS = """
     MessagesPane > MessageList { height: 1fr; }
+    MessagesPane.-exchanges > FilterInput { dock: top; }
     """
 
     maximised: reactive[bool] = reactive(False, repaint=False, init=False)
@@ -80,6 +83,7 @@ class MessagesPane(Edge):
         self._drawn: dict[int, tuple[int, int, int]] = {}
         self._delay: Timer | None = None
         self._clock: Timer | None = None
+        self._again: Timer | None = None
         self._head = WaterfallHead()
         self._head.display = False
         self._list = MessageList(self._rows, can_follow=True, follow=session.can_send)
@@ -133,17 +137,28 @@ class MessagesPane(Edge):
     async def _catch_up(self, view: MessageView) -> None:
         """Look through a long recording in a thread, slice by slice; rows appear as they are found."""
         self._catching_up = view
+        first: int | None = None
+        drawn = 0.0
         try:
             more = True
-            while more and view is self._view:
+            while more:
                 step = await asyncio.to_thread(view.scan, self.session.journal.index.count)
-                if view is self._view:
-                    self._take_in(view.apply(step))
+                if view is not self._view:
+                    return
+                found = view.apply(step)
+                first = found if first is None else first if found is None else min(first, found)
                 more = view.behind > 0
+                if not more or monotonic() - drawn > DRAWN:
+                    self._take_in(first)
+                    first, drawn = None, monotonic()
         finally:
             if self._catching_up is view:
                 self._catching_up = None
         self._describe()
+
+    def _grow_again(self) -> None:
+        self._again = None
+        self._grow()
 
     def _take_in(self, first: int | None) -> None:
         if self._rows.measure_ids():
@@ -192,6 +207,8 @@ class MessagesPane(Edge):
             facts += [
                 f"{name} {duration(us)}" for name, us in (("p50", stats.p50), ("p95", stats.p95)) if us is not None
             ]
+            if view.exchanges.stale and self._again is None:
+                self._again = self.set_timer(PAUSE, self._grow_again)
         if self._marked:
             facts.append([("comparing: d on the other", "ask")])
         if self._list.follow:
@@ -211,6 +228,7 @@ class MessagesPane(Edge):
 
     def watch_maximised(self, maximised: bool) -> None:
         self._head.display = maximised
+        self.set_class(maximised, "-exchanges")
         self._renew()
         if not maximised:
             self.keys = ()

@@ -40,7 +40,7 @@ class WaterfallColumns:
 
     def __init__(self, width: int, id_cells: int) -> None:
         self.id = id_cells + 1
-        self.time = 9
+        self.time = 12 if width >= 100 else 10
         self.duration = 9
         self.size = 8
         self.bars = 0
