@@ -29,7 +29,7 @@ SHORTEST_SECRET = 4
 """A shorter value is not looked for: it would be found everywhere, and hides nothing."""
 
 _SCHEME = re.compile(r"^(\S+) +(\S.*)$", re.DOTALL)
-_QUERY = re.compile(r"([?&#;]|^)([A-Za-z_]+)=([^&#\s]*)")
+_QUERY = re.compile(r"([?&#;]|^)([A-Za-z_]+)=([^&#;\s]*)")
 _USERINFO = re.compile(r"(?i)\b(https?://)([^/?#\s@]+)@")
 
 

@@ -13,6 +13,7 @@ from inspector.errors import (
     RequestTimeout,
     ServerError,
     ServerExited,
+    SessionLost,
     UsageError,
 )
 from inspector.journal.format import Kind
@@ -755,3 +756,118 @@ def test_capabilities_are_checked_in_parts():
     assert not seen.can("prompts", "listChanged")
     assert not seen.can("odd")
     assert (seen.title, seen.name, seen.version) == ("T", "", "")
+
+
+async def test_a_session_that_the_server_forgot_is_made_anew_and_the_request_sent_again(connect):
+    """C-HTTP-12: what the HTTP transport says when a 404 answers our session id."""
+
+    def second_time_only(message, reply):
+        if len(server.asked("x")) == 2:
+            reply({"id": message["id"], "result": {"ok": True}})
+
+    server = Server(tools__list={"tools": []}, x=second_time_only)
+    async with connect(server) as session:
+        await session.load("tools")
+        call = session.start("x")
+        session.on_failed(call.outgoing, SessionLost("404"))
+        assert await call.result() == {"ok": True}
+        assert len(server.asked("initialize")) == 2
+        await until(lambda: len(server.asked("tools/list")) == 2)
+        assert "session-lost" in [e.fields.get("event") for e in session.journal.events() if e.kind is Kind.LIFE]
+
+
+async def test_a_session_that_cannot_be_made_anew_is_lost(connect):
+    server = Server(x=silent)
+    async with connect(server) as session:
+        call = session.start("x")
+        server.initialize = lambda m, reply: reply({"id": m["id"], "error": {"code": 1, "message": "no more"}})
+        session.on_failed(call.outgoing, SessionLost("404"))
+        with pytest.raises(HandshakeError):
+            await call.result()
+        assert session.phase == "lost"
+
+
+async def test_an_exchange_that_broke_ends_its_request_alone(connect):
+    async with connect(Server(x=silent)) as session:
+        broken, refused, other = session.start("x"), session.start("x"), session.start("x")
+        session.on_failed(broken.outgoing, ConnectionProblem("the stream ended"))
+        session.on_failed(refused.outgoing, ServerError(-32600, "no id"))
+        with pytest.raises(ConnectionProblem):
+            await broken.result()
+        with pytest.raises(ServerError):
+            await refused.result()
+        assert session.journal.index.state(broken.n) is State.LOST
+        assert session.journal.index.state(refused.n) is State.ERROR
+        assert other.fate == "pending"
+
+
+async def test_sending_on_a_dead_connection(connect):
+    async with connect(Server()) as session:
+        await session.transport.close()
+        with pytest.raises(ConnectionProblem):
+            await session.request("x")
+        assert session.notify("notifications/x") == 0
+        call = session.send_raw(b'{"jsonrpc":"2.0","id":"mine","method":"x"}')
+        with pytest.raises(ConnectionProblem):
+            await call.result()
+
+
+async def test_an_opening_that_is_interrupted_closes_what_it_opened():
+    server = Server()
+    server.initialize = silent
+    session = make_session(server)
+    opening = asyncio.create_task(session.open())
+    await until(lambda: server.seen)
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert session.phase == "closed"
+
+
+async def test_a_listing_that_is_interrupted_keeps_what_came(connect):
+    def first_page_only(message, reply):
+        if not message.get("params"):
+            reply({"id": message["id"], "result": {"tools": [{"name": "a"}], "nextCursor": "2"}})
+
+    async with connect(Server(tools__list=first_page_only)) as session:
+        task = session.run(session.load("tools"))
+        await until(lambda: len(session.catalog.tools) == 1)
+        task.cancel()
+        await until(lambda: not session.catalog.tools.loading)
+        assert session.catalog.tools.error is not None
+
+
+async def test_progress_without_a_total_and_a_pause_in_the_clock(connect):
+    async with connect(Server(x=silent)) as session:
+        call = session.start("x", timeout=30)
+        call.pause()
+        call.pause()
+        assert call.due > call.started + 29
+        call.resume()
+        call.resume()
+        assert call.allowed == pytest.approx(30, abs=0.5)
+        assert session.pending.calls() == [call]
+
+
+def test_transports_by_target():
+    from pathlib import Path
+
+    from inspector.client.options import Options
+    from inspector.client.session import transport_for
+    from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
+
+    assert transport_for(StdioTarget(("x",)), None, Options()).name == "stdio"
+    assert transport_for(HttpTarget("http://127.0.0.1:1/"), None, Options()).name == "http"
+    with pytest.raises(UsageError, match="is a recording"):
+        transport_for(RecordingTarget(Path("a.mcp.jsonl")), None, Options())
+
+
+async def test_http_sse_is_refused_in_words():
+    from inspector.client.options import Options
+    from inspector.client.session import Session
+    from inspector.config.targets import HttpTarget
+    from inspector.journal.journal import Journal
+
+    session = Session(HttpTarget("http://127.0.0.1:1/sse", transport="sse"), Journal.unnamed({}), Options())
+    with pytest.raises(UsageError, match="not spoken"):
+        await session.open()

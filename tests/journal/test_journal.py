@@ -57,7 +57,16 @@ def columns(journal):
     index = journal.index
     return [
         list(column)
-        for column in (index.offsets, index.times, index.sizes, index.codes, index.states, index.ids, index.pairs, index.parents)
+        for column in (
+            index.offsets,
+            index.times,
+            index.sizes,
+            index.codes,
+            index.states,
+            index.ids,
+            index.pairs,
+            index.parents,
+        )
     ] + [[index.method(n) for n in range(1, len(journal) + 1)]]
 
 
@@ -93,14 +102,20 @@ def test_recordings_are_private(journal):
 
 def test_what_was_recorded_live_is_indexed_the_same_later(journal):
     journal.record_life("stdio", "spawn", argv=["x"])
-    journal.record_sent("stdio", b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":"t"}}}',
-                        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"_meta": {"progressToken": "t"}}})
+    journal.record_sent(
+        "stdio",
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":"t"}}}',
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"_meta": {"progressToken": "t"}}},
+    )
     journal.record_stderr("stderr", [b"one", b"\xff"])
-    journal.record_received("stdio", [
-        b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1}}',
-        b'{"jsonrpc":"2.0","id":9,"method":"roots/list"}',
-        *HOSTILE,
-    ])
+    journal.record_received(
+        "stdio",
+        [
+            b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1}}',
+            b'{"jsonrpc":"2.0","id":9,"method":"roots/list"}',
+            *HOSTILE,
+        ],
+    )
     journal.record_http("post-1", Dir.SEND, method="POST", url="http://x/?code=1", headers=[("A", "b")])
     journal.record_sse("post-1", "", id="3")
     journal.record_life("", "timeout", **{"for": 2})
@@ -194,7 +209,13 @@ def test_a_line_longer_than_the_read_block(journal):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"", "empty"), (b"\n\n", "empty"), (b"\x7fELF\x00\x01", "no recording"), (b'{"format":"other"}\n', "no recording"), (b"[1]\n", "no recording")],
+    [
+        (b"", "empty"),
+        (b"\n\n", "empty"),
+        (b"\x7fELF\x00\x01", "no recording"),
+        (b'{"format":"other"}\n', "no recording"),
+        (b"[1]\n", "no recording"),
+    ],
 )
 def test_what_is_no_recording_is_refused_in_words(tmp_path, content, words):
     path = tmp_path / "x.mcp.jsonl"
@@ -333,7 +354,9 @@ def test_secrets_that_we_hold_never_reach_the_file(tmp_path):
     journal = Journal.create(tmp_path / "a.mcp.jsonl", {"argv": ["run", secret]}, [secret])
     text = json.dumps({"jsonrpc": "2.0", "method": "m", "params": {"token": secret}})
     journal.record_sent("stdio", text.encode(), json.loads(text))
-    journal.record_received("stdio", [json.dumps({"echo": secret}, ensure_ascii=False).encode(), b"\xff " + secret.encode()])
+    journal.record_received(
+        "stdio", [json.dumps({"echo": secret}, ensure_ascii=False).encode(), b"\xff " + secret.encode()]
+    )
     journal.record_stderr("stderr", [f"using {secret}".encode()])
     journal.record_life("stdio", "spawn", argv=[secret])
     journal.record_http("post-1", Dir.SEND, url="https://u:pw@h/x?access_token=abc", headers=[("X-Key", secret)])

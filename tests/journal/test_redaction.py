@@ -1,0 +1,94 @@
+"""Nothing that is secret is recorded, and what is not secret is recorded as it was."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.journal.redaction import SECRET_FIELDS, SHORTEST_SECRET, Redactor
+
+
+@pytest.fixture
+def redactor():
+    return Redactor()
+
+
+@pytest.mark.parametrize(
+    "name", ["Authorization", "COOKIE", "set-cookie", "Proxy-Authorization", "X-API-Key", "Mcp-Session-Id"]
+)
+def test_secret_headers(redactor, name):
+    [(kept, value)], changed = redactor.headers([(name, "Bearer abc123")])
+    assert kept == name
+    assert changed
+    assert "abc123" not in value
+
+
+def test_the_scheme_of_an_authorization_stays(redactor):
+    [(_, value)], _ = redactor.headers([("Authorization", "Basic dXNlcjpwdw==")])
+    assert value.startswith("Basic ‹redacted ")
+
+
+def test_other_headers_stay_in_their_order(redactor):
+    pairs = [("Accept", "a"), ("accept", "b"), ("X", "")]
+    assert redactor.headers(pairs) == (pairs, False)
+
+
+@pytest.mark.parametrize(
+    ("url", "hidden"),
+    [
+        ("https://h/x?code=SECRET&a=1", "SECRET"),
+        ("https://user:SECRET@h/x", "SECRET"),
+        ("https://h/#access_token=SECRET", "SECRET"),
+        ("https://h/x?a=1;refresh_token=SECRET", "SECRET"),
+    ],
+)
+def test_urls(redactor, url, hidden):
+    shown, changed = redactor.url(url)
+    assert changed
+    assert hidden not in shown
+    assert redactor.url("https://h/x?a=1&b=2") == ("https://h/x?a=1&b=2", False)
+
+
+@pytest.mark.parametrize("field", sorted(SECRET_FIELDS))
+def test_oauth_bodies_of_both_kinds(redactor, field):
+    for body in (json.dumps({"a": [{field: "SECRET"}], "b": 1}), f"grant=x&{field}=SECRET&b=1"):
+        shown, changed = redactor.oauth_body(body)
+        assert changed
+        assert "SECRET" not in shown
+        assert "b" in shown
+
+
+def test_oauth_bodies_without_secrets_stay_as_they_are(redactor):
+    for body in ('{"a":  1}', "a=1&b=2", "plain text", "", "[" * 3000, '{"token": null}'):
+        assert redactor.oauth_body(body) == (body, False)
+
+
+def test_a_body_nested_without_end_is_left_alone_below_a_bound(redactor):
+    body = json.dumps({"token": "SECRET"})
+    for _ in range(30):
+        body = json.dumps({"x": json.loads(body)})
+    assert "x" in redactor.oauth_body(body)[0]
+
+
+def test_a_command_line(redactor):
+    redactor.add("hunter22")
+    shown, changed = redactor.argv(["serve", "--key=hunter22"])
+    assert changed
+    assert "hunter22" not in " ".join(shown)
+    assert redactor.argv(["serve"]) == (["serve"], False)
+
+
+def test_very_short_values_are_not_looked_for(redactor):
+    redactor.add("ab")
+    assert not redactor.active
+    assert redactor.text("cab") == ("cab", False)
+
+
+@given(st.text(min_size=SHORTEST_SECRET, max_size=30), st.text(max_size=10), st.text(max_size=10))
+def test_a_held_secret_is_found_wherever_it_stands(secret, before, after):
+    redactor = Redactor([secret])
+    for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
+        shown, changed = redactor.text(f"{before}{form}{after}")
+        assert changed
+        assert "‹redacted " in shown
