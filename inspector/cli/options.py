@@ -88,7 +88,10 @@ def text_or_file(word: str) -> str:
     if word == "@-":
         import sys
 
-        return "" if sys.stdin is None else sys.stdin.read()
+        try:
+            return "" if sys.stdin is None else sys.stdin.read()
+        except (OSError, ValueError) as error:
+            raise UsageError(f"Standard input cannot be read: {error}.") from None
     from inspector.config.files import read_text
 
     return read_text(path(word[1:]), limit=1 << 30)

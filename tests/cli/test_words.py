@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -159,6 +161,12 @@ def test_values_come_from_files_where_they_begin_with_an_at_sign(tmp_path: Path)
     assert scan(["call", "t", "--args", f"@{file}", "@x"]).option("args") == {"a": 12345678901234567890}
     with pytest.raises(UsageError, match="no such file"):
         scan(["call", "t", "--args", f"@{file}.not", "@x"])
+
+
+def test_a_standard_input_that_is_no_text_is_said_to_be_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff"), encoding="utf-8"))
+    with pytest.raises(UsageError, match="Standard input cannot be read"):
+        scan(["call", "t", "--args", "@-", "@x"])
 
 
 def test_a_folder_given_as_a_root_becomes_its_uri(tmp_path: Path) -> None:
