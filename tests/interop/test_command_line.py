@@ -44,7 +44,10 @@ def terminal(peer: Peer, home: Path) -> Terminal:
 
 def pairs(arguments: dict[str, Any]) -> list[str]:
     """Arguments as they are typed."""
-    return [f"{key}={value}" if isinstance(value, str) else f"{key}:={json.dumps(value)}" for key, value in arguments.items()]
+    return [
+        f"{key}={value}" if isinstance(value, str) else f"{key}:={json.dumps(value)}"
+        for key, value in arguments.items()
+    ]
 
 
 def typed(tool: Tool) -> list[str]:

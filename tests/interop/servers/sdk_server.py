@@ -1,4 +1,4 @@
-"""A server of the official Python SDK (`mcp`), on its low-level class, over stdio: every feature of the handshake era."""
+"""A server of the official Python SDK (`mcp`) over stdio, on its low-level class: all that the handshake era has."""
 
 from __future__ import annotations
 
