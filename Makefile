@@ -16,7 +16,7 @@ demo: $(READY) ## the interface on the built-in demo server
 	$(BIN)/inspector demo
 
 test: $(READY) ## the unit, property and interface tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(READY) ## style, floors
 	$(BIN)/ruff check .
@@ -27,7 +27,7 @@ types: $(READY)
 	$(BIN)/mypy
 
 coverage: $(READY) ## tests, with the coverage of floors 0 to 4 (95 % at least)
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered
 
 interop: $(READY) ## real servers from PyPI and npm
 	tests/interop/run
