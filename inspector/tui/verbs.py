@@ -32,6 +32,7 @@ CONTEXTS: Mapping[str, str] = {
     "app": "",
     "list": "app",
     "catalog": "list",
+    "inbox": "list",
     "messages": "list",
     "text": "list",
     "json": "text",
@@ -39,7 +40,8 @@ CONTEXTS: Mapping[str, str] = {
     "form": "app",
     "resource": "form",
     "field": "form",
-    "items": "form",
+    "choices": "field",
+    "items": "field",
     "result": "app",
     "call": "app",
     "ask": "form",
@@ -86,6 +88,7 @@ _CATALOG = (
     ("call", "call", "ctrl+r", "Send the request with what its form holds."),
     ("refresh", "list again", "r", "Ask the server for the list again."),
 )
+_INBOX = (("ask-again", "ask me again", "a", "Ask again what was to be answered by standing answers."),)
 _MESSAGES = (
     ("filter", "filter", "slash", "Show only the messages that match a filter."),
     ("all", "all messages", "escape", "Drop the filter."),
@@ -130,7 +133,7 @@ _FORM = (
     ("call", "call", "ctrl+r", "Send the request with these arguments."),
     ("json", "json", "ctrl+e", "Show the same arguments as JSON, or as a form again."),
     ("editor", "$EDITOR", "ctrl+o", "Edit the arguments as JSON in your editor."),
-    ("past-calls", "past calls", "up", "Pick the arguments of an earlier call."),
+    ("past-calls", "past calls", "up,ctrl+up", "Pick the arguments of an earlier call."),
     ("about", "whole text", "f2", "Show all of the description, or only its beginning."),
     ("leave", "list", "escape", "Go back to the list."),
 )
@@ -143,9 +146,18 @@ _FIELD = (
     ("newline", "new line", "ctrl+j", "Begin a new line in a text field."),
     ("null", "null", "ctrl+t", "Make the value null, or a value again."),
     ("clear", "leave out", "ctrl+l", "Leave the field out, or put its default back."),
+    ("remove", "remove", "alt+delete,f8", "Remove this item, or a key that was added."),
+    ("move-up", "move up", "alt+up,f6", "Move this item up."),
+    ("move-down", "move down", "alt+down,f7", "Move this item down."),
+)
+_CHOICES = (
+    ("previous", "previous", "left", "Go to the previous choice; of one only, choose it."),
+    ("following", "next", "right", "Go to the next choice; of one only, choose it."),
+    ("choose", "choose", "space", "Choose, or take the choice back; open a list of choices."),
+    ("open", "open", "down", "Open the list of choices."),
 )
 _ITEMS = (
-    ("toggle", "open", "enter,space", "Show the members, or fold them away."),
+    ("open", "open", "enter,space", "Show the members, or fold them away."),
     ("add", "add", "plus,a", "Add an item."),
     ("remove", "remove", "delete,minus", "Remove this item."),
     ("move-up", "move up", "shift+up,K", "Move this item up."),
@@ -212,6 +224,7 @@ def _table() -> Iterator[Verb]:
         ("app", "Everywhere", _APP),
         ("list", "Lists", _LIST),
         ("catalog", "Catalogues", _CATALOG),
+        ("inbox", "Inbox", _INBOX),
         ("messages", "Messages", _MESSAGES),
         ("text", "Text", _TEXT),
         ("json", "JSON", _JSON),
@@ -219,6 +232,7 @@ def _table() -> Iterator[Verb]:
         ("form", "Forms", _FORM),
         ("resource", "A resource", _RESOURCE),
         ("field", "Fields", _FIELD),
+        ("choices", "Choices", _CHOICES),
         ("items", "Items of a field", _ITEMS),
         ("result", "Result", _RESULT),
         ("call", "A call in flight", _CALL),
