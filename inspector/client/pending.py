@@ -33,7 +33,10 @@ class Progress:
         """Between 0 and 1, or None where the total is not known."""
         if not self.total or not self.total > 0:
             return None
-        return float(min(1.0, max(0.0, self.value / self.total)))
+        try:
+            return float(min(1.0, max(0.0, self.value / self.total)))
+        except OverflowError:  # integers beyond what a double holds
+            return None
 
 
 class Call:
@@ -166,11 +169,17 @@ class Pending:
 
     KEPT_GIVEN_UP = 1024
 
-    def __init__(self, tell_cancelled: Callable[[Call, str], None], changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        tell_cancelled: Callable[[Call, str], None],
+        changed: Callable[[], None],
+        explain: Callable[[Call], str] = lambda _call: "",
+    ) -> None:
         self._calls: dict[Any, Call] = {}
         self._given_up: dict[Any, Call] = {}
         self._tell_cancelled = tell_cancelled
         self._changed = changed
+        self._explain = explain
         self._timer: asyncio.TimerHandle | None = None
         self.latency = 0.0
         """Seconds that the newest answer took."""
@@ -220,7 +229,7 @@ class Pending:
             return call
         call.answer_n = n
         error = message.get("error")
-        if error is not None:
+        if error is not None or "result" not in message:
             call._end("error", error=server_error(error, call.method))
         else:
             call._end("done", value=message.get("result"))
@@ -274,7 +283,7 @@ class Pending:
         seconds = call.ceiling if at_ceiling else call.timeout
         text = f"No answer to {call.method} {call.name}".rstrip() + f" within {seconds:g} s"
         text += ", the absolute limit." if at_ceiling and call.progress else "."
-        hint = "Allow more with --timeout SECONDS."
+        hint = self._explain(call) or "Allow more with --timeout SECONDS."
         self._give_up(call, "timeout", RequestTimeout(text, hint=hint))
         self._tell_cancelled(call, "timed out")
 

@@ -25,11 +25,16 @@ from inspector.client.wire import Wire
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.errors import InspectorError, NotOffered, ServerError, SessionLost, UsageError
 from inspector.journal.findings import Finding
+from inspector.journal.format import Dir
+from inspector.journal.index import State
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import LEGACY, NEWEST_MODERN
 from inspector.transports.base import Outgoing, Sink, Transport
+
+LOOKED_AT = 2000
+"""Events after a request that are looked at for the reason of a silence."""
 
 Phase = Literal["new", "connecting", "ready", "failed", "lost", "closed"]
 
@@ -37,9 +42,10 @@ Phase = Literal["new", "connecting", "ready", "failed", "lost", "closed"]
 def transport_for(target: Target, sink: Sink, options: Options) -> Transport:
     """The transport that a target wants."""
     if isinstance(target, StdioTarget):
-        from inspector.transports.stdio import StdioTransport
+        from inspector.transports.stdio import LONGEST_LINE, StdioTransport
 
-        return StdioTransport(target.command, sink, env=target.env, cwd=target.cwd)
+        limit = options.http.max_body or LONGEST_LINE
+        return StdioTransport(target.command, sink, env=target.env, cwd=target.cwd, limit=limit)
     if isinstance(target, HttpTarget):
         from inspector.transports.http import HttpTransport
 
@@ -74,7 +80,7 @@ class Session:
         self.surface_changes: list[SurfaceChange] = []
         """What is different since the connection before this one."""
         self.subscriptions = Subscriptions(lambda: self.changes.bump("subscriptions"))
-        self.pending = Pending(self._tell_cancelled, lambda: self.changes.bump("calls"))
+        self.pending = Pending(self._tell_cancelled, lambda: self.changes.bump("calls"), self._explain_silence)
         self.inbox = Inbox(self.options.standing, self._answer, lambda: self.changes.bump("inbox"), _defaults)
         self.inbox.on_open = self._pause_for
         self.inbox.on_closed = self._resume_for
@@ -252,6 +258,19 @@ class Session:
         self.journal.record_life("", event, **{"for": call.n, "reason": reason, "after_ms": round(call.elapsed * 1000)})
         self.driver.give_up(call, reason)
         self.transport.abandon(call.id)
+
+    def _explain_silence(self, call: Call) -> str:
+        """What arrived since the request and might have been meant as its answer; empty where there was nothing."""
+        index = self.journal.index
+        for n in range(call.n + 1, min(len(self.journal), call.n + LOOKED_AT) + 1):
+            if index.dir(n) != Dir.RECV:
+                continue
+            if index.state(n) is State.INVALID and index.sizes[n - 1]:
+                why = self.journal.event(n).fields.get("why", "no JSON-RPC message")
+                return f"Message {n} arrived meanwhile and cannot be read: {why}."
+            if index.state(n) is State.UNKNOWN:
+                return f"Message {n} arrived meanwhile and answers an id that was not asked: {index.id(n)!r}."
+        return ""
 
     # What arrives (the wire's listener)
 

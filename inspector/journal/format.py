@@ -149,7 +149,7 @@ def read_event(line: dict[str, Any], fallback_n: int) -> Event:
             data = b64.encode()
     return Event(
         n if type(n) is int else fallback_n,
-        t if type(t) is int else 0,
+        t if type(t) is int and 0 <= t < 1 << 62 else 0,
         DIRS.get(way, Dir.LOCAL) if type(way) is str else Dir.LOCAL,
         KINDS.get(kind, Kind.OTHER) if type(kind) is str else Kind.OTHER,
         ch if type(ch) is str else "",

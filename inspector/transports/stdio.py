@@ -17,10 +17,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO
 
-from inspector.errors import ServerExited, SessionLost, SpawnError
+from inspector.errors import LimitReached, ServerExited, SessionLost, SpawnError
 from inspector.transports.base import Outgoing, Sink
 
 READ_SIZE = 1 << 18
+LONGEST_LINE = 1 << 28
+"""Bytes of a line that has not ended at which the server is given up, unless `max_body_bytes` says otherwise."""
 STDERR_LINE = 1 << 16
 """Bytes of one stderr line at most; a longer one is recorded in pieces."""
 LAST_WORDS = 20
@@ -60,14 +62,21 @@ def child_environment(extra: Mapping[str, str], environ: Mapping[str, str] | Non
 class StdioTransport:
     """A server started as a child in a process group of its own.
 
-    `command` is argv; `env` are the variables added to the inherited few; `cwd` is the folder it starts in.
+    `command` is argv; `env` are the variables added to the inherited few; `cwd` is the folder it starts in; `limit` the
+    bytes of a line that does not end.
     """
 
     name = "stdio"
     channel = "stdio"
 
     def __init__(
-        self, command: Sequence[str], sink: Sink, *, env: Mapping[str, str] | None = None, cwd: str | None = None
+        self,
+        command: Sequence[str],
+        sink: Sink,
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        limit: int = LONGEST_LINE,
     ) -> None:
         self.command = list(command)
         self.sink = sink
@@ -80,6 +89,8 @@ class StdioTransport:
         self._loop: asyncio.AbstractEventLoop
         self._view = memoryview(bytearray(READ_SIZE))
         self._parts: list[bytes] = []
+        self._held_bytes = 0
+        self._limit = limit
         self._stderr = b""
         self._queue: deque[memoryview] = deque()
         self._held: list[bytes] = []
@@ -174,7 +185,11 @@ class StdioTransport:
             self._unanswered = 0
         if b"\n" not in block:
             self._parts.append(block)
+            self._held_bytes += len(block)
+            if self._held_bytes > self._limit:
+                self._give_up_line()
             return
+        self._held_bytes = 0
         lines = block.split(b"\n")
         if self._parts:
             self._parts.append(lines[0])
@@ -185,7 +200,20 @@ class StdioTransport:
             self._parts.append(rest)
         self.sink.received(self.channel, lines)
 
-    def _stdout_ended(self) -> None:
+    def _give_up_line(self) -> None:
+        """A line without an end would fill the memory: keep its beginning, say so, end the server."""
+        held, self._parts = self._held_bytes, self._parts[:1]
+        self._stdout_ended(watch=False)
+        error = LimitReached(
+            f"The server wrote {held >> 20} MiB in one line that does not end.",
+            hint="Raise max_body_bytes in the settings if it is meant; the first part of the line is in the recording.",
+        )
+        self._said_lost = True
+        self.sink.life(self.channel, "line-too-long", bytes=held)
+        self.kill_now()
+        self.sink.lost(error)
+
+    def _stdout_ended(self, *, watch: bool = True) -> None:
         self._loop.remove_reader(self._stdout)
         _close(self._stdout)
         self._stdout = -1
@@ -193,7 +221,7 @@ class StdioTransport:
             rest = b"".join(self._parts)
             self._parts.clear()
             self.sink.received(self.channel, [rest], cut=True)
-        if not self._closing and self._watch is None:
+        if watch and not self._closing and self._watch is None:
             self._watch = self._loop.create_task(self._watch_exit())
 
     def _read_stderr(self) -> None:

@@ -178,6 +178,23 @@ async def test_a_timeout_cancels_and_the_late_answer_is_kept_as_late(connect):
         assert session.journal.index.state(call.answer_n) is State.LATE
 
 
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [(b'{"id":1,"res', "cannot be read"), (b'{"id":"1","result":{}}', "'1'"), (b"Hello", "cannot be read")],
+)
+async def test_a_timeout_names_what_may_have_been_meant_as_the_answer(connect, sent, words):
+    async with connect(Server(x=lambda message, reply: reply(sent))) as session:
+        with pytest.raises(RequestTimeout) as caught:
+            await session.start("x", timeout=0.1).result()
+        assert words in caught.value.hint
+
+
+async def test_an_error_that_is_null_is_an_error(connect):
+    async with connect(Server(x=lambda m, reply: reply({"id": m["id"], "error": None}))) as session:
+        with pytest.raises(ServerError):
+            await session.request("x")
+
+
 async def test_progress_restarts_the_clock_and_the_ceiling_ends_it(connect):
     async def slow(message, reply):
         token = message["params"]["_meta"]["progressToken"]

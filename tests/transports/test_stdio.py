@@ -12,7 +12,7 @@ import time
 import pytest
 
 from inspector.client.wire import Wire
-from inspector.errors import InspectorError, ServerExited, SpawnError
+from inspector.errors import InspectorError, LimitReached, ServerExited, SpawnError
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 from inspector.transports.base import Outgoing
@@ -70,7 +70,9 @@ class Child:
 
     def received(self, kind=Kind.RPC):
         index = self.journal.index
-        return [self.journal.event(n).bytes for n in range(1, len(index) + 1) if index.kind(n) == kind and index.dir(n) == 2]
+        return [
+            self.journal.event(n).bytes for n in range(1, len(index) + 1) if index.kind(n) == kind and index.dir(n) == 2
+        ]
 
     def life(self, name):
         return [
@@ -127,6 +129,20 @@ async def test_a_large_message_to_a_child_that_reads_slowly():
         child.send({"method": "second"})
         await child.listener.wait(lambda: child.listener.frames)
         assert child.listener.frames[0].message["result"] == len(json.dumps(message)) + 1
+
+
+async def test_a_line_without_end_is_given_up_at_the_limit_and_its_beginning_kept():
+    code = """
+    import os
+    while True: os.write(1, b"x" * 65536)
+    """
+    async with Child(code, limit=1 << 20) as child:
+        await child.listener.wait(lambda: child.listener.error)
+        assert isinstance(child.listener.error, LimitReached)
+        assert "max_body_bytes" in child.listener.error.hint
+        [beginning] = child.received(Kind.INVALID)
+        assert beginning.startswith(b"xxxx")
+        await gone(child.transport.process.pid)
 
 
 async def test_the_child_gets_the_wanted_environment_only(monkeypatch):
@@ -190,7 +206,7 @@ async def test_a_child_that_dies_early_is_reported_with_code_and_last_words():
 
 
 async def test_death_in_the_middle_of_a_reply_keeps_the_half():
-    code = "import os; os.write(1, b'{\"id\":1,\"result\":{\"te'); os.abort()"
+    code = 'import os; os.write(1, b\'{"id":1,"result":{"te\'); os.abort()'
     async with Child(code) as child:
         await child.listener.wait(lambda: child.listener.error)
         assert "SIGABRT" in child.listener.error.message
