@@ -1,4 +1,7 @@
-"""What a server tells while a command waits: log messages as lines on stderr, progress as one that is redrawn."""
+"""What a server tells while a command waits: log messages as lines on stderr, progress as one that is redrawn.
+
+And what it sends that cannot be used, with the reason: else a command would wait in silence for an answer that came.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from inspector.client.answers import TOPICS
-from inspector.journal.format import Dir
+from inspector.journal.format import Dir, Kind
+from inspector.journal.index import State
 from inspector.protocol.jsonrpc import Shape
 
 if TYPE_CHECKING:
@@ -19,6 +23,10 @@ LOOK_EVERY = 0.05
 """Seconds between two looks at the journal while something happens; a flood costs no more than that."""
 LINE = 4000
 """Characters of one log message."""
+STRAYS = 5
+"""Notes on what could not be used; the recording has the rest."""
+EXCERPT = 60
+"""Characters shown of it."""
 _LOG = "notifications/message"
 _FLAGS = {"sampling": "--sampling", "elicitation": "--elicit", "roots": "--root"}
 _CLEAR = "\r\x1b[K"
@@ -32,6 +40,7 @@ class Watch:
         self._out = out
         self._seen = 0
         self._refused: set[str] = set()
+        self._strays = 0
         self._drawn = ""
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
@@ -60,7 +69,10 @@ class Watch:
         names = index.method_names.texts
         told: list[str] = []
         for n in range(self._seen + 1, index.count + 1):
-            if index.codes[n - 1] in _TELLING:
+            code = index.codes[n - 1]
+            if code in _USELESS or (code in _ANSWERS and index.state(n) is State.UNKNOWN):
+                told += self._stray(n)
+            elif code in _TELLING:
                 name = names[index.methods[n - 1]]
                 if name == _LOG:
                     told.append(self._log(self._params(n)))
@@ -88,6 +100,22 @@ class Watch:
         logger = f" {safe(params['logger'], 80)}" if params.get("logger") else ""
         text = safe(params.get("data"), LINE, multiline=True).replace("\n", "\n  ")
         return f"{safe(params.get('level', 'log'), 20)}{logger}: {text}"
+
+    def _stray(self, n: int) -> list[str]:
+        """Something arrived that is no message, or answers nothing that was asked."""
+        event = self._session.journal.event(n)
+        if not event.text.strip():
+            return []
+        self._strays += 1
+        if self._strays > STRAYS:
+            return ["note: More that cannot be used is in the recording."] if self._strays == STRAYS + 1 else []
+        if event.kind is Kind.INVALID:
+            why = f"is no JSON: {self._out.safe(event.fields.get('why'), 200)}"
+        elif event.shape is Shape.NONE:
+            why = "is JSON, but no JSON-RPC message"
+        else:
+            why = f"answers nothing that was asked: its id is {self._out.safe(_json(event.message.get('id')), EXCERPT)}"
+        return [f"note: Message {n} {why} ({self._out.safe(event.text.strip(), EXCERPT)})."]
 
     def _question(self, topic: str) -> list[str]:
         """The server asked for what it was not offered; say once how it could be answered."""
@@ -119,8 +147,17 @@ def _figure(value: Any) -> str:
     return f"{value:,.10g}" if abs(value) < 1e15 else "?"
 
 
-def _code(shape: Shape) -> int:
-    return Dir.RECV << 4 | shape << 6
+def _json(value: Any) -> str:
+    """An id as it is spelled in JSON, so that 1 and "1" are told apart."""
+    from inspector.protocol import jsonrpc
+
+    return jsonrpc.encode(value).decode()
+
+
+def _code(shape: Shape, kind: Kind = Kind.RPC) -> int:
+    return kind | Dir.RECV << 4 | shape << 6
 
 
 _TELLING = frozenset((_code(Shape.NOTIFICATION), _code(Shape.REQUEST)))
+_ANSWERS = frozenset((_code(Shape.RESULT), _code(Shape.ERROR)))
+_USELESS = frozenset((_code(Shape.NONE), _code(Shape.NONE, Kind.INVALID)))
