@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from itertools import accumulate
 
 UNDO_LIMIT = 200
 
@@ -20,6 +22,9 @@ class EditBuffer:
         self._undo: list[tuple[str, int]] = []
         self._redo: list[tuple[str, int]] = []
         self._typing = False
+        self._rows_of: str | None = None
+        self._rows: list[str] = []
+        self._starts: list[int] = []
 
     def set(self, text: str) -> None:
         """Begin with another text; what was done before cannot be undone."""
@@ -58,19 +63,27 @@ class EditBuffer:
     @property
     def rows(self) -> list[str]:
         """The lines of the text, at least one."""
-        return self.text.split("\n")
+        self._find_rows()
+        return self._rows
+
+    def _find_rows(self) -> None:
+        if self._rows_of is not self.text:
+            self._rows_of = self.text
+            self._rows = self.text.split("\n")
+            self._starts = list(accumulate((len(row) + 1 for row in self._rows[:-1]), initial=0))
 
     def place(self, at: int | None = None) -> tuple[int, int]:
         """Return (row, column) of an offset, of the cursor where none is given."""
         at = self.cursor if at is None else at
-        start = self.text.rfind("\n", 0, at) + 1
-        return self.text.count("\n", 0, start), at - start
+        self._find_rows()
+        row = bisect_right(self._starts, at) - 1
+        return row, at - self._starts[row]
 
     def offset(self, row: int, column: int) -> int:
         """Return the offset of a row and column, or of the nearest place that exists."""
         rows = self.rows
         row = min(max(row, 0), len(rows) - 1)
-        return sum(len(line) + 1 for line in rows[:row]) + min(max(column, 0), len(rows[row]))
+        return self._starts[row] + min(max(column, 0), len(rows[row]))
 
     def row_start(self) -> int:
         """Return where the cursor's row begins."""

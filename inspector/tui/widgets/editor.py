@@ -31,13 +31,13 @@ MOST_ROWS = 8
 """Rows an editor grows to; longer texts scroll in it."""
 
 Highlight = Callable[[str], Sequence[tuple[int, int, str]]]
-"""Given the text, returns (start, end, role) of what is drawn in another role than `bright`."""
+"""Given one line, returns (start, end, role) of what in it is drawn in another role than `bright`."""
 
 
 class Editor(Widget, can_focus=True):
     """Edits `value`.
 
-    `multiline` allows line ends (ctrl+j, or pasted) and lets the editor grow to `MOST_ROWS`. `ground` is its ground's
+    `multiline` allows line ends (ctrl+j, or pasted) and lets the editor grow to `most_rows`. `ground` is its ground's
     role, `idle_ground` that without focus. `lead` is drawn before the first line. `suggestion` is shown faint after the
     text and taken by → at the end. Texts longer than `limit` characters are refused and posted as `TooLong`.
     """
@@ -80,6 +80,7 @@ class Editor(Widget, can_focus=True):
     ]
 
     placeholder_role: ClassVar[str] = "faint"
+    most_rows: ClassVar[int] = MOST_ROWS
 
     placeholder: reactive[str] = reactive("", init=False)
     suggestion: reactive[str] = reactive("", init=False)
@@ -161,7 +162,11 @@ class Editor(Widget, can_focus=True):
     @property
     def rows_shown(self) -> int:
         """How many rows the editor takes."""
-        return min(self.buffer.text.count("\n") + 1, MOST_ROWS) if self.multiline else 1
+        return min(len(self.buffer.rows), self.most_rows) if self.multiline else 1
+
+    def rows_visible(self) -> int:
+        """How many rows there is room for now."""
+        return max(self.size.height, 1)
 
     def show_without_change(self, value: str) -> None:
         """Show another text and post nothing: the value it stands for is the same."""
@@ -187,7 +192,7 @@ class Editor(Widget, can_focus=True):
     def action_go(self, where: str, select: bool = False) -> None:
         buffer = self.buffer
         row, column = buffer.place()
-        if (where == "up" and row == 0) or (where == "down" and row == buffer.text.count("\n")):
+        if (where == "up" and row == 0) or (where == "down" and row == len(buffer.rows) - 1):
             raise SkipAction
         if where == "right" and not select and self._take_suggestion():
             return
@@ -268,7 +273,7 @@ class Editor(Widget, can_focus=True):
             self._changed(rows)
         else:
             start, end = self.buffer.span
-            self.post_message(self.TooLong(self, f"{self.value[:start]}{text}{self.value[end:]}"))
+            self.refused(f"{self.value[:start]}{text}{self.value[end:]}")
 
     def _take_suggestion(self) -> bool:
         buffer = self.buffer
@@ -282,7 +287,15 @@ class Editor(Widget, can_focus=True):
 
     def _changed(self, rows_before: int) -> None:
         self._redraw(rows_before)
+        self.edited()
+
+    def edited(self) -> None:
+        """Called when the text has changed; posts `Changed`. A subclass may act on it at once instead."""
         self.post_message(self.Changed(self, self.value))
+
+    def refused(self, text: str) -> None:
+        """Called with the whole text where it would be too long; posts `TooLong`."""
+        self.post_message(self.TooLong(self, text))
 
     def _redraw(self, rows_before: int | None = None) -> None:
         self._keep_in_view()
@@ -315,11 +328,15 @@ class Editor(Widget, can_focus=True):
 
     def _offset_at(self, x: int, y: int) -> int:
         rows = self.buffer.rows
-        row = min(max(y + self._top, 0), len(rows) - 1)
+        row = min(max(self.row_clicked(y) + self._top, 0), len(rows) - 1)
         stops = shown(rows[row])[1]
         wanted = x - self._lead_width() + self._left
         column = next((at for at in range(len(rows[row])) if stops[at + 1] > wanted), len(rows[row]))
         return self.buffer.offset(row, column)
+
+    def row_clicked(self, y: int) -> int:
+        """Return which of the visible rows is drawn at a line of the widget."""
+        return y
 
     # Drawing
 
@@ -330,7 +347,7 @@ class Editor(Widget, can_focus=True):
         self._keep_in_view()
 
     def _lead_width(self) -> int:
-        return paint.width(paint.segments(self.lead)) if self.lead else 0
+        return paint.width(self.lead_segments(0, palette()))
 
     def _keep_in_view(self) -> None:
         room = self.size.width - self._lead_width() - paint.width(self.tail(palette()))
@@ -343,15 +360,13 @@ class Editor(Widget, can_focus=True):
         self._left = min(max(self._left, after - room), at)
         # No emptier than it has to be: deleting at the end brings back what was scrolled out.
         self._left = min(self._left, max(stops[-1] + 1 - room, 0))
-        self._top = min(max(self._top, row - max(self.size.height, 1) + 1), row)
+        self._top = min(max(self._top, row - self.rows_visible() + 1), row)
 
     def render_line(self, y: int) -> Strip:
         look = palette()
         cells = self.size.width
         ground = self.ground if self.has_focus else self.idle_ground
-        lead = paint.segments(self.lead, look=look) if self.lead else []
-        if y:
-            lead = [Segment(" " * paint.width(lead))] if lead else []
+        lead = self.lead_segments(y, look)
         rows = self.buffer.rows
         row = y + self._top
         line = self._row(row, rows[row], look) if row < len(rows) else []
@@ -359,6 +374,11 @@ class Editor(Widget, can_focus=True):
         room = max(cells - paint.width(lead) - paint.width(tail), 0)
         visible = Strip(line).crop(self._left, self._left + room).adjust_cell_length(room)
         return paint.strip([*lead, *visible, *tail], cells, ground, look=look)
+
+    def lead_segments(self, y: int, look: Palette) -> list[Segment]:
+        """Return what is drawn before a line: `lead` before the first, as much space before the others."""
+        lead = paint.segments(self.lead, look=look) if self.lead else []
+        return [Segment(" " * paint.width(lead))] if y and lead else lead
 
     def tail(self, look: Palette) -> list[Segment]:
         """Return what is drawn at the right end of the first line; a subclass may say something there."""
@@ -371,26 +391,26 @@ class Editor(Widget, can_focus=True):
             caret = [self._caret(look)] if focused else []
             return [*caret, *paint.segments([(self.placeholder, self.placeholder_role)], look=look)]
         cells = shown(text)[0]
-        styles = self._styles(begin, len(text), look)
+        styles = self._styles(begin, text, look)
         line = _runs(cells, styles)
         if focused and self.buffer.cursor == begin + len(text):
             line.append(self._caret(look))
-        if self.suggestion.startswith(self.value) and row == self.value.count("\n"):
+        if self.suggestion.startswith(self.value) and row == len(self.buffer.rows) - 1:
             line += paint.segments([(self.suggestion[len(self.value) :], "faint")], look=look)
         return line
 
     def _caret(self, look: Palette) -> Segment:
         return Segment(signs_now().caret, look.style("accent"))
 
-    def _styles(self, begin: int, length: int, look: Palette) -> list[Style]:
+    def _styles(self, begin: int, text: str, look: Palette) -> list[Style]:
         """Return the style of each character of a row that begins at an offset of the text."""
+        length = len(text)
         plain = look.style("bright" if self.has_focus else "normal")
         styles = [plain] * length
         if self.highlight is not None:
-            for start, end, role in self.highlight(self.value):
-                colour = look.style(role)
-                for at in range(max(start - begin, 0), min(end - begin, length)):
-                    styles[at] = colour
+            for start, end, role in self.highlight(text):
+                end = min(end, length)
+                styles[start:end] = [look.style(role)] * max(end - start, 0)
         if self.has_focus:
             start, end = self.buffer.span
             marked = look.style("selection") + look.style("bright")

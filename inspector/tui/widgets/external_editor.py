@@ -1,0 +1,67 @@
+"""Editing a text in the editor the user has chosen (`$VISUAL`, `$EDITOR`), while the session goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.errors import UsageError
+from inspector.text import safe
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+READ_LIMIT = 50_000_000
+
+
+def editor_command(environ: Mapping[str, str]) -> list[str]:
+    """Return the words of the editor's command. Raises `UsageError` where they cannot be read."""
+    wanted = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
+    try:
+        words = shlex.split(wanted)
+    except ValueError as error:
+        raise UsageError(f"$EDITOR cannot be read: {safe(wanted, 80)} ({error})") from error
+    return words or ["vi"]
+
+
+async def edit_externally(app: App[object], text: str, *, suffix: str = ".json") -> str | None:
+    """Open `text` in the user's editor and return what was saved; None where the editor ended with an error.
+
+    The text lies in a temporary file that only the user can read (mode 0600) and that is gone afterwards. The screen is
+    the editor's meanwhile; the event loop is not blocked, so connections live on. Raises `UsageError` where no editor
+    can be started.
+    """
+    import tempfile
+
+    from textual.app import SuspendNotSupported
+
+    command = editor_command(os.environ)
+    descriptor, name = tempfile.mkstemp(prefix="inspector-", suffix=suffix)
+    path = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
+            file.write(text)
+        try:
+            # Nothing may be drawn while the terminal is not ours.
+            with app.batch_update(), app.suspend():
+                process = await asyncio.create_subprocess_exec(*command, name)
+                status = await process.wait()
+        except SuspendNotSupported as error:
+            raise UsageError("This terminal cannot be lent to another program") from error
+        except OSError as error:
+            hint = "Set $EDITOR to the command of your editor."
+            raise UsageError(
+                f"The editor {safe(command[0], 80)} cannot be started: {error.strerror}", hint=hint
+            ) from error
+        return None if status else await asyncio.to_thread(_read, path)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(READ_LIMIT).decode("utf-8", "replace")

@@ -1,0 +1,258 @@
+"""What every field has: a label line above, a bar at its left, its description or error below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol
+
+from rich.segment import Segment
+from textual import events
+from textual.actions import SkipAction
+from textual.binding import BindingType
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from inspector.protocol.form import UNSET, Field, Form
+from inspector.text import lines
+from inspector.tui.keymap import bindings
+from inspector.tui.themes import ascii_only, palette, signs_now
+from inspector.tui.widgets import paint
+
+DESCRIPTION_ROWS = 3
+"""Rows of a description that are shown; a longer one ends in `…`."""
+
+DESCRIPTION_LIMIT = 2_000
+DEFAULT_SHOWN = 16
+INDENT = 2
+DEEPEST = 8
+"""Levels that are indented."""
+
+
+class FieldHost(Protocol):
+    """The form that a field belongs to. Called at once and not by message: a value typed just before a key counts."""
+
+    def change(self, field: FieldFrame, do: Callable[[Form], Any], *, structure: bool = False) -> None:
+        """Do something to the form for a field; with `structure`, other fields may come, go or look different."""
+        ...
+
+    def go_next(self, field: FieldFrame) -> None:
+        """Focus the field after this one."""
+        ...
+
+
+class FieldFrame(Widget):
+    """The frame around a field's body. A subclass draws the body: `body_rows` and `body_line`."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    FieldFrame { height: auto; width: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        binding for binding in bindings("field") if binding.action not in ("next", "newline")
+    ]
+    describes_in_body: ClassVar[bool] = False
+    """Whether the description is drawn by the body instead of below it."""
+
+    field: Field
+    host: FieldHost
+    error: str
+    labelled: bool
+    touched: bool = False
+    """Whether the user has changed the field, or tried to send the form."""
+
+    def frame(self, field: Field, host: FieldHost, *, labelled: bool = True) -> None:
+        """Take what a field needs to know; called by the constructors."""
+        self.field = field
+        self.host = host
+        self.error = ""
+        self.labelled = labelled
+        self._described: tuple[int, list[str]] = (-1, [])
+
+    def update_field(self, field: Field) -> None:
+        """Take over the field as it stands now."""
+        if field == self.field:
+            return
+        before = self.outer_rows(self.size.width)
+        self.field = field
+        self._described = (-1, [])
+        self.field_changed()
+        self.refresh(layout=self.outer_rows(self.size.width) != before)
+
+    def field_changed(self) -> None:
+        """Called after `field` has been replaced."""
+
+    def set_error(self, error: str) -> None:
+        """Show what is wrong, or that nothing is."""
+        if error != self.error:
+            self.error = error
+            self.refresh()
+
+    # Body
+
+    def body_rows(self) -> int:
+        """How many rows the body takes."""
+        return 1
+
+    def body_line(self, y: int) -> Strip:
+        """Draw a row of the body; `body_strip` gives it its bar and ground."""
+        raise NotImplementedError
+
+    def body_strip(self, line: list[Segment]) -> Strip:
+        """Return a row of the body: indented, with the bar, on the field's ground."""
+        look = palette()
+        cells = self.size.width
+        mark = Segment(signs_now().edge, look.style(self.bar_role))
+        indent = Segment(" " * self.indent, look.style("ground"))
+        room = max(cells - self.indent - 2, 1)
+        parts = [mark, Segment(" "), *paint.cut(line, room)]
+        inner = paint.strip(parts, max(cells - self.indent, 1), "panel", look=look)
+        return Strip([indent, *inner]) if self.indent else inner
+
+    @property
+    def bar_role(self) -> str:
+        return "error" if self.error else "accent" if self.has_focus else "edge"
+
+    @property
+    def indent(self) -> int:
+        return INDENT * min(max(self.field.depth, 0), DEEPEST)
+
+    # Frame
+
+    @property
+    def head_rows(self) -> int:
+        return 1 if self.labelled else 0
+
+    def outer_rows(self, width: int) -> int:
+        """How many rows the field takes in all at a width."""
+        return self.head_rows + self.body_rows() + len(self._description(width)) + 1
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self.outer_rows(width)
+
+    def render_line(self, y: int) -> Strip:
+        body = y - self.head_rows
+        if body < 0:
+            return self._label()
+        rows = self.body_rows()
+        if body < rows:
+            return self.body_line(body)
+        return self._foot(body - rows)
+
+    def _label(self) -> Strip:
+        look = palette()
+        field, cells = self.field, self.size.width
+        name = f"[{field.name}]" if field.is_item and field.name.isdecimal() else field.name
+        pieces: list[paint.Piece] = [(name, "bright")]
+        if field.required and not field.is_item:
+            pieces += [" ", ("*", "ask")]
+        if field.title and field.title != field.name:
+            pieces.append((f"  {field.title}", "muted"))
+        hints: list[paint.Piece] = [(self.hint(), "faint")]
+        for sign, _ in self._marks():
+            hints += ["  ", (sign, "muted")]
+        room = max(cells - self.indent, 1)
+        left = paint.segments(pieces, room=room, look=look)
+        right = paint.segments(hints, room=room, look=look)
+        if paint.width(left) + paint.width(right) + 2 > room:
+            right = paint.segments(hints[1:], room=room, look=look)
+        return paint.strip([Segment(" " * self.indent), *paint.spread(left, right, room)], cells, look=look)
+
+    def hint(self) -> str:
+        """Return what stands at the right of the label: what the field takes, and its default."""
+        field = self.field
+        if field.default is UNSET:
+            return field.hint
+        text = field.default_text
+        return f"{field.hint}  default {text}" if 0 < len(text) <= DEFAULT_SHOWN else f"{field.hint}  default"
+
+    def _foot(self, y: int) -> Strip:
+        cells = self.size.width
+        described = self._description(cells)
+        pieces: list[paint.Piece] = []
+        if y == 0 and self.error:
+            pieces = [(self.error, "error")]
+        elif y < len(described):
+            pieces = [(described[y], "muted")]
+        room = max(cells - self.indent, 1)
+        line = paint.cut(paint.segments(pieces, room=room), room)
+        return paint.strip([Segment(" " * self.indent), *line], cells)
+
+    def _description(self, width: int) -> list[str]:
+        """Return the rows of the description at a width; the error takes the place of the first."""
+        if self._described[0] != width:
+            found: list[str] = []
+            text = self.field.description.strip()
+            if text and self.labelled and not self.describes_in_body:
+                found = lines(text, max(width - self.indent, 8), limit=DESCRIPTION_LIMIT, ascii=ascii_only())
+                if len(found) > DESCRIPTION_ROWS:
+                    found = [*found[: DESCRIPTION_ROWS - 1], found[DESCRIPTION_ROWS - 1] + signs_now().cut]
+            self._described = (width, found)
+        return self._described[1]
+
+    # Items
+
+    def _marks(self) -> list[tuple[str, str]]:
+        """Return the signs at the end of the label that can be clicked, with the action of each."""
+        if not self.field.is_item:
+            return []
+        signs = signs_now()
+        moves = [(signs.up, "move_up"), (signs.down, "move_down")] if self.field.name.isdecimal() else []
+        return [*moves, (signs.failed, "remove")]
+
+    def on_click(self, event: events.Click) -> None:
+        body = event.y - self.head_rows
+        if body < 0:
+            marks = self._marks()
+            at = (self.size.width - 1 - event.x) // 3
+            if 0 <= at < len(marks) and (self.size.width - 1 - event.x) % 3 == 0:
+                event.stop()
+                self.call_later(self.run_action, marks[len(marks) - 1 - at][1])
+        elif body < self.body_rows():
+            event.stop()
+            self.body_clicked(event.x - self.indent - 2, body)
+
+    def body_clicked(self, x: int, y: int) -> None:
+        """Called when a cell of the body was clicked."""
+
+    def action_remove(self) -> None:
+        if not self.field.is_item:
+            raise SkipAction
+        path = self.field.path
+        self.host.change(self, lambda form: form.remove(path), structure=True)
+
+    def action_move_up(self) -> None:
+        self._move(-1)
+
+    def action_move_down(self) -> None:
+        self._move(1)
+
+    def _move(self, by: int) -> None:
+        if not (self.field.is_item and self.field.name.isdecimal()):
+            raise SkipAction
+        path = self.field.path
+        self.host.change(self, lambda form: form.move(path, by), structure=True)
+
+    # Null, and left out
+
+    def action_null(self) -> None:
+        field = self.field
+        if not field.nullable:
+            raise SkipAction
+        if field.value is None:
+            self.host.change(self, lambda form: form.unset(field.path), structure=True)
+        else:
+            self.host.change(self, lambda form: form.put(field.path, None), structure=True)
+
+    def action_clear(self) -> None:
+        field = self.field
+        if field.value is UNSET and field.default is not UNSET:
+            self.host.change(self, lambda form: form.put(field.path, field.default), structure=True)
+        elif field.value is not UNSET and not field.is_item:
+            self.host.change(self, lambda form: form.unset(field.path), structure=True)
+
+    def on_focus(self, event: events.Focus) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()

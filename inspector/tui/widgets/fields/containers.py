@@ -1,0 +1,163 @@
+"""Fields that hold fields: objects and arrays, what adds to them, and what is fixed."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+from textual.strip import Strip
+
+from inspector.protocol.form import UNSET, Field, Form
+from inspector.protocol.formvalues import text_of
+from inspector.text import safe
+from inspector.tui.keymap import bindings
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.fields.base import FieldFrame, FieldHost
+from inspector.tui.widgets.fields.text import TextField
+
+
+class ContainerField(FieldFrame, can_focus=True):
+    """The head of an object or array: how much is in it, and whether it is shown."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("items")]
+
+    def __init__(self, field: Field, host: FieldHost, *, labelled: bool = True) -> None:
+        super().__init__()
+        self.frame(field, host, labelled=labelled)
+
+    def body_line(self, y: int) -> Strip:
+        field, signs = self.field, signs_now()
+        noun = "item" if field.kind == "array" else "field"
+        if isinstance(field.value, (list, dict)):
+            number = len(field.value)
+            said = f"{number:,} {noun}{'' if number == 1 else 's'}"
+        else:
+            said = "null" if field.value is None else "left out"
+        pieces: list[paint.Piece] = [
+            (f"{signs.unfolded if field.is_open else signs.folded} ", "muted"),
+            (said, "normal" if field.value is not UNSET else "faint"),
+        ]
+        if self.has_focus and field.can_add and field.kind == "array":
+            pieces += ["   ", ("+", "key"), (" add", "muted")]
+        return self.body_strip(paint.segments(pieces, room=self.size.width))
+
+    def body_clicked(self, x: int, y: int) -> None:
+        self.action_open()
+
+    def action_open(self) -> None:
+        path, is_open = self.field.path, not self.field.is_open
+
+        def show(form: Form) -> None:
+            if is_open and self.field.value is UNSET and self.field.kind == "array":
+                form.put(path, [])
+            form.open(path, is_open)
+
+        self.host.change(self, show, structure=True)
+
+    def action_add(self) -> None:
+        if not self.field.can_add or self.field.kind != "array":
+            raise SkipAction
+        path = self.field.path
+        self.host.change(self, lambda form: form.add(path), structure=True)
+
+
+class AddItem(FieldFrame, can_focus=True):
+    """The row at the end of an array that adds an item."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "add_item", show=False)]
+
+    def __init__(self, field: Field, host: FieldHost) -> None:
+        super().__init__()
+        self.frame(field, host, labelled=False)
+
+    @property
+    def indent(self) -> int:
+        return super().indent + 2
+
+    def body_line(self, y: int) -> Strip:
+        return self.body_strip(paint.segments([("+", "key"), (" add an item", "muted")]))
+
+    def body_clicked(self, x: int, y: int) -> None:
+        self.action_add_item()
+
+    def action_add_item(self) -> None:
+        path = self.field.path
+        self.host.change(self, lambda form: form.add(path), structure=True)
+
+
+class AddKey(TextField):
+    """The row at the end of an object into which the name of a new key is typed."""
+
+    def __init__(self, field: Field, host: FieldHost) -> None:
+        super().__init__(field, host, labelled=False)
+        self.multiline = False
+
+    def _text(self) -> str:
+        return ""
+
+    def _placeholder(self) -> str:
+        return "+ add a key"
+
+    @property
+    def indent(self) -> int:
+        return super().indent + (2 if self.field.depth >= 0 else 0)
+
+    def field_changed(self) -> None:
+        self.set_error("")
+
+    def edited(self) -> None:
+        self.set_error("")
+
+    def refused(self, text: str) -> None:
+        self.set_error("too long for the name of a key")
+
+    def action_submit(self) -> None:
+        key, path = self.value, self.field.path
+        if not key:
+            self.host.go_next(self)
+            return
+
+        if isinstance(self.field.value, dict) and key in self.field.value:
+            self.set_error(f'there is a "{safe(key, 80)}" already')
+            return
+        self.show_without_change("")
+        self.host.change(self, lambda form: form.add_key(path, key), structure=True)
+
+
+class FixedField(FieldFrame):
+    """A value that cannot be another one: a constant, or null. Where it is not required it can be left out."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "choose", show=False),
+        Binding("enter", "submit", show=False),
+    ]
+
+    def __init__(self, field: Field, host: FieldHost, *, labelled: bool = True) -> None:
+        super().__init__()
+        self.frame(field, host, labelled=labelled)
+        self.can_focus = not field.required
+
+    def _value(self) -> object:
+        return self.field.choices[0].value if self.field.choices else None
+
+    def body_line(self, y: int) -> Strip:
+        given = self.field.value is not UNSET
+        pieces: list[paint.Piece] = [] if self.field.required else [("[x] " if given else "[ ] ", "normal")]
+        pieces.append((text_of(self._value()), "muted" if given else "faint"))
+        return self.body_strip(paint.segments(pieces, room=self.size.width))
+
+    def body_clicked(self, x: int, y: int) -> None:
+        if self.can_focus:
+            self.action_choose()
+
+    def action_choose(self) -> None:
+        path, value = self.field.path, self._value()
+        if self.field.value is UNSET:
+            self.host.change(self, lambda form: form.put(path, value))
+        else:
+            self.host.change(self, lambda form: form.unset(path))
+
+    def action_submit(self) -> None:
+        self.host.go_next(self)

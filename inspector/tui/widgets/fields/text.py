@@ -1,0 +1,111 @@
+"""Fields that are typed: text, numbers, and JSON where a form has nothing better."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Size
+from textual.strip import Strip
+
+from inspector.protocol.form import UNSET, Field
+from inspector.text import size
+from inspector.tui.themes import Palette, palette, signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.fields.base import FieldFrame, FieldHost
+from inspector.tui.widgets.sections import json_spans
+
+EDIT_LIMIT = 20_000
+"""Characters that are edited in the form; a longer text is edited as JSON or in the user's editor."""
+
+
+class TextField(FieldFrame, Editor, can_focus=True):
+    """One line, or for text and JSON several."""
+
+    placeholder_role: ClassVar[str] = "faint"
+
+    def __init__(self, field: Field, host: FieldHost, *, labelled: bool = True) -> None:
+        self.frame(field, host, labelled=labelled)
+        super().__init__(self._text(), placeholder=self._placeholder(), limit=EDIT_LIMIT)
+        self._adapt()
+
+    def _adapt(self) -> None:
+        """Edit as the kind wants it, which may change with what is typed where a field has variants."""
+        self.multiline = self.field.kind in ("string", "json") or "\n" in self.value
+        self.highlight = json_spans if self.field.kind == "json" else None
+
+    def _text(self) -> str:
+        # Null is said by the placeholder: typed text takes its place.
+        return "" if self.field.value is None else self.field.text
+
+    def _placeholder(self) -> str:
+        if self.field.value is None:
+            return "null"
+        return self.field.default_text[:200] if self.field.value is UNSET else ""
+
+    def field_changed(self) -> None:
+        self.placeholder = self._placeholder()
+        if self.value != self._text():
+            self.show_without_change(self._text())
+        self._adapt()
+
+    def edited(self) -> None:
+        path, text = self.field.path, self.value
+        self.host.change(self, lambda form: form.set(path, text))
+
+    def refused(self, text: str) -> None:
+        path = self.field.path
+        self.host.change(self, lambda form: form.set(path, text), structure=True)
+
+    def action_submit(self) -> None:
+        self.host.go_next(self)
+
+    # The editor's lines are the body of the field
+
+    def body_rows(self) -> int:
+        return self.rows_shown
+
+    def rows_visible(self) -> int:
+        return self.rows_shown
+
+    def body_line(self, y: int) -> Strip:
+        line = Editor.render_line(self, y)
+        if not self.indent:
+            return line
+        look = palette()
+        return Strip([Segment(" " * self.indent, look.style("ground")), *line.crop(self.indent)])
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self.outer_rows(width)
+
+    def lead_segments(self, y: int, look: Palette) -> list[Segment]:
+        bar = Segment(signs_now().edge, look.style(self.bar_role))
+        return [Segment(" " * self.indent), bar, Segment(" ")]
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        if not 0 <= event.y - self.head_rows < self.body_rows():
+            event.prevent_default()
+
+    def row_clicked(self, y: int) -> int:
+        return y - self.head_rows
+
+
+class LongField(FieldFrame, can_focus=True):
+    """A value too long to be edited in the form: its length and how it can be edited."""
+
+    def __init__(self, field: Field, host: FieldHost, *, labelled: bool = True) -> None:
+        super().__init__()
+        self.frame(field, host, labelled=labelled)
+
+    def body_line(self, y: int) -> Strip:
+        text = self.field.text
+        begin = text[:30].split("\n")[0]
+        words: list[paint.Piece] = [(begin, "normal"), (f"{signs_now().cut}  {size(len(text))} of text", "muted")]
+        return self.body_strip(paint.segments(words, room=self.size.width))
+
+
+def is_long(field: Field) -> bool:
+    """Tell whether a typed field's text is too long for an editor of a few rows."""
+    return isinstance(field.value, (str, list, dict)) and len(field.text) > EDIT_LIMIT

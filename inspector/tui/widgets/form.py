@@ -1,0 +1,393 @@
+"""A form on the screen: the fields of a headless form, or its value as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.message import Message
+from textual.widget import Widget
+
+from inspector.errors import UsageError
+from inspector.protocol.form import UNSET, Field, Form
+from inspector.text import size
+from inspector.tui.keymap import bindings
+from inspector.tui.widgets.external_editor import edit_externally
+from inspector.tui.widgets.fields.base import FieldFrame
+from inspector.tui.widgets.fields.containers import AddItem, AddKey
+from inspector.tui.widgets.fields.layout import Maker, Slot, slots_of
+from inspector.tui.widgets.json_editor import EDIT_LIMIT, JsonEditor, json_lines, read_json
+from inspector.tui.widgets.note import Note
+
+CHECK_AFTER = 0.03
+"""Seconds without a change after which the value is checked."""
+
+MOUNTED_AT_ONCE = 40
+"""Fields put on the screen at once; the others follow while there is nothing else to do."""
+
+
+class FormView(VerticalScroll, can_focus=False):
+    """Shows a `Form`; `show` another. `value`, `errors` and `to_fix` are always those of what is on the screen.
+
+    `action_json` changes between the fields and the same value as JSON. While that text is no JSON it is kept, and
+    `problem` says where it stops being JSON; the form's value is the last that was.
+    """
+
+    DEFAULT_CSS = """
+    FormView { height: auto; padding: 0 1; scrollbar-size: 1 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        binding for binding in bindings("form") if binding.action in ("json", "editor")
+    ]
+
+    class Changed(Message):
+        """The value was changed, by the user or by `load`."""
+
+        def __init__(self, view: FormView) -> None:
+            super().__init__()
+            self.view = view
+
+        @property
+        def control(self) -> FormView:
+            return self.view
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, FormView.Changed) and message.view is self.view
+
+    class Checked(Message):
+        """The value was checked: `to_fix` fields are wrong."""
+
+        def __init__(self, view: FormView, to_fix: int) -> None:
+            super().__init__()
+            self.view = view
+            self.to_fix = to_fix
+
+        @property
+        def control(self) -> FormView:
+            return self.view
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, FormView.Checked) and message.view is self.view
+
+    def __init__(
+        self,
+        form: Form | None = None,
+        *,
+        empty: str = "no arguments",
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.form = form or Form({"type": "object"})
+        self.empty = empty
+        self.problem = ""
+        self._slots: dict[Slot, FieldFrame] = {}
+        self._json: JsonEditor | None = None
+        self._notes: list[Note] = []
+        self._unchecked = True
+        self._errors: dict[str, str] = {}
+        # Widgets are put and taken by one at a time, and never left half way: workers wait for each other here.
+        self._lock = asyncio.Lock()
+
+    async def on_mount(self) -> None:
+        await self._lay_out()
+
+    # What the panes use
+
+    async def show(self, form: Form) -> None:
+        """Show another form, from the top, as fields."""
+        async with self._lock:
+            self.form = form
+            self.problem = ""
+            await self._clear()
+        await self._lay_out()
+        self.scroll_home(animate=False)
+
+    @property
+    def value(self) -> Any:
+        """The value as it stands; of JSON that is broken, the last that was not."""
+        return self.form.value()
+
+    @property
+    def text(self) -> str:
+        """The text of the JSON editor while it is shown, else `""`."""
+        return self._json.value if self._json is not None else ""
+
+    @property
+    def json_mode(self) -> bool:
+        """Whether the value is shown as JSON."""
+        return self._json is not None
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """What is wrong, by the path of the field that shows it; broken JSON has the path `""`."""
+        if self._unchecked:
+            self._check()
+        return self._errors
+
+    @property
+    def to_fix(self) -> int:
+        """How many fields are wrong."""
+        return len(self.errors)
+
+    async def load(self, value: Any) -> None:
+        """Take over a value."""
+        self.form.load(value)
+        self.problem = ""
+        if self._json is not None:
+            self._json.show_without_change(json_lines(value) or "")
+        else:
+            await self._lay_out()
+        self._touched()
+
+    def focus_first(self) -> bool:
+        """Focus the first field, or what there is; False where nothing can have the focus."""
+        return self._focus_one([*self.children, self])
+
+    def focus_wrong(self) -> bool:
+        """Show everything that is wrong, missing fields too, and focus the first; False where nothing is."""
+        for widget in self._slots.values():
+            widget.touched = True
+        self._check()
+        wrong = [widget for widget in self.children if isinstance(widget, FieldFrame) and widget.error]
+        return bool(self._errors) and (self._focus_one(wrong) or self.focus_first())
+
+    def _focus_one(self, candidates: Sequence[Widget]) -> bool:
+        for widget in candidates:
+            if widget.focusable:
+                self.screen.set_focus(widget)
+                return True
+        return False
+
+    # What the fields use
+
+    def change(self, field: FieldFrame, do: Callable[[Form], Any], *, structure: bool = False) -> None:
+        """Do something to the form for a field (`FieldHost`)."""
+        path = field.field.path
+        field.touched = True
+        try:
+            moved = do(self.form)
+        except UsageError:
+            # The field went away with an item that was removed just before.
+            moved, structure = None, True
+        if structure:
+            target = moved if isinstance(moved, str) else path
+            self.run_worker(self._lay_out(focus=target), group="lay out")
+        else:
+            self._update(path)
+        self._touched()
+
+    def go_next(self, field: FieldFrame) -> None:
+        """Focus the field after this one (`FieldHost`)."""
+        later = list(self.children)
+        for widget in later[later.index(field) + 1 :]:
+            if widget.focusable:
+                self.screen.set_focus(widget)
+                return
+
+    def _update(self, path: str) -> None:
+        """Show a field's value, and how much is now in what it stands in, in the widgets that are there."""
+        while True:
+            here = [widget for (known, _), widget in self._slots.items() if known == path]
+            if here:
+                field = self.form.field(path)
+                for widget in here:
+                    widget.update_field(field)
+            if not path:
+                break
+            path = path.rpartition("/")[0]
+
+    def _touched(self) -> None:
+        self._unchecked = True
+        self.post_message(self.Changed(self))
+        self.set_timer(CHECK_AFTER, self._check_if_needed)
+
+    def _check_if_needed(self) -> None:
+        if self._unchecked:
+            self._check()
+
+    def _check(self) -> None:
+        self._unchecked = False
+        self._errors = self.form.errors()
+        if self.problem:
+            self._errors = {"": self.problem}
+        shown: set[str] = set()
+        for (path, _), widget in self._slots.items():
+            if isinstance(widget, AddItem | AddKey) or (path in shown and not widget.labelled):
+                continue
+            shown.add(path)
+            error = self._errors.get(path, "")
+            # That something is still missing is no mistake yet; it is counted, and shown once it was tried to send it.
+            untouched = widget.field.value is UNSET and not widget.touched
+            widget.set_error("" if untouched else error)
+        self._say()
+        self.post_message(self.Checked(self, len(self._errors)))
+
+    # Laying out
+
+    async def _lay_out(self, focus: str = "") -> None:
+        """Bring the widgets in line with the form; those that are still wanted stay as they are."""
+        async with self._lock:
+            if not self.is_attached or self._json is not None:
+                return
+            wanted = list(slots_of(self.form, self))
+            slots = [slot for slot, _, _ in wanted]
+            with self.app.batch_update():
+                kept = set(slots)
+                await self._remove([widget for slot, widget in self._slots.items() if slot not in kept])
+                self._slots = {slot: widget for slot, widget in self._slots.items() if slot in kept}
+                await self._put(wanted[:MOUNTED_AT_ONCE], None)
+            for at in range(MOUNTED_AT_ONCE, len(wanted), MOUNTED_AT_ONCE):
+                await self._put(wanted[at : at + MOUNTED_AT_ONCE], self._slots[slots[at - 1]])
+            # A pane whose form has no fields must be able to have the focus all the same.
+            self.can_focus = not any(widget.can_focus for widget in self._slots.values())
+            self._say()
+            if focus:
+                self._focus_path(focus)
+        self._unchecked = True
+        self.set_timer(CHECK_AFTER, self._check_if_needed)
+
+    async def _clear(self) -> None:
+        await self._remove(list(self.children))
+        self._json = None
+        self._slots, self._notes = {}, []
+
+    async def _put(self, wanted: list[tuple[Slot, Field, Maker]], after: Widget | None) -> None:
+        """Update or mount some widgets behind another; new ones that stand together are mounted together."""
+        run: list[FieldFrame] = []
+
+        async def mount() -> None:
+            nonlocal after
+            if run:
+                fresh = list(run)
+                run.clear()
+                place = {"after": after} if after is not None else {"before": 0} if self.children else {}
+                await self.mount(*fresh, **place)
+                after = fresh[-1]
+
+        for slot, field, make in wanted:
+            known = self._slots.get(slot)
+            if known is None:
+                self._slots[slot] = widget = make()
+                run.append(widget)
+                continue
+            await mount()
+            known.update_field(field)
+            if after is None:
+                if self.children[0] is not known:
+                    self.move_child(known, before=0)
+            elif self.children[self.children.index(after) + 1] is not known:
+                self.move_child(known, after=after)
+            after = known
+        await mount()
+
+    def _focus_path(self, path: str) -> None:
+        """Focus the field at a path, or of one that is gone the one before it, or what it stood in."""
+        focused = self.screen.focused
+        if isinstance(focused, FieldFrame) and focused.field.path == path and focused.is_attached:
+            return
+        parent, _, step = path.rpartition("/")
+        before = f"{parent}/{int(step) - 1}" if step.isdecimal() and len(step) < 10 else parent
+        for wanted in (path, before, parent):
+            for (known, _), widget in self._slots.items():
+                if known == wanted and widget.focusable and not isinstance(widget, AddItem | AddKey):
+                    self.screen.set_focus(widget)
+                    return
+
+    async def _remove(self, widgets: Sequence[Widget]) -> None:
+        # Else the focus would wander to some other pane, and scroll it.
+        focused = self.screen.focused
+        if focused in widgets:
+            self.screen.set_focus(None)
+        if widgets:
+            await self.remove_children(widgets)
+
+    def _say(self) -> None:
+        """Show what the fields cannot say: no arguments, an unusable schema, too many fields, broken JSON."""
+        words: list[tuple[str, str]] = []
+        if self._json is not None:
+            if self.problem:
+                words.append((f"not JSON: {self.problem}", "error"))
+            else:
+                words += [(f"{path or 'the value'}: {said}", "error") for path, said in list(self._errors.items())[:5]]
+        elif not self._slots:
+            words.append((self.empty, "muted"))
+        if self.form.problem:
+            words.append((f"it cannot be checked: {self.form.problem}", "finding"))
+        elif "" in self._errors and self._json is None and ("", "add key") not in self._slots:
+            words.append((self._errors[""], "error"))
+        if self.form.truncated:
+            words.append(("there are more fields than can be shown; the JSON has them all", "finding"))
+        for note in self._notes[len(words) :]:
+            note.remove()
+        del self._notes[len(words) :]
+        for at, (text, role) in enumerate(words):
+            if at < len(self._notes):
+                self._notes[at].say((text, role))
+            else:
+                self._notes.append(Note((text, role)))
+                self.mount(self._notes[at])
+
+    # JSON
+
+    async def action_json(self) -> None:
+        """Show the value as JSON, or as fields again; JSON that is broken is kept where it is."""
+        if self._json is None:
+            value = self.form.value()
+            text = "" if value is UNSET else json_lines(value)
+            if text is not None and len(text) <= EDIT_LIMIT:
+                await self._edit_json(text)
+            else:
+                why = "nested too deeply" if text is None else f"{size(len(text))}, too long"
+                self.app.notify(f"The value is {why} to be edited here.", severity="warning", markup=False)
+        elif self.problem:
+            self._say()
+        else:
+            async with self._lock:
+                await self._clear()
+            await self._lay_out()
+            self.focus_first()
+
+    async def _edit_json(self, text: str) -> None:
+        async with self._lock:
+            await self._clear()
+            self._json = JsonEditor(text, self._read_text)
+            await self.mount(self._json)
+            self._json.focus()
+            self._check()
+
+    def _read_text(self, text: str) -> None:
+        value, self.problem = (UNSET, "") if not text.strip() else read_json(text)
+        if not self.problem:
+            self.form.load(value)
+        self._touched()
+
+    def action_editor(self) -> None:
+        """Edit the value as JSON in the user's editor."""
+        self.run_worker(self._edit_outside(), group="editor", exclusive=True)
+
+    async def _edit_outside(self) -> None:
+        text = self.text or ("" if self.value is UNSET else json_lines(self.value) or "")
+        try:
+            edited = await edit_externally(self.app, text)
+        except UsageError as error:
+            self.app.notify(error.message, severity="error", markup=False)
+            return
+        if edited is None or edited == text:
+            return
+        value, problem = (UNSET, "") if not edited.strip() else read_json(edited)
+        if not problem:
+            await self.load(value)
+        elif len(edited) <= EDIT_LIMIT:
+            # Broken JSON is kept, to be mended.
+            await self._edit_json(edited)
+            self._read_text(edited)
+        else:
+            self.app.notify(f"not JSON: {problem}", severity="error", markup=False)
+
+    def on_focus(self, event: events.Focus) -> None:
+        self.refresh()

@@ -1,0 +1,95 @@
+"""JSON being edited as text, with the place where it stops being JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+
+from inspector.text import safe
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.sections import json_spans
+
+EDIT_LIMIT = 500_000
+"""Characters that are edited on the screen; more are edited in the user's editor."""
+
+# What has no shape of its own is written as an escape, so that it can be seen and edited.
+_SHAPELESS = re.compile(
+    "[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+
+
+class JsonEditor(Editor):
+    """Edits JSON: coloured, indented as it is typed, as high as the text. `on_edit` is called with each new text."""
+
+    DEFAULT_CSS = """
+    JsonEditor { height: auto; min-height: 3; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+    ]
+    most_rows = 10_000
+
+    def __init__(self, text: str, on_edit: Callable[[str], None]) -> None:
+        super().__init__(
+            text,
+            multiline=True,
+            ground="ground",
+            idle_ground="ground",
+            highlight=json_spans,
+            limit=EDIT_LIMIT,
+        )
+        self.on_edit = on_edit
+        self.buffer.go(0)
+
+    def edited(self) -> None:
+        # At once and not by message: what was typed just before a key counts.
+        self.on_edit(self.value)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        # The caret may stand below the last line.
+        return self.rows_shown + 1
+
+    def action_submit(self) -> None:
+        """Begin a new line, indented as the one before, and further after an opening bracket."""
+        row, column = self.buffer.place()
+        before = self.buffer.rows[row][:column]
+        indent = before[: len(before) - len(before.lstrip(" "))]
+        if before.rstrip().endswith(("{", "[")):
+            indent += "  "
+        self._insert("\n" + indent)
+
+    def action_page(self, by: int) -> None:
+        row, column = self.buffer.place()
+        self.buffer.go(self.buffer.offset(row + by * self.rows_visible(), column))
+        self._redraw()
+
+
+def json_lines(value: Any) -> str | None:
+    """Write a value as JSON to be edited; None for one nested too deeply for that."""
+    try:
+        text = json.dumps(value, indent=2, ensure_ascii=False)
+    except (RecursionError, ValueError):
+        return None
+    return _SHAPELESS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def read_json(text: str) -> tuple[Any, str]:
+    """Return the value of a JSON text and `""`, or None and what is wrong where."""
+    try:
+        return json.loads(text, parse_constant=_refuse), ""
+    except json.JSONDecodeError as error:
+        return None, f"line {error.lineno}, column {error.colno}: {safe(error.msg[:1].lower() + error.msg[1:], 100)}"
+    except ValueError as error:
+        return None, safe(str(error), 100)
+    except RecursionError:
+        return None, "nested too deeply"
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(f"{word} is no JSON")

@@ -1,0 +1,44 @@
+"""A line or two of our own words."""
+
+from __future__ import annotations
+
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from inspector.text import lines
+from inspector.tui.themes import ascii_only
+from inspector.tui.widgets import paint
+
+TEXT_LIMIT = 2_000
+
+
+class Note(Widget):
+    """Words in one role, wrapped."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    Note { height: auto; width: 1fr; }
+    """
+
+    def __init__(self, words: tuple[str, str], *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.words = words
+
+    def say(self, words: tuple[str, str]) -> None:
+        """Say something else: a text and its role."""
+        if words != self.words:
+            self.words = words
+            self.refresh(layout=True)
+
+    def _lines(self, width: int) -> list[str]:
+        return lines(self.words[0], max(width, 1), limit=TEXT_LIMIT, ascii=ascii_only())
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._lines(width))
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        found = self._lines(width)
+        text = found[y] if y < len(found) else ""
+        return paint.strip(paint.segments([(text, self.words[1])]), width)

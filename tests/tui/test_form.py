@@ -1,0 +1,754 @@
+import json
+import os
+import stat
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from textual.app import App
+from textual.containers import Vertical
+from textual.events import Paste
+from tui_screens import Stage, screen_lines, screen_text, settle
+
+from inspector.protocol.form import UNSET, Form
+from inspector.tui.widgets.external_editor import editor_command
+from inspector.tui.widgets.fields.base import FieldFrame
+from inspector.tui.widgets.fields.choices import ChoiceField
+from inspector.tui.widgets.fields.containers import AddItem, AddKey, ContainerField, FixedField
+from inspector.tui.widgets.fields.text import EDIT_LIMIT, LongField, TextField
+from inspector.tui.widgets.form import FormView
+from inspector.tui.widgets.json_editor import JsonEditor, json_lines, read_json
+
+
+def schema(required: tuple[str, ...] = (), **properties) -> dict:
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+TEXT = {"type": "string"}
+NUMBER = {"type": "number"}
+
+
+def stage(view: FormView) -> Stage:
+    return Stage(view, css="FormView { height: 1fr; }")
+
+
+def made(schema_of, value=UNSET) -> FormView:
+    return FormView(Form(schema_of) if value is UNSET else Form(schema_of, value))
+
+
+def at(view: FormView, path: str, kind: type = FieldFrame) -> FieldFrame:
+    """Return the widget of a field."""
+    return next(widget for widget in view.query(kind) if widget.field.path == path and not isinstance(widget, AddItem))
+
+
+def shown(app: Stage) -> list[str]:
+    """Return the lines of the screen that are not empty, without the padding at the left."""
+    return [line[1:] for line in screen_lines(app) if line.strip()]
+
+
+async def checked(pilot, view: FormView) -> None:
+    await settle(pilot, lambda: not view._unchecked and not view._lock.locked())
+
+
+async def test_a_form_looks_as_it_was_drawn():
+    elicitation = schema(
+        ("name",),
+        name={"type": "string", "description": "Your full name"},
+        check={"type": "boolean", "description": "I agree to the terms", "default": True},
+        integer={"type": "integer", "minimum": 1, "maximum": 100, "default": 42, "description": "Your favourite"},
+        email={"type": "string", "format": "email"},
+        pick={"type": "string", "enum": ["Monica", "Rachel", "Joey"]},
+        several={"type": "array", "items": {"enum": ["Hero", "Villain"]}, "minItems": 1, "maxItems": 2},
+    )
+    view = made(elicitation, {"check": True, "email": "not an address", "pick": "Rachel", "several": ["Hero"]})
+    app = stage(view)
+    async with app.run_test(size=(51, 30)) as pilot:
+        await checked(pilot, view)
+        assert screen_lines(app)[:20] == [
+            " name *                                     string",
+            " ▌ ▏",
+            " Your full name",
+            "",
+            " check                       boolean  default true",
+            " ▌ [x] I agree to the terms",
+            "",
+            " integer                 integer 1-100  default 42",
+            " ▌ 42",
+            " Your favourite",
+            "",
+            " email                                string email",
+            " ▌ not an address",
+            " not a valid email address",
+            " pick                                     one of 3",
+            " ▌ ( ) Monica   (•) Rachel   ( ) Joey",
+            "",
+            " several                               1 to 2 of 2",
+            " ▌ [x] Hero   [ ] Villain",
+            "",
+        ]
+        assert view.to_fix == 2
+
+
+async def test_typing_sets_the_value_and_draws_that_field_alone(monkeypatch):
+    view = made(schema(a=TEXT, b=TEXT, c=TEXT))
+    app = stage(view)
+    drawn: set[str] = set()
+    draw = FieldFrame.render_line
+
+    def note(self: FieldFrame, y: int):
+        drawn.add(self.field.path)
+        return draw(self, y)
+
+    monkeypatch.setattr(FieldFrame, "render_line", note)
+    async with app.run_test(size=(40, 20), message_hook=app.hear) as pilot:
+        await checked(pilot, view)
+        drawn.clear()
+        await pilot.press(*"hi")
+        await checked(pilot, view)
+        assert drawn == {"/a"}
+        assert view.value == {"a": "hi"}
+        assert app.heard(FormView.Changed)
+        assert app.heard(FormView.Checked)[-1].to_fix == 0
+
+
+async def test_what_was_typed_just_before_a_key_counts():
+    class Pane(Vertical):
+        BINDINGS: ClassVar = [("ctrl+r", "call", "")]
+        sent: ClassVar[list] = []
+
+        def action_call(self) -> None:
+            self.sent.append((view.value, view.to_fix))
+
+    view = made(schema(("n",), n=NUMBER))
+    pane = Pane(view)
+    app = Stage(pane)
+    async with app.run_test(size=(40, 10)) as pilot:
+        await checked(pilot, view)
+        for key in ("4", "2", "ctrl+r"):
+            app.simulate_key(key)
+        await settle(pilot, lambda: Pane.sent == [({"n": 42}, 0)])
+
+
+async def test_an_error_is_shown_while_typing_and_a_missing_field_when_it_is_tried():
+    view = made(schema(("must",), must=TEXT, n={"type": "integer", "maximum": 9, "description": "up to nine"}))
+    app = stage(view)
+    async with app.run_test(size=(40, 12)) as pilot:
+        await checked(pilot, view)
+        assert view.to_fix == 1
+        assert "is required" not in screen_text(app)
+        await pilot.press("tab", *"12")
+        await checked(pilot, view)
+        assert view.to_fix == 2
+        assert "up to nine" not in screen_text(app)
+        await pilot.press("backspace")
+        await checked(pilot, view)
+        assert "up to nine" in screen_text(app)
+        assert view.focus_wrong()
+        await pilot.pause()
+        assert "is required" in screen_text(app)
+        assert at(view, "/must").has_focus
+        await pilot.press("x")
+        await checked(pilot, view)
+        assert not view.focus_wrong()
+
+
+async def test_a_number_that_is_none_keeps_its_text():
+    view = made(schema(n=NUMBER))
+    app = stage(view)
+    async with app.run_test(size=(40, 8)) as pilot:
+        await pilot.press(*"1e")
+        await checked(pilot, view)
+        assert "not a number" in screen_text(app)
+        await pilot.press("3")
+        await checked(pilot, view)
+        assert view.value == {"n": 1000.0}
+        assert " ▌ 1e3▏" in screen_lines(app)
+        assert view.to_fix == 0
+
+
+async def test_enter_and_tab_go_from_field_to_field():
+    view = made(schema(a=TEXT, b={"type": "boolean"}, c={"enum": ["x", "y"]}, d=TEXT))
+    async with stage(view).run_test(size=(40, 20)) as pilot:
+        await checked(pilot, view)
+        for key, path in [("enter", "/b"), ("enter", "/c"), ("enter", "/d"), ("enter", "/d"), ("shift+tab", "/c")]:
+            await pilot.press(key)
+            assert at(view, path).has_focus, key
+        await pilot.press("tab", "tab")
+        assert at(view, "/a").has_focus
+
+
+async def test_text_takes_lines_and_an_empty_field_is_left_out():
+    view = made(schema(a=TEXT, n=NUMBER))
+    app = stage(view)
+    async with app.run_test(size=(40, 20)) as pilot:
+        await checked(pilot, view)
+        await pilot.press("a", "ctrl+j", "b")
+        assert view.value == {"a": "a\nb"}
+        assert screen_lines(app)[1:3] == [" ▌ a", " ▌ b▏"]
+        await pilot.press(*["backspace"] * 3)
+        assert view.value == {}
+        await pilot.press("tab", "1", "ctrl+j", "2", "backspace", "backspace")
+        assert view.value == {}
+
+
+async def test_yes_and_no():
+    view = made(schema(b={"type": "boolean", "description": "I agree"}))
+    app = stage(view)
+    async with app.run_test(size=(40, 8)) as pilot:
+        await checked(pilot, view)
+        assert screen_lines(app)[1] == " ▌ [-] I agree"
+        await pilot.press("space")
+        assert view.value == {"b": True}
+        await pilot.click(at(view, "/b"), offset=(3, 1))
+        assert view.value == {"b": False}
+        await pilot.press("ctrl+l")
+        await checked(pilot, view)
+        assert view.value == {}
+
+
+async def test_one_of_a_few_is_chosen_on_its_line():
+    view = made(schema(c={"oneOf": [{"const": 1, "title": "one"}, {"const": 2, "title": "two"}, {"const": 3}]}))
+    app = stage(view)
+    async with app.run_test(size=(40, 8)) as pilot:
+        await checked(pilot, view)
+        assert screen_lines(app)[1] == " ▌ ( ) one   ( ) two   ( ) 3"
+        await pilot.press("right")
+        assert view.value == {"c": 1}
+        await pilot.press("right", "right", "right", "left")
+        assert view.value == {"c": 3}
+        await pilot.press("space")
+        assert view.value == {"c": 1}
+        await pilot.click(at(view, "/c"), offset=(14, 1))
+        assert view.value == {"c": 2}
+        assert screen_lines(app)[1] == " ▌ ( ) one   (•) two   ( ) 3"
+
+
+async def test_some_of_a_few_are_chosen_on_their_line():
+    view = made(schema(m={"type": "array", "items": {"enum": ["a", "b", "c"]}}))
+    app = stage(view)
+    async with app.run_test(size=(40, 8)) as pilot:
+        await checked(pilot, view)
+        await pilot.press("right", "right", "space", "left", "left", "space")
+        assert view.value == {"m": ["a", "c"]}
+        assert screen_lines(app)[1] == " ▌ [x] a   [ ] b   [x] c"
+        await pilot.press("space")
+        assert view.value == {"m": ["c"]}
+
+
+async def test_one_of_many_is_found_by_typing():
+    view = made(schema(c={"enum": [f"country {at}" for at in range(300)]}, d=TEXT))
+    app = stage(view)
+    async with app.run_test(size=(40, 24)) as pilot:
+        await checked(pilot, view)
+        assert screen_lines(app)[1] == " ▌ ▾ nothing chosen"
+        await pilot.press(*"29")
+        assert screen_lines(app)[1] == " ▌ / 29▏  13 of 300"
+        assert screen_lines(app)[2] == " ▌ ( ) country 29"
+        await pilot.press("down", "enter")
+        await checked(pilot, view)
+        assert view.value == {"c": "country 129"}
+        assert screen_lines(app)[1] == " ▌ ▾ country 129"
+        await pilot.press("space", *"zzz")
+        assert "none has these letters" in screen_text(app)
+        await pilot.press("enter", "escape")
+        assert view.value == {"c": "country 129"}
+        assert "country 128" not in screen_text(app)
+        await pilot.press("down", "pagedown", "up", "enter")
+        assert view.value == {"c": "country 136"}
+        await pilot.press("enter")
+        assert at(view, "/d").has_focus
+
+
+async def test_an_open_list_closes_when_it_is_left_and_takes_clicks():
+    view = made(schema(c={"type": "array", "items": {"enum": [f"word {at}" for at in range(50)]}}, d=TEXT))
+    app = stage(view)
+    async with app.run_test(size=(40, 24)) as pilot:
+        await checked(pilot, view)
+        field = at(view, "/c", ChoiceField)
+        await pilot.click(field, offset=(5, 1))
+        await pilot.click(field, offset=(5, 3))
+        await pilot.click(field, offset=(5, 5))
+        assert view.value == {"c": ["word 1", "word 3"]}
+        assert field.opened
+        await pilot.press("tab")
+        assert not field.opened
+        assert screen_lines(app)[1] == " ▌ ▾ word 1, word 3"
+
+
+async def test_items_are_added_moved_and_removed():
+    view = made(schema(("t",), t={"type": "array", "items": TEXT, "maxItems": 3}), {"t": ["a"]})
+    app = stage(view)
+    async with app.run_test(size=(50, 24)) as pilot:
+        await checked(pilot, view)
+        assert at(view, "/t").has_focus
+        await pilot.press("plus")
+        await checked(pilot, view)
+        assert view.value == {"t": ["a", ""]}
+        assert at(view, "/t/1", TextField).has_focus
+        await pilot.press("b", "enter", "enter")
+        await checked(pilot, view)
+        assert view.value == {"t": ["a", "b", ""]}
+        assert not list(view.query(AddItem)), "there is room for three"
+        await pilot.press("c", "alt+up")
+        await checked(pilot, view)
+        assert view.value == {"t": ["a", "c", "b"]}
+        assert at(view, "/t/1").has_focus
+        await pilot.press("f7", "f6", "f6", "f6")
+        await checked(pilot, view)
+        assert view.value == {"t": ["c", "a", "b"]}
+        await pilot.press("f8")
+        await checked(pilot, view)
+        assert view.value == {"t": ["a", "b"]}
+        assert at(view, "/t/0").has_focus
+        assert shown(app)[1] == "▌ ▾ 2 items"
+        assert [line for line in shown(app) if "▌" in line][1:3] == ["  ▌ a▏", "  ▌ b"]
+        # The cross at the end of the label removes too.
+        item = at(view, "/t/1")
+        await pilot.click(item, offset=(item.size.width - 1, 0))
+        await checked(pilot, view)
+        assert view.value == {"t": ["a"]}
+        await pilot.press("alt+delete")
+        await checked(pilot, view)
+        assert view.value == {"t": []}
+        assert at(view, "/t").has_focus
+
+
+async def test_objects_open_close_and_take_keys_of_ones_own():
+    inner = {"type": "object", "properties": {"x": TEXT}, "additionalProperties": {"type": "integer"}}
+    view = made(schema(o=inner))
+    app = stage(view)
+    async with app.run_test(size=(50, 24)) as pilot:
+        await checked(pilot, view)
+        assert shown(app)[1] == "▌ ▸ left out"
+        await pilot.press("enter")
+        await checked(pilot, view)
+        assert at(view, "/o/x")
+        await pilot.press("tab", "y")
+        assert view.value == {"o": {"x": "y"}}
+        assert "▾ 1 field" in screen_text(app)
+        await pilot.press("tab", *"count", "enter")
+        await checked(pilot, view)
+        assert at(view, "/o/count").has_focus
+        await pilot.press("5")
+        assert view.value == {"o": {"x": "y", "count": 5}}
+        await pilot.press("tab", "x", "enter")
+        await pilot.pause()
+        assert 'there is a "x" already' in screen_text(app)
+        at(view, "/o", ContainerField).focus()
+        await pilot.press("space")
+        await checked(pilot, view)
+        assert len(list(view.query(FieldFrame))) == 1
+        await pilot.press("ctrl+l")
+        await checked(pilot, view)
+        assert view.value == {}
+
+
+async def test_a_variant_is_chosen_and_its_fields_follow():
+    who = {
+        "oneOf": [
+            {"title": "person", "type": "object", "properties": {"first": TEXT}, "required": ["first"]},
+            {"title": "company", "type": "object", "properties": {"vat": TEXT}, "required": ["vat"]},
+        ]
+    }
+    view = made(schema(("who",), who=who))
+    app = stage(view)
+    async with app.run_test(size=(50, 24)) as pilot:
+        await checked(pilot, view)
+        assert "(•) person   ( ) company" in screen_text(app)
+        await pilot.press("right")
+        await checked(pilot, view)
+        assert "( ) person   (•) company" in screen_text(app)
+        await pilot.press("tab", "tab", *"42")
+        await checked(pilot, view)
+        assert view.value == {"who": {"vat": "42"}}
+        assert view.to_fix == 0
+
+
+async def test_null_is_a_value_of_its_own():
+    view = made(schema(n={"type": ["string", "null"]}))
+    app = stage(view)
+    async with app.run_test(size=(50, 8)) as pilot:
+        await checked(pilot, view)
+        await pilot.press("ctrl+t")
+        await checked(pilot, view)
+        assert view.value == {"n": None}
+        assert screen_lines(app)[1] == " ▌ ▏null"
+        await pilot.press("a")
+        assert view.value == {"n": "a"}
+        await pilot.press("ctrl+t", "ctrl+t")
+        await checked(pilot, view)
+        assert view.value == {}
+
+
+async def test_a_constant_is_shown_and_an_optional_one_can_be_left_out():
+    view = made(schema(("kind",), kind={"const": "invoice"}, extra={"const": 7}))
+    app = stage(view)
+    async with app.run_test(size=(50, 8)) as pilot:
+        await checked(pilot, view)
+        assert view.value == {"kind": "invoice"}
+        assert screen_lines(app)[1] == " ▌ invoice"
+        assert not at(view, "/kind", FixedField).can_focus
+        await pilot.press("space")
+        assert view.value == {"kind": "invoice", "extra": 7}
+        await pilot.press("space")
+        assert view.value == {"kind": "invoice"}
+
+
+async def test_a_field_of_any_type_takes_json():
+    view = made(schema(any={}))
+    app = stage(view)
+    async with app.run_test(size=(50, 8)) as pilot:
+        await checked(pilot, view)
+        await pilot.press(*'{"a": [1, 2]}')
+        assert view.value == {"any": {"a": [1, 2]}}
+        await pilot.press("backspace")
+        await checked(pilot, view)
+        assert view.value == {"any": '{"a": [1, 2]'}
+
+
+async def test_hostile_words_of_a_schema_are_text():
+    evil = "a\x1b[31m\n[bold]b\u202e"
+    view = made(
+        {
+            "type": "object",
+            "required": [evil],
+            "properties": {
+                evil: {"type": "string", "title": evil, "description": evil, "default": evil},
+                "c": {"enum": [evil, "\x07"]},
+                "n": {"description": ["no text"], "type": 7},
+                "d": "no schema",
+            },
+        },
+        {"c": evil},
+    )
+    app = stage(view)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await checked(pilot, view)
+        text = screen_text(app)
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        assert "a␛[31m↵[bold]b‹202E› *" in text
+        assert "(•) a␛[31m↵[bold]b‹202E›   ( ) ␇" in text
+
+
+async def test_a_recursive_schema_opens_as_deep_as_one_goes():
+    tree = {"$ref": "#/$defs/node", "$defs": {"node": schema(name=TEXT, child={"$ref": "#/$defs/node"})}}
+    view = made(tree)
+    async with stage(view).run_test(size=(60, 40)) as pilot:
+        await checked(pilot, view)
+        path = ""
+        for _ in range(4):
+            path += "/child"
+            at(view, path, ContainerField).focus()
+            await pilot.press("enter")
+            await checked(pilot, view)
+        assert at(view, path + "/name", TextField)
+        at(view, path + "/name").focus()
+        await pilot.press("x")
+        assert view.value == {"child": {"child": {"child": {"child": {"name": "x"}}}}}
+
+
+async def test_more_fields_than_can_be_shown_are_said():
+    view = made(schema(**{f"f{at}": TEXT for at in range(520)}))
+    app = stage(view)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await checked(pilot, view)
+        assert len(list(view.query(FieldFrame))) == 500
+        assert [widget.field.name for widget in view.query(FieldFrame)] == [f"f{at}" for at in range(500)]
+        view.scroll_end(animate=False)
+        await pilot.pause()
+        assert "there are more fields than can be shown" in screen_text(app)
+
+
+async def test_no_fields_can_have_the_focus_all_the_same():
+    view = made({"type": "object"})
+    view.form = Form({"type": "object", "properties": {}, "additionalProperties": False})
+    app = stage(view)
+    async with app.run_test(size=(40, 6)) as pilot:
+        await checked(pilot, view)
+        assert screen_lines(app)[0] == " no arguments"
+        assert view.focus_first()
+        assert view.has_focus
+        await view.show(Form(schema(a=TEXT)))
+        await checked(pilot, view)
+        assert not view.can_focus
+        assert "no arguments" not in screen_text(app)
+
+
+async def test_a_schema_that_cannot_be_used_is_said_and_the_form_works():
+    view = made({"type": "object", "properties": {"a": TEXT}, "$schema": "https://no.such/dialect", "required": 7})
+    app = stage(view)
+    async with app.run_test(size=(70, 10)) as pilot:
+        await checked(pilot, view)
+        assert "it cannot be checked:" in screen_text(app)
+        await pilot.press("x")
+        assert view.value == {"a": "x"}
+
+
+async def test_another_form_takes_the_place_of_one():
+    view = made(schema(a=TEXT))
+    app = stage(view)
+    async with app.run_test(size=(40, 10)) as pilot:
+        await pilot.press("x")
+        await view.show(Form(schema(b=TEXT)))
+        await view.load({"b": "loaded", "extra": 1})
+        await checked(pilot, view)
+        assert shown(app)[1] == "▌ loaded"
+        assert view.value == {"b": "loaded", "extra": 1}
+
+
+async def test_a_long_text_is_kept_whole_and_not_edited_here():
+    long = "x" * (EDIT_LIMIT + 1)
+    view = made(schema(a=TEXT, b=TEXT), {"a": long})
+    app = stage(view)
+    async with app.run_test(size=(60, 10)) as pilot:
+        await checked(pilot, view)
+        assert isinstance(at(view, "/a"), LongField)
+        assert "20.0 kB of text" in screen_text(app)
+        at(view, "/b").focus()
+        at(view, "/b").post_message(Paste(long))
+        await settle(pilot, lambda: isinstance(at(view, "/b"), LongField))
+        assert view.value == {"a": long, "b": long}
+        await pilot.press("ctrl+l")
+        await checked(pilot, view)
+        assert view.value == {"a": long}
+        assert at(view, "/b", TextField).has_focus
+
+
+# JSON
+
+
+async def test_the_same_arguments_as_json_and_back():
+    view = made(schema(a=TEXT), {"a": "x", "unknown": [1, {"y": None}], "big": 10**30})
+    app = stage(view)
+    async with app.run_test(size=(50, 20)) as pilot:
+        await checked(pilot, view)
+        await pilot.press("ctrl+e")
+        await checked(pilot, view)
+        assert view.json_mode
+        assert '"a": "x",' in screen_text(app)
+        await pilot.press("down", "end", "left", "left", "Y")
+        assert view.value == {"a": "xY", "unknown": [1, {"y": None}], "big": 10**30}
+        await pilot.press("ctrl+e")
+        await checked(pilot, view)
+        assert not view.json_mode
+        assert "▌ xY" in screen_text(app)
+        assert view.value == {"a": "xY", "unknown": [1, {"y": None}], "big": 10**30}
+
+
+async def test_broken_json_is_flagged_and_kept():
+    view = made(schema(("a",), a=NUMBER), {"a": 1})
+    app = stage(view)
+    async with app.run_test(size=(60, 12)) as pilot:
+        await checked(pilot, view)
+        await pilot.press("ctrl+e", "end", ",")
+        await checked(pilot, view)
+        assert view.to_fix == 1
+        assert "not JSON: line 1, column 2" in screen_text(app)
+        assert view.text.startswith("{,")
+        await pilot.press("ctrl+e")
+        await pilot.pause()
+        assert view.json_mode
+        assert view.text.startswith("{,")
+        assert view.value == {"a": 1}
+        await pilot.press("backspace")
+        await checked(pilot, view)
+        assert view.to_fix == 0
+        await pilot.press("ctrl+shift+a", "backspace")
+        await checked(pilot, view)
+        assert view.value is UNSET
+
+
+async def test_what_is_wrong_is_said_under_the_json():
+    view = made(schema(("a",), a=NUMBER, b=NUMBER), {"b": "no"})
+    app = stage(view)
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("ctrl+e")
+        await checked(pilot, view)
+        assert "/a: is required" in screen_text(app)
+        assert "/b: " in screen_text(app)
+
+
+async def test_new_lines_of_json_are_indented():
+    view = made(schema(), {"a": [1]})
+    app = stage(view)
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("ctrl+e", "end", "enter", "x", "enter", "y")
+        assert view.text.startswith('{\n  x\n  y\n  "a": [\n')
+        await pilot.press("pagedown", "pageup", "up")
+
+
+def test_json_is_written_so_that_everything_in_it_can_be_seen():
+    text = json_lines({"a": "x\x1b\u202e\u200b\ud800\x9b\x7f\u2028é日"})
+    assert text == '{\n  "a": "x\\u001b\\u202e\\u200b\\ud800\\u009b\\u007f\\u2028é日"\n}'
+    assert json.loads(text) == {"a": "x\x1b\u202e\u200b\ud800\x9b\x7f\u2028é日"}
+    deep: list = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert json_lines(deep) is None
+
+
+@pytest.mark.parametrize("text", ["{", '{"a": NaN}', "[" * 100_000, "1e999 x", "\x00"])
+def test_what_is_no_json_says_where(text):
+    assert read_json(text)[1]
+
+
+async def test_a_value_too_long_or_deep_for_the_screen_stays_a_form():
+    deep: list = []
+    for _ in range(5000):
+        deep = [deep]
+    view = made(schema(), {"deep": deep})
+    app = stage(view)
+    async with app.run_test(size=(60, 12)) as pilot:
+        await checked(pilot, view)
+        await pilot.press("ctrl+e")
+        await pilot.pause()
+        assert not view.json_mode
+        await view.load({"x": "y" * 600_000})
+        await pilot.press("ctrl+e")
+        await pilot.pause()
+        assert not view.json_mode
+        assert view.value == {"x": "y" * 600_000}
+
+
+# The user's editor
+
+
+@contextmanager
+def lent(self):
+    yield
+
+
+def editor(folder: Path, body: str) -> str:
+    """Write an editor: a program that is given the name of a file."""
+    script = folder / "editor.py"
+    script.write_text(f"import json, os, sys\npath = sys.argv[1]\n{body}\n")
+    import sys
+
+    return f"{sys.executable} {script}"
+
+
+@pytest.fixture
+def lend(monkeypatch):
+    monkeypatch.setattr(App, "suspend", lent)
+    monkeypatch.delenv("VISUAL", raising=False)
+
+
+async def test_the_users_editor_gets_a_private_file_and_gives_back_the_value(lend, monkeypatch, tmp_path):
+    seen = tmp_path / "seen"
+    body = (
+        f"open({str(seen)!r}, 'w').write(path + ' ' + oct(os.stat(path).st_mode & 0o777))\n"
+        "value = json.load(open(path))\nvalue['a'] = 'edited'\nvalue['n'] = 2\njson.dump(value, open(path, 'w'))"
+    )
+    monkeypatch.setenv("EDITOR", editor(tmp_path, body))
+    view = made(schema(a=TEXT), {"a": "x", "kept": [1]})
+    async with stage(view).run_test(size=(60, 12)) as pilot:
+        await checked(pilot, view)
+        await pilot.press("ctrl+o")
+        await settle(pilot, lambda: view.value == {"a": "edited", "kept": [1], "n": 2})
+        await checked(pilot, view)
+        assert "▌ edited" in screen_text(pilot.app)
+    name, mode = seen.read_text().split()
+    assert int(mode, 8) == stat.S_IRUSR | stat.S_IWUSR
+    assert not os.path.exists(name)
+
+
+async def test_broken_json_from_the_editor_is_kept_to_be_mended(lend, monkeypatch, tmp_path):
+    monkeypatch.setenv("EDITOR", editor(tmp_path, "open(path, 'w').write('{\"a\": oops')"))
+    view = made(schema(a=TEXT), {"a": "x"})
+    async with stage(view).run_test(size=(60, 12)) as pilot:
+        await checked(pilot, view)
+        await pilot.press("ctrl+o")
+        await settle(pilot, lambda: view.json_mode and view.text == '{"a": oops')
+        assert view.value == {"a": "x"}
+        assert view.to_fix == 1
+
+
+@pytest.mark.parametrize("command", ["/no/such/editor", "'unclosed", "false"])
+async def test_an_editor_that_fails_changes_nothing(lend, monkeypatch, command):
+    monkeypatch.setenv("EDITOR", command)
+    view = made(schema(a=TEXT), {"a": "x"})
+    async with stage(view).run_test(size=(60, 12)) as pilot:
+        await checked(pilot, view)
+        await pilot.press("ctrl+o")
+        await settle(pilot, lambda: not any(worker.group == "editor" for worker in view.workers))
+        assert view.value == {"a": "x"}
+
+
+async def test_a_terminal_that_cannot_be_lent_is_said(monkeypatch):
+    monkeypatch.setenv("EDITOR", "true")
+    view = made(schema(a=TEXT))
+    app = stage(view)
+    async with app.run_test(size=(60, 12)) as pilot:
+        await checked(pilot, view)
+        await pilot.press("ctrl+o")
+        await settle(pilot, lambda: any("cannot be lent" in notice.message for notice in app._notifications))
+
+
+def test_the_editor_is_the_one_the_user_has_chosen():
+    assert editor_command({"EDITOR": "nano", "VISUAL": "code --wait"}) == ["code", "--wait"]
+    assert editor_command({"EDITOR": "'my editor' -x"}) == ["my editor", "-x"]
+    assert editor_command({}) == ["vi"]
+    assert editor_command({"EDITOR": " "}) == ["vi"]
+
+
+# Anything
+
+
+schemas = st.recursive(
+    st.sampled_from(
+        [
+            {"type": "string"},
+            {"type": "integer"},
+            {"type": "boolean"},
+            {"enum": ["a", 1, None]},
+            {"const": {"x": 1}},
+            {"type": ["number", "null"]},
+            {"type": "null"},
+            {},
+            True,
+            7,
+        ]
+    ),
+    lambda inner: st.one_of(
+        st.builds(lambda a, b: {"type": "object", "properties": {"a": a, "b": b}, "required": ["a"]}, inner, inner),
+        st.builds(lambda a: {"type": "array", "items": a}, inner),
+        st.builds(lambda a, b: {"oneOf": [a, b]}, inner, inner),
+        st.builds(lambda a: {"type": "object", "additionalProperties": a}, inner),
+    ),
+    max_leaves=5,
+)
+KEYS = [
+    "tab",
+    "shift+tab",
+    "enter",
+    "space",
+    "right",
+    "down",
+    "a",
+    "plus",
+    "1",
+    "ctrl+t",
+    "ctrl+l",
+    "f8",
+    "f6",
+    "ctrl+e",
+]
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(schemas, st.lists(st.sampled_from(KEYS), min_size=5, max_size=14))
+async def test_no_form_and_no_keys_break_it(of, keys):
+    view = made({"type": "object", "properties": {"x": of, "y": of}})
+    async with stage(view).run_test(size=(50, 30)) as pilot:
+        await checked(pilot, view)
+        await pilot.press(*keys)
+        await checked(pilot, view)
+        if not view.json_mode:
+            paths = [widget.field.path for widget in view.query(FieldFrame) if not isinstance(widget, AddItem | AddKey)]
+            assert list(dict.fromkeys(paths)) == [field.path for field in view.form.fields()]
+        else:
+            assert isinstance(view.children[0], JsonEditor)
