@@ -150,7 +150,8 @@ class ServerError(InspectorError):
 
     def __init__(self, rpc_code: Any, rpc_message: Any, data: Any = None, *, method: str = "", hint: str = "") -> None:
         said = rpc_message if isinstance(rpc_message, str) and rpc_message else "no message"
-        super().__init__(f"The server answered {method or 'the request'} with error {rpc_code}: {said}", hint=hint)
+        number = "error" if rpc_code is None else f"error {rpc_code}"
+        super().__init__(f"The server answered {method or 'the request'} with {number}: {said}", hint=hint)
         self.rpc_code = rpc_code
         self.rpc_message = said
         self.data = data

@@ -92,7 +92,7 @@ def _lenient(raw: bytes) -> Any:
     try:
         return _decode(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
-        raise NotJson(f"{error.msg} at character {error.pos + 1}") from None
+        raise NotJson(f"{error.msg.removesuffix(' at')} at character {error.pos + 1}") from None
     except RecursionError:
         raise NotJson("nested too deeply to be read") from None
     except ValueError:

@@ -10,6 +10,7 @@ from inspector.cli.verb import Slot, Verb
 
 if TYPE_CHECKING:
     from inspector.cli.words import Invocation
+    from inspector.journal.journal import Journal
 
 
 def run(said: Invocation) -> int:
@@ -29,7 +30,7 @@ def run(said: Invocation) -> int:
 
             out.document_text(result_text(session.journal, call.answer_n, result))
         else:
-            _print(out, result)
+            _print(out, result, session.journal, call.answer_n)
             if failed:
                 out.note("The tool says that it failed (isError).")
         if not out.json or said.option("save") is not None:
@@ -41,7 +42,7 @@ def run(said: Invocation) -> int:
     return headless.run(said, work, while_waiting=None if said.json else "inspector.cli.content")
 
 
-def _print(out: Output, result: Any) -> None:
+def _print(out: Output, result: Any, journal: Journal, answer: int) -> None:
     from inspector.cli.content import block_lines, blocks_of, json_lines
 
     if type(result) is not dict or not ("content" in result or "structuredContent" in result):
@@ -51,7 +52,14 @@ def _print(out: Output, result: Any) -> None:
     for block in blocks:
         out.lines(block_lines(out, block))
     if "structuredContent" in result and not _is_said(blocks, result["structuredContent"]):
-        out.lines(json_lines(out, result["structuredContent"]))
+        from inspector.cli.results import result_text
+        from inspector.export.exact import member
+
+        text = member(result_text(journal, answer, result), "structuredContent")
+        if text is None:
+            out.lines(json_lines(out, result["structuredContent"]))
+        else:
+            out.pretty(text)
 
 
 def _is_said(blocks: list[Any], structured: Any) -> bool:
