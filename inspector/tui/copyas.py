@@ -141,7 +141,7 @@ def _verb(method: str, params: Mapping[str, Any], given: Any) -> list[str]:
         return ["read", uri]
     if method in _LISTS and (not rest or method == "initialize"):
         return [_LISTS[method]]
-    if given is None or not rest:
+    if given is None or (isinstance(given, dict) and not rest):
         return ["request", method]
     body = {key: params[key] for key in params if key != "_meta"} if isinstance(given, dict) else given
     return ["request", method, _json(body)]

@@ -367,6 +367,19 @@ def test_a_view_ends_as_a_fresh_evaluation_would(journal: Journal, text: str) ->
     assert list(view.numbers) == parse(text).numbers(journal)
 
 
+def test_very_many_open_requests_are_looked_at_in_turns(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.journal.filters.view._RECHECKED", 3)
+    view = FilteredView(journal, parse("status:pending"))
+    for id in range(10):
+        call(journal, id)
+    view.extend()
+    for id in range(0, 10, 2):
+        answer(journal, id)
+    for _ in range(4):
+        view.extend()
+    assert list(view.numbers) == parse("status:pending").numbers(journal)
+
+
 # What is wrong
 
 
@@ -402,6 +415,13 @@ def test_names_what_is_wrong_and_where(text: str, position: int, says: str) -> N
     assert says in caught.value.message
     assert isinstance(caught.value, UsageError)
     assert caught.value.exit_code == 2
+
+
+def test_the_reason_alone_is_short() -> None:
+    with pytest.raises(FilterError) as caught:
+        parse("a dir:sendx")
+    assert caught.value.reason == "did you mean `send`? directions are local, send, recv"
+    assert caught.value.message == "`dir:sendx` at character 3: " + caught.value.reason + "."
 
 
 def test_suggests_the_term_that_was_meant() -> None:

@@ -41,14 +41,18 @@ DEEPEST = 20
 
 
 class FilterError(UsageError):
-    """A filter cannot be understood. `word` is what is wrong in it, `position` where that begins (from 1)."""
+    """A filter cannot be understood. `word` is what is wrong in it, `position` where that begins (from 1).
+
+    `reason` is the message without word and place, for where both can be seen.
+    """
 
     code = "filter"
 
-    def __init__(self, message: str, *, position: int, word: str, hint: str = "") -> None:
+    def __init__(self, message: str, *, position: int, word: str, hint: str = "", reason: str = "") -> None:
         super().__init__(message, hint=hint)
         self.position = position
         self.word = word
+        self.reason = reason or message
 
 
 class Token(NamedTuple):
@@ -243,7 +247,7 @@ def _condition(token: Token) -> Condition:
     except BadValue as problem:
         raise FilterError(
             f"`{token.word[:80]}` at character {token.position}: {problem}.",
-            position=token.position, word=token.word,
+            position=token.position, word=token.word, reason=str(problem),
         ) from None  # fmt: skip
 
 
@@ -255,21 +259,21 @@ def _kind(text: str) -> Condition:
     shapes = _SHAPES.get(word)
     if shapes is None:
         names = [*KIND_NAMES, *_SHAPES]
-        raise BadValue(f"{_unlike(text, names)} kinds are {', '.join(names)}")
+        raise BadValue(f"{_unlike(text, names)}kinds are {', '.join(names)}")
     return Codes(Kind.RPC | dir << 4 | shape << 6 for dir in Dir for shape in shapes)
 
 
 def _dir(text: str) -> Condition:
     dir = _DIRS.get(text.lower())
     if dir is None:
-        raise BadValue(f"{_unlike(text, DIR_NAMES)} directions are {', '.join(DIR_NAMES)}")
+        raise BadValue(f"{_unlike(text, DIR_NAMES)}directions are {', '.join(DIR_NAMES)}")
     return Codes(kind | dir << 4 | shape << 6 for kind in Kind for shape in Shape)
 
 
 def _status(text: str) -> Condition:
     state = _STATES.get(text.lower().replace("_", "-"))
     if state is None:
-        raise BadValue(f"{_unlike(text, STATE_NAMES)} states are {', '.join(STATE_NAMES)}")
+        raise BadValue(f"{_unlike(text, STATE_NAMES)}states are {', '.join(STATE_NAMES)}")
     return States((state,))
 
 
@@ -277,7 +281,7 @@ def _unlike(text: str, names: tuple[str, ...] | list[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(text.lower(), names, 1, 0.5)
-    return f"did you mean `{near[0]}`?" if near else "that is unknown:"
+    return f"did you mean `{near[0]}`? " if near else ""
 
 
 _SHAPES: dict[str, tuple[Shape, ...]] = {

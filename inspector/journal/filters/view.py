@@ -187,7 +187,8 @@ class FilteredView:
     def _settled(self) -> Iterator[int]:
         """Open requests whose state has changed; a round looks at a bounded number of them."""
         states, pairs = self.journal.index.states, self.journal.index.pairs
-        at = self._open_at if self._open_at < len(self._open) else 0
+        beyond = len(self._open) <= _RECHECKED or self._open_at >= len(self._open)
+        at = 0 if beyond else self._open_at
         window = self._open[at : at + _RECHECKED]
         still, how = array("I"), bytearray()
         for n, state in zip(window, self._open_states[at : at + _RECHECKED], strict=True):

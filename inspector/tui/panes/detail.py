@@ -26,6 +26,7 @@ from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.tab_row import Tab, TabRow
 
+_NOT_LOADED = (-1, "")
 _NOTHING = "The message under the cursor is shown here."
 
 
@@ -52,7 +53,7 @@ class DetailPane(Edge):
         self.n = 0
         """The event that is shown; 0 for none."""
         self._compared = (0, 0)
-        self._loaded: tuple[int, str] = (0, "")
+        self._loaded = _NOT_LOADED
         self._described: tuple[object, ...] = ()
         self._lines = DetailLines(wrap=True, empty=_NOTHING)
 
@@ -77,7 +78,7 @@ class DetailPane(Edge):
     def compare(self, one: int, other: int) -> None:
         """Show what differs between two messages; showing another one ends that."""
         self._compared = (one, other)
-        self._loaded = (0, "")
+        self._loaded = _NOT_LOADED
         self._describe()
         self._compare(one, other)
 
@@ -92,7 +93,7 @@ class DetailPane(Edge):
             self._described = seen
             self._describe()
             if fresh and (self.tab == "findings" or self._loaded[0] != n):
-                self._loaded = (0, "")
+                self._loaded = _NOT_LOADED
         self._load()
 
     def _describe(self) -> None:

@@ -167,8 +167,7 @@ def _by_members(view: View) -> list[Piece] | None:
 
 def _server(view: View) -> list[Piece]:
     info = ServerInfo(view.members.get("serverInfo"))
-    name = one_line(info.display_name) or "a server without a name"
-    return [(name, "bright"), (f" {one_line(info.version)}", "bright")]
+    return [(one_line(info.display_name), "bright"), (f" {one_line(info.version)}", "bright")]
 
 
 def _listed(view: View, key: str, thing: str) -> list[Piece]:

@@ -63,7 +63,7 @@ class LastMessageLine(Widget):
         index = journal.index
         words = subject(journal, n)
         if len(words) > 1 and index.method(n) == "tools/call":
-            words = words[1:]
+            words = [(words[1] if isinstance(words[1], str) else words[1][0]).strip()]
         us = index.duration(n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
         took: list[paint.Piece] = [(f" {duration(us)}", "muted")] if us is not None else []
         return [sign_of(index, n, signs_now()), f" {id_text(index, n)}".rstrip(), " ", *words, *took]

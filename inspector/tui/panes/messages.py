@@ -305,7 +305,7 @@ class MessagesPane(Edge):
         try:
             filter = parse(text)
         except FilterError as error:
-            self._filter.problem = error.message
+            self._filter.problem = error.reason
             return
         self._filter.problem = ""
         before = self.filter

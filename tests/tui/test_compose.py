@@ -1,0 +1,128 @@
+"""Writing a message by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from live_demo import demo
+from textual.app import App
+from tui_screens import Stage, screen_text, settle
+
+from inspector.client.session import Session
+from inspector.tui.screens.compose import METHODS, ComposeScreen, Described, MessageEditor, template, with_method
+
+
+def words(text: str, **more: Any) -> str:
+    found = Described(text, **{"one_line": True, "as_typed": False, **more})
+    return "".join(piece if isinstance(piece, str) else piece[0] for piece in found.words)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"jsonrpc":"2.0","id":9,"method":"tools/call"}', "request tools/call, id 9"),
+        ('{"jsonrpc":"2.0","id":"9","method":"x"}', 'request x, id "9"'),
+        ('{"id":9,"method":"x"}', 'request x, id 9, without "jsonrpc": "2.0"'),
+        ('{"jsonrpc":"2.0","method":"x"}', "notification x"),
+        ('{"jsonrpc":"2.0","id":{"a":1},"result":{}}', 'result for id {"a": 1}'),
+        ('[{"jsonrpc":"2.0"}]', "batch of 1"),
+        ("7", "JSON, but no JSON-RPC message"),
+        ("{oops", "not JSON: Expecting property name enclosed in double quotes at character 2, sent as it is"),
+        ("{oops\n\nx", "not JSON: Expecting property name enclosed in double quotes at character 2, sent as it is, "
+         "3 lines and so as many messages"),
+        ("  ", "empty"),
+    ],
+)  # fmt: skip
+def test_says_what_a_text_is(text: str, said: str) -> None:
+    assert words(text) == said
+
+
+def test_json_goes_out_on_one_line_over_stdio_unless_it_is_wanted_as_typed() -> None:
+    text = '{\n  "jsonrpc": "2.0",\n  "id": 1.50, "method": "x\\n"}\n'
+    assert (
+        Described(text, one_line=True, as_typed=False).data == b'{   "jsonrpc": "2.0",   "id": 1.50, "method": "x\\n"}'
+    )
+    assert Described(text, one_line=True, as_typed=True).data == text.encode()
+    assert Described(text, one_line=False, as_typed=False).data == text.encode()
+    assert "4 lines" in words(text, as_typed=True)
+    assert Described("{\n", one_line=True, as_typed=False).data == b"{\n"
+
+
+def test_every_method_has_a_template() -> None:
+    for method in METHODS:
+        message = json.loads(template(method, 7))
+        assert message["method"] == method
+        assert message.get("id", 7) == 7
+        assert ("id" in message) is not method.startswith("notifications/")
+
+
+def test_choosing_a_method_keeps_parameters_that_were_typed() -> None:
+    typed = '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo"}}'
+    assert json.loads(with_method(typed, "prompts/get", 9)) == {
+        "jsonrpc": "2.0", "id": 3, "method": "prompts/get", "params": {"name": "echo"},
+    }  # fmt: skip
+    assert with_method(template("tools/call", 3), "ping", 9) == template("ping", 9)
+    assert with_method("{oops", "ping", 9) == template("ping", 9)
+
+
+def open_on(app: App[None], session: Session, text: str = "") -> ComposeScreen:
+    screen = ComposeScreen(session, text)
+    app.push_screen(screen)
+    return screen
+
+
+async def test_sends_a_request_and_tells_what_became_of_it() -> None:
+    async with demo() as session:
+        app = Stage()
+        async with app.run_test(size=(150, 30)) as pilot:
+            ping = json.dumps({"jsonrpc": "2.0", "id": 40, "method": "ping"}, indent=2)
+            screen = open_on(app, session, ping)
+            await settle(pilot, lambda: "request ping, id 40" in screen_text(app))
+            await pilot.press("ctrl+r")
+            await settle(pilot, lambda: "40 answered" in screen_text(app))
+            assert "request ping, id 41" in screen_text(app)
+            await pilot.press("escape")
+            assert app.screen is not screen
+            open_on(app, session)
+            await settle(pilot, lambda: "request ping, id 41" in screen_text(app))
+
+
+async def test_sends_what_is_no_json_as_it_is() -> None:
+    async with demo() as session:
+        app = Stage()
+        async with app.run_test(size=(90, 30)) as pilot:
+            open_on(app, session, "{oops ")
+            await settle(pilot, lambda: "not JSON" in screen_text(app))
+            before = len(session.journal)
+            await pilot.press("ctrl+r")
+            assert session.journal.event(before + 1).bytes == b"{oops "
+            assert f"sent as message #{before + 1}" in screen_text(app)
+
+
+async def test_what_cannot_be_sent_says_so_and_stays() -> None:
+    async with demo() as session:
+        app = Stage()
+        async with app.run_test(size=(150, 30)) as pilot:
+            open_on(app, session, "{oops")
+            await session.close()
+            await pilot.press("ctrl+r")
+            await settle(pilot, lambda: "closed" in screen_text(app) or "gone" in screen_text(app))
+            assert "{oops" in screen_text(app)
+
+
+async def test_typing_and_choosing_a_method() -> None:
+    async with demo() as session:
+        app = Stage()
+        async with app.run_test(size=(150, 30)) as pilot:
+            screen = open_on(app, session)
+            await settle(pilot, lambda: "request tools/call" in screen_text(app))
+            await pilot.press("ctrl+t", "down", "enter")
+            await settle(pilot, lambda: "request tools/list" in screen_text(app))
+            editor = screen.query_one(MessageEditor)
+            assert editor.has_focus
+            await pilot.press("down", "end", "enter")
+            assert editor.buffer.rows[2] == "  "
+            await pilot.press("ctrl+e")
+            assert "exactly as typed" in screen_text(app)

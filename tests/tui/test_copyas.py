@@ -1,0 +1,141 @@
+"""A request as curl, as a command of ours, as Python: runnable, and without secrets."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from talks import Talk, example
+
+from inspector.journal.format import Dir
+from inspector.tui import copyas
+from inspector.tui.copyas import CannotCopy
+
+URL = {"kind": "http", "url": "https://shop.example/mcp"}
+
+
+def posted(message: Any, **headers: str) -> Talk:
+    talk = Talk(URL)
+    fields = [("Host", "shop.example"), ("Content-Type", "application/json"), *headers.items()]
+    talk.journal.record_http("post-1", Dir.SEND, method="POST", url="https://shop.example/mcp?a=b", headers=fields)
+    talk.send(message, "post-1")
+    talk.journal.record_http("post-1", Dir.RECV, status=200, headers=[], ms=12.5)
+    talk.receive({"jsonrpc": "2.0", "id": message["id"], "result": {}}, "post-1")
+    return talk
+
+
+def ping(text: str = "") -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"t": text}}
+
+
+def test_curl_repeats_the_request_with_its_headers_and_body() -> None:
+    talk = posted(ping("it's"), **{"Mcp-Protocol-Version": "2025-11-25"})
+    for n in (2, 4):
+        words = shlex.split(copyas.curl(talk.journal, n).replace("\\\n", ""))
+        assert words[:6] == ["curl", "-sSN", "-X", "POST", "--url", "https://shop.example/mcp?a=b"]
+        assert words[6:10] == ["-H", "Content-Type: application/json", "-H", "Mcp-Protocol-Version: 2025-11-25"]
+        assert words[10] == "--data-raw"
+        assert json.loads(words[11]) == ping("it's")
+
+
+def test_secrets_become_variables() -> None:
+    talk = posted(ping(), **{"Authorization": "Bearer abcdefgh", "Mcp-Session-Id": "s3cret-id"})
+    shown = copyas.curl(talk.journal, 2)
+    assert "'Authorization: Bearer '\"$TOKEN\"" in shown
+    assert "'Mcp-Session-Id: '\"$MCP_SESSION_ID\"" in shown
+    assert "redacted" not in shown
+    program = copyas.python(talk.journal, 2)
+    assert 'os.environ["TOKEN"]' in program
+    assert "redacted" not in program
+    compile(program, "program", "exec")
+
+
+@pytest.mark.parametrize("text", ["$(id)", "`id`", "\x1b]0;x\x07", "a'b\"c", "\n; rm -rf x", "!!", "‮"])
+def test_curl_is_one_command_whatever_the_message_holds(text: str) -> None:
+    talk = posted(ping(text))
+    shown = copyas.curl(talk.journal, 2)
+    assert all(char.isprintable() or char == "\n" for char in shown)
+    script = shown.replace("curl", "printf '%s\\0'", 1)
+    printed = subprocess.run(["bash", "-c", script], capture_output=True, check=True).stdout.decode().split("\0")
+    assert json.loads(printed[-2]) == ping(text)
+
+
+def test_curl_does_not_read_files_for_a_header() -> None:
+    talk = posted(ping(), **{"@/etc/passwd": "x"})
+    assert "passwd" not in copyas.curl(talk.journal, 2)
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "words"),
+    [
+        ("tools/call", {"name": "echo", "arguments": {"message": "hello"}}, "call echo message=hello"),
+        ("tools/call", {"name": "echo", "arguments": {"message": "two words"}}, "call echo 'message=two words'"),
+        ("tools/call", {"name": "sum", "arguments": {"a": 1, "b": "2"}}, "call sum a:=1 'b:=\"2\"'"),
+        ("tools/call", {"name": "x", "arguments": {"a.b": 1}}, "call x --args '{\"a.b\":1}'"),
+        ("tools/call", {"name": "-x"}, 'request tools/call \'{"name":"-x"}\''),
+        ("tools/call", {"name": "x", "_meta": {"progressToken": 1}}, "call x"),
+        ("prompts/get", {"name": "p", "arguments": {"city": "Rome"}}, "prompt p city=Rome"),
+        ("resources/read", {"uri": "file:///x"}, "read file:///x"),
+        ("tools/list", None, "tools"),
+        ("tools/list", {"cursor": "c"}, 'request tools/list \'{"cursor":"c"}\''),
+        ("initialize", {"protocolVersion": "2025-11-25"}, "info"),
+        ("ping", None, "request ping"),
+        ("own/method", [1], "request own/method '[1]'"),
+    ],
+)
+def test_a_request_as_our_command(method: str, params: Any, words: str) -> None:
+    talk = Talk({"kind": "stdio", "argv": ["npx", "-y", "a server"]})
+    n = talk.ask(1, method, params)
+    assert copyas.command(talk.journal, n) == f"inspector {words} -- npx -y 'a server'"
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ({"url": "https://x.example/mcp"}, "https://x.example/mcp"),
+        ({"name": "shop", "url": "https://x.example"}, "@shop"),
+        ({"argv": ["run", "--token", "***"]}, '-- run --token "$SECRET"'),
+        ({"argv": "no list"}, "TARGET"),
+        ([], "TARGET"),
+    ],
+)
+def test_the_command_names_the_server_again(target: Any, words: str) -> None:
+    talk = Talk({})
+    talk.journal.header["target"] = target
+    assert copyas.command(talk.journal, talk.ask(1, "ping")) == f"inspector request ping {words}"
+
+
+def test_python_talks_to_a_stdio_server(tmp_path: Any) -> None:
+    server = tmp_path / "server.py"
+    server.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    message = json.loads(line)\n"
+        "    if 'id' in message:\n"
+        "        print(json.dumps({'id': message['id'], 'result': message}), flush=True)\n"
+    )
+    talk = Talk({"kind": "stdio", "argv": [sys.executable, str(server)]})
+    n = talk.call(7, "echo", message='quo"te\u2028')
+    program = copyas.python(talk.journal, n)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=30, check=True)
+    assert json.loads(done.stdout)["result"]["params"]["arguments"] == {"message": 'quo"te\u2028'}
+
+
+def test_what_cannot_be_copied_says_why() -> None:
+    journal = example().journal
+    with pytest.raises(CannotCopy, match="no HTTP request"):
+        copyas.curl(journal, 4)
+    with pytest.raises(CannotCopy, match="nothing that we sent"):
+        copyas.command(journal, 10)
+    assert copyas.request_of(journal, 7) == 4
+    assert copyas.request_of(journal, 5) == 0
+
+
+def test_a_file_is_named_by_us() -> None:
+    talk = Talk()
+    assert copyas.suggested_name(talk.journal, talk.ask(1, "../../etc/x\x1b")) == "etc-x-1.json"
+    assert copyas.suggested_name(talk.journal, talk.receive_raw(b"no \xff json")) == "message-2.bin"

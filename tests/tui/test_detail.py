@@ -1,0 +1,198 @@
+"""The detail of a message: what it says, exactly what it was, what was around it, what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from live_demo import Ticking
+from talks import Talk, example
+from tui_screens import screen_lines, screen_text, settle
+
+from inspector.journal.findings import Finding
+from inspector.journal.format import Dir
+from inspector.tui.events import Copy, Save, ShowEvent
+from inspector.tui.panes.detail import DetailPane
+
+
+def on(talk: Talk, n: int) -> tuple[Any, DetailPane]:
+    pane = DetailPane(talk.session)
+    pane.show(n)
+    return Ticking(pane), pane
+
+
+async def test_a_message_is_shown_parsed_with_what_it_answers() -> None:
+    talk = example()
+    app, pane = on(talk, 7)
+    async with app.run_test(size=(66, 20), message_hook=app.hear) as pilot:
+        await settle(pilot, lambda: "Echo: hello" in screen_text(app))
+        lines = screen_lines(app)
+        assert "← 2  tools/call echo" in lines[0]
+        assert talk.journal.clock(8_712_000).strftime("%H:%M:%S.712") in lines[0]
+        assert lines[1].startswith("│ parsed  raw  http  findings")
+        assert lines[1].endswith("in answer to → 2 │")
+        assert '"result"' in screen_text(app)
+        await pilot.click(DetailPane, offset=(60, 1))
+        assert [message.n for message in app.heard(ShowEvent)] == [4]
+        pane.show(4)
+        await settle(pilot, lambda: "answered by ← 2" in screen_text(app))
+        pane.show(0)
+        await settle(pilot, lambda: "is shown here" in screen_text(app))
+
+
+async def test_a_request_is_answered_while_it_is_shown() -> None:
+    talk = Talk()
+    app, _ = on(talk, talk.call(1, "echo"))
+    async with app.run_test(size=(66, 20)) as pilot:
+        await settle(pilot, lambda: "no answer yet" in screen_text(app))
+        talk.say(1, "x")
+        await settle(pilot, lambda: "answered by ← 1" in screen_text(app))
+
+
+async def test_the_raw_text_is_exact() -> None:
+    talk = Talk()
+    n = talk.receive_raw(b'{"jsonrpc" : "2.0","method":"a","params":{"n":1.50,"n":1e400}}')
+    app, pane = on(talk, n)
+    async with app.run_test(size=(90, 20)) as pilot:
+        pane.focus_inside()
+        await pilot.press("right_curly_bracket")
+        assert '{"jsonrpc" : "2.0","method":"a","params":{"n":1.50,"n":1e400}}' in screen_text(app)
+        await pilot.press("left_curly_bracket")
+        assert '"n": 1e400' in screen_text(app)
+
+
+async def test_bytes_that_are_no_text_are_shown_as_bytes() -> None:
+    talk = Talk()
+    app, pane = on(talk, talk.receive_raw(b"\x00\xff Hello, world of bytes"))
+    async with app.run_test(size=(90, 20)) as pilot:
+        await settle(pilot, lambda: "not JSON" in screen_text(app))
+        pane.tab_row.choose("raw")
+        await pilot.pause()
+        assert "00000000  00 ff 20 48 65 6c 6c 6f  2c 20 77 6f 72 6c 64 20  .. Hello, world" in screen_text(app)
+        assert "00000010  6f 66 20 62 79 74 65 73" in screen_text(app)
+
+
+async def test_text_that_is_no_json_says_why() -> None:
+    app, _ = on(example(), 11)
+    async with app.run_test(size=(90, 20)) as pilot:
+        await settle(pilot, lambda: "Server running on port 3000" in screen_text(app))
+        assert "not JSON: Expecting value at character 1" in screen_text(app)
+
+
+async def test_stderr_cannot_move_the_cursor() -> None:
+    app, _ = on(example(), 10)
+    async with app.run_test(size=(90, 20)) as pilot:
+        await settle(pilot, lambda: "warming ␛[31mup" in screen_text(app))
+
+
+async def test_over_stdio_the_http_tab_tells_of_the_process() -> None:
+    app, pane = on(example(), 7)
+    async with app.run_test(size=(90, 20)) as pilot:
+        pane.tab_row.choose("http")
+        await pilot.pause()
+        text = screen_text(app)
+        assert "This connection is stdio" in text
+        assert "started server --fast" in text
+        assert "pid" in text
+
+
+async def test_the_http_tab_has_the_heads_of_the_exchange() -> None:
+    talk = Talk({"kind": "http"})
+    journal = talk.journal
+    fields = [("Accept", "application/json"), ("accept", "text/event-stream"), ("Authorization", "Bearer abcdefgh")]
+    n = talk.send({"jsonrpc": "2.0", "id": 1, "method": "ping"}, "post-1")
+    journal.record_http("post-1", Dir.SEND, method="POST", url="https://x.example/mcp", headers=fields)
+    journal.record_http("post-2", Dir.SEND, method="POST", url="https://other.example", headers=[])
+    talk.at(40)
+    journal.record_http("post-1", Dir.RECV, status=200, reason="OK", version="HTTP/2", headers=[("X", "y")], ms=38.2)
+    journal.record_received("post-1", [b'{"jsonrpc":"2.0","id":1,"result":{}}'], ',"event":"message","id":"e-7"')
+    app, pane = on(talk, n)
+    async with app.run_test(size=(90, 24)) as pilot:
+        pane.tab_row.choose("http")
+        await pilot.pause()
+        lines = [line.strip("│ ") for line in screen_lines(app)]
+        at = lines.index("→ POST https://x.example/mcp")
+        assert lines[at + 1 : at + 3] == ["Accept: application/json", "accept: text/event-stream"]
+        assert "‹redacted" in lines[at + 3]
+        assert "← 200 OK  HTTP/2  38 ms" in lines
+        assert "other.example" not in screen_text(app)
+        pane.show(len(journal))
+        await settle(pilot, lambda: "server-sent event" in screen_text(app))
+        assert "id e-7" in screen_text(app)
+
+
+async def test_findings_stand_beside_the_message() -> None:
+    talk = example()
+    app, pane = on(talk, 9)
+    async with app.run_test(size=(66, 26)) as pilot:
+        pane.focus_inside()
+        await pilot.pause()
+        talk.journal.findings.add(
+            Finding(9, "TOOL-21", "must", "\x1b[2Jit does not match", ("/amount 12.5",), "2026-07-28 server/tools")
+        )
+        await settle(pilot, lambda: "findings 1" in screen_text(app))
+        await pilot.press("question_mark")
+        text = screen_text(app)
+        assert "▲ TOOL-21  MUST" in text
+        assert "␛[2Jit does not match" in text
+        assert "/amount 12.5" in text
+        assert "2026-07-28 server/tools" in text
+        assert '"isError": true' in text
+        talk.journal.findings.add(Finding(9, "B-1", "note", "another"))
+        await settle(pilot, lambda: "another" in screen_text(app))
+
+
+async def test_copies_and_saves() -> None:
+    talk = example()
+    app, pane = on(talk, 7)
+    async with app.run_test(size=(90, 20), message_hook=app.hear, notifications=True) as pilot:
+        await settle(pilot, lambda: "Echo" in screen_text(app))
+        pane.action_copy()
+        pane.action_copy_command()
+        pane.action_copy_python()
+        pane.action_copy_curl()
+        pane.action_save()
+        await settle(pilot, lambda: "no HTTP request" in screen_text(app))
+        copied = [message.text for message in app.heard(Copy)]
+        assert copied[0] == talk.journal.event(7).text
+        assert copied[1] == "inspector call echo message=hello -- server"
+        assert copied[2].startswith("import json")
+        saved = app.heard(Save)[0]
+        assert (saved.data, saved.suggested) == (talk.journal.event(7).bytes, "tools-call-7.json")
+
+
+async def test_compares_two_messages() -> None:
+    talk = example()
+    app, pane = on(talk, 7)
+    async with app.run_test(size=(90, 30)) as pilot:
+        pane.compare(7, 9)
+        await settle(pilot, lambda: "+" in screen_text(app) and "card declined" in screen_text(app))
+        assert "← 2  and  ← 3  compared" in screen_lines(app)[0]
+        assert '-      { "type": "text", "text": "Echo: hello" }' in screen_text(app) or "Echo: hello" in screen_text(
+            app
+        )
+        pane.show(4)
+        await settle(pilot, lambda: "→ 2" in screen_lines(app)[0])
+        pane.show(7)
+        await settle(pilot, lambda: "in answer to" in screen_text(app))
+
+
+@pytest.mark.parametrize("n", range(1, 12))
+async def test_every_kind_of_event_has_every_tab(n: int) -> None:
+    app, pane = on(example(), n)
+    async with app.run_test(size=(60, 16)) as pilot:
+        for tab in ("raw", "http", "findings", "parsed"):
+            pane.tab_row.choose(tab)
+            await pilot.pause()
+            assert screen_text(app).count("\n") == 15
+
+
+async def test_the_rest_of_a_long_text_is_shown_on_demand() -> None:
+    talk = Talk()
+    app, pane = on(talk, talk.receive_raw(b"line\n" * 60_000 + b"the end"))
+    async with app.run_test(size=(60, 16)) as pilot:
+        pane.focus_inside()
+        await pilot.press("end")
+        await settle(pilot, lambda: "more:" in screen_text(app))
+        await pilot.press("a", "end")
+        await settle(pilot, lambda: "the end" in screen_text(app))

@@ -1,0 +1,119 @@
+"""The rows of the exchange view, against a plain evaluation of what they should be."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from talks import Talk, example
+
+from inspector.journal.filters import parse
+from inspector.journal.index import Index
+from inspector.protocol.jsonrpc import Shape
+from inspector.tui.panes.exchanges import Exchanges, Stats
+from inspector.tui.panes.message_view import MessageView
+
+
+def rows(view: MessageView) -> list[tuple[int, int]]:
+    assert view.exchanges is not None
+    return [(view.exchanges.root(row), view.exchanges[row]) for row in range(len(view.exchanges))]
+
+
+def catch_up(view: MessageView) -> None:
+    while True:
+        view.apply(view.scan(view.journal.index.count))
+        if not view.behind:
+            return
+
+
+def is_answer(index: Index, n: int) -> bool:
+    pair = index.pairs[n - 1]
+    return bool(pair) and index.shape(n) in (Shape.RESULT, Shape.ERROR) and index.pairs[pair - 1] == n
+
+
+def expected(talk: Talk, text: str) -> list[tuple[int, int]]:
+    index = talk.journal.index
+    roots = {n: index.root_of(n) or n for n in range(1, index.count + 1)}
+    wanted = {roots[n] for n in parse(text).numbers(talk.journal)}
+    return sorted((root, n) for n, root in roots.items() if root in wanted and not is_answer(index, n))
+
+
+def test_an_exchange_is_a_row_and_what_happened_in_it_stands_below() -> None:
+    view = MessageView(example().journal, None, by_exchange=True)
+    catch_up(view)
+    assert rows(view) == [(1, 1), (2, 2), (4, 4), (4, 5), (4, 6), (8, 8), (10, 10), (11, 11)]
+    assert view.exchanges is not None
+    assert view.exchanges.position(7) == view.exchanges.position(4) == 2
+    assert view.exchanges.position(99) is None
+    assert view.exchanges.stats == Stats(3, 1, 14_000, 612_000)
+
+
+def test_interleaved_exchanges_are_told_apart() -> None:
+    talk = Talk()
+    talk.call(1, "a")
+    talk.call(2, "b")
+    view = MessageView(talk.journal, None, by_exchange=True)
+    catch_up(view)
+    talk.notice("progress", progressToken=1, progress=1)
+    talk.notice("progress", progressToken=2, progress=1)
+    talk.say(1, "x")
+    catch_up(view)
+    assert rows(view) == [(1, 1), (1, 3), (2, 2), (2, 4)]
+
+
+def test_a_filter_leaves_whole_exchanges() -> None:
+    view = MessageView(example().journal, parse("hello"), by_exchange=True)
+    catch_up(view)
+    assert rows(view) == [(4, 4), (4, 5), (4, 6)]
+    assert view.matching == 2
+
+
+def test_an_exchange_leaves_when_nothing_in_it_fits_any_more() -> None:
+    talk = Talk()
+    talk.call(1, "a")
+    talk.call(2, "b")
+    view = MessageView(talk.journal, parse("status:pending"), by_exchange=True)
+    catch_up(view)
+    assert rows(view) == [(1, 1), (2, 2)]
+    talk.say(1, "x")
+    catch_up(view)
+    assert rows(view) == [(2, 2)]
+
+
+@pytest.mark.parametrize("text", ["", "status:done", "status:pending", "name:b", "progress", "method:tools/*"])
+def test_growing_ends_where_a_fresh_look_would(text: str) -> None:
+    chance = random.Random(11)
+    talk = Talk()
+    view = MessageView(talk.journal, parse(text) if text else None, by_exchange=True)
+    asked: list[int] = []
+    for step in range(250):
+        choice = chance.random()
+        if choice < 0.4 or not asked:
+            talk.call(step, chance.choice("ab"))
+            asked.append(step)
+        elif choice < 0.6:
+            talk.say(asked.pop(chance.randrange(len(asked))), "done")
+        elif choice < 0.7:
+            talk.receive_raw(b"noise")
+        else:
+            talk.notice("progress", progressToken=chance.choice(asked), progress=1)
+        if chance.random() < 0.3:
+            catch_up(view)
+    catch_up(view)
+    assert rows(view) == expected(talk, text)
+
+
+def test_percentiles_are_those_of_the_exchanges_shown() -> None:
+    talk = Talk()
+    for id in range(1, 101):
+        talk.at(id * 1000).call(id, "a" if id % 2 else "b")
+        talk.at(id * 1000 + id).say(id, "x")
+    everything = MessageView(talk.journal, None, by_exchange=True)
+    catch_up(everything)
+    even = MessageView(talk.journal, parse("name:b"), by_exchange=True)
+    catch_up(even)
+    assert everything.exchanges is not None
+    assert even.exchanges is not None
+    assert everything.exchanges.stats == Stats(100, 0, 50_000, 95_000)
+    assert even.exchanges.stats == Stats(50, 0, 50_000, 96_000)
+    assert Exchanges(talk.journal, filtered=False).stats == Stats()

@@ -1,0 +1,178 @@
+"""What an event is, in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from talks import Talk, example
+
+from inspector.journal.format import Dir
+from inspector.text import SIGNS
+from inspector.tui.panes.gists import LARGEST_READ, gist, result_gist
+from inspector.tui.panes.message_words import id_text, sign_of, subject, title
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+MEMBERS = (
+    "content",
+    "structuredContent",
+    "tools",
+    "contents",
+    "messages",
+    "completion",
+    "serverInfo",
+    "isError",
+    "task",
+)
+
+
+def plain(pieces: Any) -> str:
+    return "".join(piece if isinstance(piece, str) else piece[0] for piece in pieces).strip()
+
+
+@pytest.mark.parametrize(
+    ("method", "result", "words"),
+    [
+        ("initialize", {"serverInfo": {"name": "everything", "version": "2.1"}}, "everything 2.1"),
+        ("initialize", {"serverInfo": {"name": "e", "title": "Every", "version": "2"}}, "Every 2"),
+        ("initialize", {}, "(unnamed)"),
+        ("tools/list", {"tools": [{}] * 17}, "17 tools"),
+        ("tools/list", {"tools": [{}], "nextCursor": "x"}, "1 tool, more to come"),
+        ("resources/templates/list", {"resourceTemplates": []}, "0 templates"),
+        ("tools/call", {"content": [{"type": "text", "text": "Echo:\n hello"}]}, "Echo: hello"),
+        ("tools/call", {"content": [], "structuredContent": {"a": 1, "b": 2}}, "{a, b}"),
+        ("tools/call", {"isError": True, "content": [{"type": "text", "text": "declined"}]}, "isError: declined"),
+        ("tools/call", {"isError": True}, "isError: nothing"),
+        ("tools/call", {"content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}]}, "image/png 3 B"),
+        (
+            "tools/call",
+            {"resultType": "input_required", "inputRequests": {"a": {"method": "x/y"}}},
+            "input_required x/y",
+        ),
+        ("resources/read", {"contents": [{"uri": "a:b", "text": "words"}]}, "words"),
+        ("resources/read", {"contents": [{"uri": "a:b", "mimeType": "t/x", "blob": "AAAA"}]}, "t/x 3 B"),
+        ("prompts/get", {"messages": [{"content": {"type": "text", "text": "do"}}]}, "1 message  do"),
+        ("completion/complete", {"completion": {"values": ["a", "b"], "total": 9}}, '2 of 9 values  "a", "b"'),
+        ("elicitation/create", {"action": "accept", "content": {"ok": True}}, "accept {ok}"),
+        ("roots/list", {"roots": [{}, {}]}, "2 roots"),
+        ("sampling/createMessage", {"role": "assistant", "content": {"type": "text", "text": "haiku"}}, "haiku"),
+        ("ping", {}, "{}"),
+        ("x/y", {"one": 1}, "{one}"),
+        ("x/y", {str(n): n for n in range(20)}, "{0, 1, 2, 3, 4, 5, 6, 7, …}"),
+        ("tools/call", [1], "a result that is no object: [1]"),
+    ],
+)
+def test_a_result_is_told_by_what_matters_in_it(method: str, result: Any, words: str) -> None:
+    assert plain(result_gist(method, result)) == words
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(["initialize", "tools/call", "resources/read", "prompts/get", "completion/complete", "tools/list"]),
+    st.dictionaries(st.sampled_from(MEMBERS), JSON, max_size=4) | JSON,
+)
+def test_a_result_of_any_shape_has_a_gist(method: str, result: Any) -> None:
+    assert isinstance(plain(result_gist(method, result)), str)
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "words"),
+    [
+        ("tools/call", {"name": "echo"}, "tools/call echo"),
+        ("resources/read", {"uri": "file:///x"}, "resources/read file:///x"),
+        ("completion/complete", {"ref": {"type": "ref/prompt", "name": "p"}}, "completion/complete p"),
+        ("tools/list", {"cursor": "abc"}, "tools/list cursor abc"),
+        ("logging/setLevel", {"level": "debug"}, "logging/setLevel debug"),
+        ("elicitation/create", {"message": "May I?"}, "elicitation/create May I?"),
+        (
+            "sampling/createMessage",
+            {"messages": [{"content": {"type": "text", "text": "hi"}}]},
+            "sampling/createMessage hi",
+        ),
+        ("tools/call", {"name": {"not": "text"}}, "tools/call"),
+        ("tools/call", [], "tools/call"),
+    ],
+)
+def test_a_request_is_told_by_its_method_and_what_it_is_about(method: str, params: Any, words: str) -> None:
+    talk = Talk()
+    assert plain(gist(talk.journal, talk.ask(1, method, params))) == words
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "words"),
+    [
+        ("progress", {"progress": 3, "total": 5, "message": "soon"}, "progress 3 of 5  soon"),
+        ("message", {"level": "error", "data": {"a": 1}}, 'log error {"a": 1}'),
+        ("cancelled", {"requestId": 1, "reason": "bored"}, "cancelled bored"),
+        ("tools/list_changed", {}, "notifications/tools/list_changed"),
+        ("resources/updated", {"uri": "a:b"}, "notifications/resources/updated a:b"),
+    ],
+)
+def test_a_notification_says_what_it_says(method: str, params: Any, words: str) -> None:
+    talk = Talk()
+    assert plain(gist(talk.journal, talk.notice(method, **params))) == words
+
+
+@pytest.mark.parametrize(
+    ("event", "fields", "words"),
+    [
+        ("spawn", {"argv": ["npx", "-y", "x"]}, "started npx -y x"),
+        ("exit", {"status": 3}, "the server ended: status 3"),
+        ("exit", {"status": -9, "signal": 9, "by": "us"}, "we ended the server: signal 9"),
+        (
+            "ready",
+            {"revision": "2025-11-25", "era": "legacy", "transport": "stdio"},
+            "ready 2025-11-25 legacy over stdio",
+        ),
+        ("failed", {"error": {"message": "refused"}}, "no connection: refused"),
+        ("cancel", {"for": 1, "reason": "by the user"}, "cancelled by us: by the user"),
+        ("reconnect", {"attempt": 2, "after": "id-7"}, "reconnect  attempt 2  after id-7"),
+    ],
+)
+def test_what_happened_to_the_connection_is_told_in_words(event: str, fields: Any, words: str) -> None:
+    talk = Talk()
+    assert plain(gist(talk.journal, talk.journal.record_life("stdio", event, **fields))) == words
+
+
+def test_http_heads_are_told_by_method_and_status() -> None:
+    journal = Talk().journal
+    journal.record_http("post-1", Dir.SEND, method="POST", url="https://x.example/mcp", headers=[])
+    journal.record_http("post-1", Dir.RECV, status=404, reason="Not Found", headers=[("Content-Type", "text/plain")])
+    journal.record_sse("post-1", "", id="7", retry=3000)
+    assert [plain(gist(journal, n)) for n in (1, 2, 3)] == [
+        "POST https://x.example/mcp",
+        "404 Not Found  text/plain",
+        "id 7 retry 3000",
+    ]
+
+
+def test_a_large_message_is_not_read_for_its_gist() -> None:
+    talk = Talk()
+    talk.call(1, "echo")
+    n = talk.say(1, "x" * LARGEST_READ)
+    talk.journal.event = None  # type: ignore[method-assign, assignment]
+    assert plain(gist(talk.journal, n)) == "a result of 262 kB"
+
+
+def test_events_wear_signs_and_ids() -> None:
+    journal = example().journal
+    shown = [(sign_of(journal.index, n, SIGNS)[0], id_text(journal.index, n)) for n in range(1, 12)]
+    assert shown == [
+        ("▪", ""), ("→", "1"), ("←", "1"), ("→", "2"), ("↻", "2"), ("↯", ""), ("←", "2"), ("→", "3"), ("←", "3"),
+        ("▪", ""), ("←", ""),
+    ]  # fmt: skip
+    assert sign_of(journal.index, 9, SIGNS)[1] == "error"
+
+
+def test_a_title_names_the_exchange() -> None:
+    journal = example().journal
+    assert plain(title(journal, 7, SIGNS)) == "← 2  tools/call echo"
+    assert plain(title(journal, 9, SIGNS)) == "✗ 3  tools/call pay"
+    assert plain(title(journal, 5, SIGNS)) == "↻ 2  progress"
+    assert plain(subject(journal, 11)) == "not JSON: Server running on port 3000"

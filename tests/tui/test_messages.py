@@ -1,0 +1,331 @@
+"""The message log as it is seen and gone through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from live_demo import Ticking, demo
+from talks import Talk, example
+from tui_screens import screen_lines, screen_text, settle
+
+from inspector.journal.findings import Finding
+from inspector.tui.events import EditMessage, EventHighlighted, Export, ShowEvent
+from inspector.tui.panes import message_view
+from inspector.tui.panes.message_filter import exchange_filter, highlight
+from inspector.tui.panes.message_list import MessageList
+from inspector.tui.panes.message_rows import Columns, MessageRows, since
+from inspector.tui.panes.messages import LastMessageLine, MessagesPane
+from inspector.tui.widgets.filter_input import FilterInput
+
+
+def shown(app: Any) -> list[str]:
+    """The rows of the log, without the edge."""
+    return [line.strip("│ ").rstrip() for line in screen_lines(app)[1:-2] if line.strip("│ ")]
+
+
+def facts(app: Any) -> str:
+    return screen_lines(app)[0]
+
+
+async def test_shows_each_event_with_direction_id_gist_duration_and_size() -> None:
+    talk = example()
+    talk.journal.findings.add(Finding(9, "TOOL-1", "must", "odd"))
+    app = Ticking(MessagesPane(talk.session))
+    async with app.run_test(size=(78, 16)):
+        lines = shown(app)
+        clock = talk.journal.clock(0).strftime("%H:%M:%S")
+        assert lines[0] == f"{clock}.0 ▪      started server --fast"
+        assert lines[1].split() == [".211", "→", "1", "tools/list", "51", "B"]
+        assert lines[2].split() == [".225", "←", "1", "2", "tools", "14", "ms", "85", "B"]
+        assert lines[3].split()[1:] == ["→", "2", "tools/call", "echo", "145", "B"]
+        assert lines[4].split()[1:6] == ["↻", "2", "progress", "1", "of"]
+        assert lines[5].split()[1:5] == ["↯", "log", "info", "half"]
+        assert lines[8].split()[1:8] == ["←", "3", "isError:", "card", "declined", "612", "ms"]
+        assert lines[8].endswith("▲")
+        assert "warming ␛[31mup" in lines[9]
+        assert "not JSON: Server running" in lines[10]
+        assert "11 of 11" in facts(app)
+
+
+async def test_rows_end_on_the_same_cell_at_every_width() -> None:
+    rows = MessageRows(example().journal)
+    rows.everything.count = 11
+    for width in range(10, 161):
+        columns = Columns(width, rows.id_cells)
+        assert columns.what >= 1
+        for index in range(11):
+            line = rows.render(index, width, False, False)
+            assert sum(segment.cell_length for segment in line) <= width, (width, index)
+    assert [Columns(width, 3).size > 0 for width in (30, 45, 60)] == [False, False, True]
+    assert [Columns(width, 3).duration > 0 for width in (30, 45, 60)] == [False, True, True]
+    assert [Columns(width, 3).time > 0 for width in (20, 45)] == [False, True]
+
+
+async def test_follows_the_end_until_the_user_leaves_it() -> None:
+    async with demo() as session:
+        pane = MessagesPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=(70, 12), message_hook=app.hear) as pilot:
+            await settle(pilot, lambda: pane.current == len(session.journal))
+            assert "follow" in facts(app)
+            pane.focus_inside()
+            await pilot.press("up")
+            at = pane.current
+            assert "follow" not in facts(app)
+            await session.call_tool("echo", {"message": "hi"}).result()
+            await settle(pilot, lambda: f"of {len(session.journal)}" in facts(app))
+            assert pane.current == at
+            await pilot.press("f")
+            await settle(pilot, lambda: pane.current == len(session.journal))
+            assert "follow" in facts(app)
+            assert app.heard(EventHighlighted)
+
+
+async def test_a_filter_narrows_while_it_is_typed_and_esc_brings_all_back() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(78, 16)) as pilot:
+        pane.focus_inside()
+        await pilot.press("end", "up", "up", "up", "up", "slash", *"hello")
+        assert [line.split()[1:3] for line in shown(app)] == [["→", "2"], ["←", "2"]]
+        assert "2 of 11" in facts(app)
+        assert pane.current == 7
+        await pilot.press("enter")
+        assert isinstance(app.focused, MessageList)
+        assert "all messages" in screen_text(app)
+        await pilot.press("escape")
+        assert "11 of 11" in facts(app)
+        assert pane.current == 7
+
+
+async def test_a_filter_that_is_wrong_says_so_and_leaves_the_rows() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(100, 16)) as pilot:
+        pane.focus_inside()
+        await pilot.press("slash", *"dir:recv")
+        assert "7 of 11" in facts(app)
+        await pilot.press("x")
+        assert "did you mean `recv`? directions are" in screen_text(app)
+        assert "7 of 11" in facts(app)
+        await pilot.press("backspace")
+        assert "directions are" not in screen_text(app)
+
+
+async def test_a_long_recording_is_filtered_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(message_view, "AT_ONCE", 10)
+    monkeypatch.setattr(message_view, "STEP", 16)
+    talk = Talk()
+    for id in range(200):
+        talk.call(id, "a" if id % 2 else "b")
+        talk.say(id, "x")
+    pane = MessagesPane(talk.session)
+    app = Ticking(pane)
+    async with app.run_test(size=(78, 16)) as pilot:
+        pane.focus_inside()
+        pane._set_filter("dir:send")
+        await settle(pilot, lambda: "200 of 400" in facts(app) and "so far" not in facts(app))
+        pane.maximised = True
+        await settle(pilot, lambda: "200 of 400" in facts(app) and "p50" in facts(app))
+        assert len(pane._rows) == 200
+
+
+async def test_goes_to_partners_exchanges_and_findings() -> None:
+    talk = example()
+    talk.journal.findings.add(Finding(5, "A", "must", "odd"))
+    talk.journal.findings.add(Finding(9, "B", "note", "odd"))
+    pane = MessagesPane(talk.session)
+    app = Ticking(pane)
+    async with app.run_test(size=(78, 16), message_hook=app.hear) as pilot:
+        pane.focus_inside()
+        await pilot.press("right_square_bracket")
+        assert pane.current == 5
+        await pilot.press("p")
+        assert pane.current == 4
+        await pilot.press("p")
+        assert pane.current == 7
+        await pilot.press("g")
+        assert "of this exchange 4" in facts(app)
+        assert "exchange:2" in screen_text(app)
+        assert [line.split()[0] for line in shown(app)[1:]] == ["+5.0", "+6.0", "+12"]
+        await pilot.press("right_square_bracket")
+        assert pane.current == 7
+        await pilot.press("g", "right_square_bracket")
+        assert pane.current == 9
+        await pilot.press("left_square_bracket", "enter")
+        assert pane.current == 5
+        assert [message.n for message in app.heard(ShowEvent)] == [5]
+
+
+async def test_goes_to_the_next_hit_though_the_filter_was_dropped() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(78, 16), notifications=True) as pilot:
+        pane.focus_inside()
+        await pilot.press("home", "slash", *"hello", "enter", "escape", "home")
+        assert "11 of 11" in facts(app)
+        await pilot.press("n")
+        await settle(pilot, lambda: pane.current == 4)
+        await pilot.press("n")
+        await settle(pilot, lambda: pane.current == 7)
+        await pilot.press("n")
+        await settle(pilot, lambda: "No further" in screen_text(app))
+        await pilot.press("N")
+        await settle(pilot, lambda: pane.current == 4)
+
+
+async def test_times_are_absolute_since_the_start_or_since_the_previous() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(78, 16)) as pilot:
+        pane.focus_inside()
+        await pilot.press("t")
+        assert [line.split()[0] for line in shown(app)[:4]] == ["0.000", "0.211", "0.225", "8.700"]
+        assert "since start" in screen_text(app)
+        await pilot.press("t")
+        assert [" ".join(line.split()[:2]) for line in shown(app)[1:4]] == ["+211 ms", "+14 ms", "+8.5 s"]
+        await pilot.press("t")
+        assert shown(app)[1].startswith(".211")
+
+
+def test_times_since_the_start_are_written_for_people() -> None:
+    assert [since(us) for us in (0, 1_500_000, 62_345_000, 3_662_345_000, -5_000)] == [
+        "0.000", "1.500", "1:02.345", "1:01:02.345", "-0.005",
+    ]  # fmt: skip
+
+
+async def test_exports_what_is_shown() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(78, 16), message_hook=app.hear) as pilot:
+        pane.focus_inside()
+        await pilot.press("x", "slash", *"status:error", "enter", "x")
+        assert [message.numbers for message in app.heard(Export)] == [None, [8, 9]]
+
+
+async def test_compares_two_messages() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(78, 16), message_hook=app.hear) as pilot:
+        pane.focus_inside()
+        await pilot.press("home", "d")
+        assert "comparing" in facts(app)
+        await pilot.press("down", "d")
+        assert [(message.one, message.other) for message in app.heard(MessagesPane.Compared)] == [(1, 2)]
+        assert "comparing" not in facts(app)
+
+
+async def test_sends_again_and_edits_what_was_sent() -> None:
+    async with demo() as session:
+        await session.call_tool("echo", {"message": "hi"}).result()
+        pane = MessagesPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=(78, 16), message_hook=app.hear) as pilot:
+            pane.focus_inside()
+            await settle(pilot, lambda: pane.current == len(session.journal))
+            before = len(session.journal)
+            await pilot.press("s")
+            await settle(pilot, lambda: len(session.journal) >= before + 2)
+            again = session.journal.event(before + 1).message
+            assert again["params"]["arguments"] == {"message": "hi"}
+            assert again["id"] == again["params"]["_meta"]["progressToken"]
+            await pilot.press("S")
+            texts = [message.text for message in app.heard(EditMessage)]
+            assert f'"id": {session.next_id}' in texts[0]
+            assert "progressToken" not in texts[0]
+
+
+async def test_shows_how_long_a_request_waits() -> None:
+    async with demo() as session:
+        pane = MessagesPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=(78, 30)) as pilot:
+            call = session.call_tool("slow", {"seconds": 30, "steps": 2})
+            await settle(pilot, lambda: any("tools/call slow" in line and "1.2 s" in line for line in shown(app)))
+            call.cancel()
+            await settle(pilot, lambda: any("tools/call slow" in line and "cancelled" in line for line in shown(app)))
+
+
+async def test_the_exchange_view_has_a_row_for_each_exchange_and_bars() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(120, 18)) as pilot:
+        pane.maximised = True
+        pane.focus_inside()
+        await pilot.pause()
+        lines = [line.strip("│ ").rstrip() for line in screen_lines(app)[3:11]]
+        assert "1 error" in facts(app)
+        assert "p50 14 ms" in facts(app)
+        assert lines[1].split()[1:4] == ["→←", "1", "tools/list"]
+        assert lines[2].split()[1:5] == ["→←", "2", "tools/call", "echo"]
+        assert lines[3].split()[1:4] == ["↻", "2", "progress"]
+        assert lines[5].split()[1:6] == ["→✗", "3", "tools/call", "pay", "isError:"]
+        bars = [line.find("█") for line in (lines[1], lines[2], lines[5])]
+        assert 0 < bars[0] < bars[1] < bars[2]
+        await pilot.press("home", "down", "down")
+        assert pane.current == 4
+        assert "export" in screen_text(app)
+        pane.maximised = False
+        await pilot.pause()
+        assert pane.current == 4
+        assert "█" not in screen_text(app)
+
+
+async def test_an_exchange_view_of_any_size_draws() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(120, 18)) as pilot:
+        pane.maximised = True
+        for width in (20, 33, 47, 60, 81, 100, 160):
+            await pilot.resize_terminal(width, 14)
+            await pilot.pause()
+            assert "Messages" in facts(app)
+
+
+async def test_select_drops_a_filter_that_hides_the_event() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(78, 16)) as pilot:
+        pane.show_exchange(4)
+        await pilot.pause()
+        assert pane.select(5)
+        assert "exchange:2" in screen_text(app)
+        assert pane.select(10)
+        assert pane.current == 10
+        assert app.query_one(FilterInput).value == ""
+        assert not pane.select(99)
+
+
+def test_an_exchange_is_named_by_its_id_where_that_is_clear() -> None:
+    talk = example()
+    assert exchange_filter(talk.journal, 5) == "exchange:2"
+    assert exchange_filter(talk.journal, 10) == "exchange:#10"
+    talk.call(2, "the same id again")
+    assert exchange_filter(talk.journal, 5) == "exchange:#4"
+
+
+def test_a_filter_is_coloured_as_far_as_it_can_be_read() -> None:
+    assert highlight("method:x -dir:recv | a") == [
+        (0, 7, "json-key"), (9, 10, "error"), (10, 14, "json-key"), (19, 20, "muted"),
+    ]  # fmt: skip
+    assert highlight('id:1 "open') == [(0, 3, "json-key")]
+
+
+async def test_the_last_message_in_one_line() -> None:
+    talk = example()
+    line = LastMessageLine(talk.session)
+    app = Ticking(line)
+    async with app.run_test(size=(80, 3)) as pilot:
+        await settle(pilot, lambda: "not JSON" in screen_text(app))
+        talk.say(3, "late")
+        talk.call(8, "get-structured-content")
+        talk.at(9721).say(8, "x")
+        await settle(pilot, lambda: "← 8 get-structured-content 9.0 ms" in screen_text(app))
+        assert screen_lines(app)[0].endswith("m messages")
+
+
+async def test_ascii_screens_have_ascii_signs() -> None:
+    app = Ticking(MessagesPane(example().session), ascii_only=True)
+    async with app.run_test(size=(78, 16)):
+        assert screen_text(app).isascii()
