@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from string import punctuation
 from typing import NamedTuple
 
 from textual.binding import Binding
@@ -36,7 +37,7 @@ _LABELS: Mapping[str, str] = {
 }
 _ASCII = {"↑": "up", "↓": "down", "←": "left", "→": "right", "⇧": "shift-"}
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "super", "meta", "hyper"})
-_NAMED = frozenset(str(key.value) for key in Keys)
+_NAMED = frozenset(str(key.value) for key in Keys) | {_character_to_key(char) for char in punctuation}
 
 
 class Hint(NamedTuple):
@@ -159,7 +160,7 @@ def normal_key(key: str) -> str | None:
         return None
     if len(base) == 1 and base.isprintable():
         base = base if base.isalnum() else _character_to_key(base)
-    elif base not in _NAMED and base not in _LABELS and base != "space":
+    elif base not in _NAMED:
         return None
     return "+".join((*modifiers, base))
 

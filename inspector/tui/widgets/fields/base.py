@@ -48,9 +48,7 @@ class FieldFrame(Widget):
     DEFAULT_CSS = """
     FieldFrame { height: auto; width: 1fr; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        binding for binding in bindings("field") if binding.action not in ("next", "newline")
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [binding for binding in bindings("field") if binding.action != "newline"]
     describes_in_body: ClassVar[bool] = False
     """Whether the description is drawn by the body instead of below it."""
 
@@ -214,6 +212,9 @@ class FieldFrame(Widget):
 
     def body_clicked(self, x: int, y: int) -> None:
         """Called when a cell of the body was clicked."""
+
+    def action_next(self) -> None:
+        self.host.go_next(self)
 
     def action_remove(self) -> None:
         if not self.field.is_item:

@@ -24,13 +24,11 @@ FEW = 8
 MENU_ROWS = 8
 LABEL_LIMIT = 200
 
-_ENTER: Binding = Binding("enter", "submit", show=False)
-
 
 class ToggleField(FieldFrame, can_focus=True):
     """`[x]` yes, `[ ]` no, `[-]` left out; the description stands beside the box."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("choices"), _ENTER]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("choices")]
     describes_in_body = True
 
     def __init__(self, field: Field, host: FieldHost, *, labelled: bool = True) -> None:
@@ -63,9 +61,6 @@ class ToggleField(FieldFrame, can_focus=True):
     def action_open(self) -> None:
         raise SkipAction
 
-    def action_submit(self) -> None:
-        self.host.go_next(self)
-
 
 class ChoiceField(FieldFrame, can_focus=True):
     """One of several values, or some of them: on one line where they fit, else a list that opens and is filtered.
@@ -76,7 +71,6 @@ class ChoiceField(FieldFrame, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("choices"),
-        _ENTER,
         Binding("up", "up", show=False),
         Binding("escape", "dismiss", show=False),
         Binding("backspace", "erase", show=False),
@@ -213,7 +207,7 @@ class ChoiceField(FieldFrame, can_focus=True):
             raise SkipAction
         self._go(by * MENU_ROWS)
 
-    def action_submit(self) -> None:
+    def action_next(self) -> None:
         if self.opened:
             self._pick_found()
         else:

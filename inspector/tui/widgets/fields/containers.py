@@ -113,7 +113,7 @@ class AddKey(TextField):
     def refused(self, text: str) -> None:
         self.set_error("too long for the name of a key")
 
-    def action_submit(self) -> None:
+    def action_next(self) -> None:
         key, path = self.value, self.field.path
         if not key:
             self.host.go_next(self)
@@ -129,10 +129,7 @@ class AddKey(TextField):
 class FixedField(FieldFrame):
     """A value that cannot be another one: a constant, or null. Where it is not required it can be left out."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "choose", show=False),
-        Binding("enter", "submit", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "choose", show=False)]
 
     def __init__(self, field: Field, host: FieldHost, *, labelled: bool = True) -> None:
         super().__init__()
@@ -158,6 +155,3 @@ class FixedField(FieldFrame):
             self.host.change(self, lambda form: form.put(path, value))
         else:
             self.host.change(self, lambda form: form.unset(path))
-
-    def action_submit(self) -> None:
-        self.host.go_next(self)

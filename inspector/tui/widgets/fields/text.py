@@ -6,11 +6,13 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from textual import events
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.strip import Strip
 
 from inspector.protocol.form import UNSET, Field
 from inspector.text import size
+from inspector.tui.keymap import bindings
 from inspector.tui.themes import Palette, palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
@@ -24,6 +26,7 @@ EDIT_LIMIT = 20_000
 class TextField(FieldFrame, Editor, can_focus=True):
     """One line, or for text and JSON several."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [binding for binding in bindings("field") if binding.action == "newline"]
     placeholder_role: ClassVar[str] = "faint"
 
     def __init__(self, field: Field, host: FieldHost, *, labelled: bool = True) -> None:
@@ -58,9 +61,6 @@ class TextField(FieldFrame, Editor, can_focus=True):
     def refused(self, text: str) -> None:
         path = self.field.path
         self.host.change(self, lambda form: form.set(path, text), structure=True)
-
-    def action_submit(self) -> None:
-        self.host.go_next(self)
 
     # The editor's lines are the body of the field
 

@@ -1,0 +1,145 @@
+import re
+
+import pytest
+from textual.keys import Keys
+from tui_screens import Stage
+
+from inspector.tui.keymap import Keymap, bindings, label, normal_key
+from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS
+from inspector.tui.widgets.virtual_list import TextRows, VirtualList
+
+
+def test_the_table_is_sound():
+    assert len(BY_ID) == len(VERBS)
+    for verb in VERBS:
+        context, _, name = verb.id.partition(".")
+        assert context == verb.context
+        assert context in CONTEXTS
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name), verb.id
+        assert verb.action.isidentifier()
+        assert verb.title
+        assert verb.group
+        assert verb.description.endswith(".")
+        for key in filter(None, verb.key.split(",")):
+            assert normal_key(key) == key, verb.id
+
+
+def test_no_context_uses_a_key_twice():
+    for context in CONTEXTS:
+        keys = [key for verb in VERBS if verb.context == context for key in verb.key.split(",") if key]
+        assert len(keys) == len(set(keys)), context
+
+
+def test_contexts_end_at_the_app():
+    for context in CONTEXTS:
+        seen = []
+        while context:
+            assert context not in seen
+            seen.append(context)
+            context = CONTEXTS[context]
+        assert seen[-1] == "app"
+
+
+def test_bindings_come_from_the_table():
+    down = next(binding for binding in bindings("list") if binding.id == "list.down")
+    assert (down.key, down.action) == ("down,j", "down")
+    assert all(binding.key for binding in bindings("app"))
+
+
+@pytest.mark.parametrize(
+    ("key", "shown", "plain"),
+    [
+        ("ctrl+r", "^r", "^r"),
+        ("question_mark", "?", "?"),
+        ("escape", "esc", "esc"),
+        ("shift+left", "⇧←", "shift-left"),
+        ("alt+delete", "alt-del", "alt-del"),
+        ("f5", "f5", "f5"),
+        ("M", "M", "M"),
+        ("right_square_bracket", "]", "]"),
+    ],
+)
+def test_keys_are_written_for_people(key, shown, plain):
+    assert label(key) == shown
+    assert label(key, ascii=True) == plain
+
+
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        ("/", "slash"),
+        ("^r", "ctrl+r"),
+        ("ctrl+shift+left", "ctrl+shift+left"),
+        ("+", "plus"),
+        ("f12", "f12"),
+        ("space", "space"),
+        ("X", "X"),
+        ("é", "é"),
+        ("hyperdrive", None),
+        ("wrong+x", None),
+        ("", None),
+    ],
+)
+def test_keys_are_read_as_people_write_them(written, key):
+    assert normal_key(written) == key
+
+
+def test_every_key_textual_knows_is_a_key():
+    assert [key.value for key in Keys if not normal_key(key.value)] == []
+    assert normal_key("comma") == normal_key(",") == "comma"
+
+
+def test_hints_name_the_key_in_force():
+    keymap = Keymap({"form.call": "f5, ^b"})
+    assert keymap.problems == []
+    assert keymap.hint("form.call") == ("f5", "call", "f5", "form.call")
+    assert keymap.keys("form.call") == ["f5", "ctrl+b"]
+    assert keymap.hint("app.export", "export these 42").title == "export these 42"
+    assert [hint.verb for hint in keymap.hints(["app.quit", "app.theme"])] == ["app.quit"], "theme has no key"
+
+
+def test_the_table_for_help_has_every_verb_under_its_group():
+    table = Keymap({"app.quit": "ctrl+q"}).table()
+    assert table[0][0] == "Everywhere"
+    assert sum(len(rows) for _, rows in table) == len(VERBS)
+    assert next(keys for verb, keys in table[0][1] if verb.id == "app.quit") == ["ctrl+q"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "says", "hint"),
+    [
+        ({"form.cal": "f5"}, "unknown verb `form.cal`", "`form.call`"),
+        ({"zzz": "f5"}, "unknown verb", "help"),
+        ({"form.call": "hyperdrive"}, "does not exist: `hyperdrive`", "ctrl+r"),
+        ({"form.call": ""}, "does not exist", "ctrl+r"),
+        ({"messages.times": "s"}, "gives s to `messages.times`, and `messages.send-again` has it too", "another key"),
+        ({"form.call": "q"}, "gives q to `form.call`, and `app.quit` has it too", ""),
+        ({"app.quit": "j"}, "gives j to `app.quit`, and `list.down` has it too", ""),
+    ],
+)
+def test_what_is_wrong_with_a_keymap_is_said(overrides, says, hint):
+    keymap = Keymap(overrides)
+    assert any(says in problem.message for problem in keymap.problems), [p.message for p in keymap.problems]
+    assert any(hint in problem.hint for problem in keymap.problems)
+
+
+def test_two_overrides_that_meet_are_said_once():
+    keymap = Keymap({"messages.times": "f9", "messages.follow": "f9"})
+    assert len(keymap.problems) == 1
+    assert keymap.keys("messages.times") == keymap.keys("messages.follow") == ["f9"]
+
+
+def test_a_key_may_move_to_where_another_was_moved_away():
+    assert Keymap({"messages.times": "f", "messages.follow": "f9"}).problems == []
+    assert Keymap({"start.delete": "c", "detail.copy": "c"}).problems == [], "they are never in force together"
+
+
+async def test_the_users_keys_work():
+    view = VirtualList(TextRows([str(at) for at in range(9)]))
+    app = Stage(view)
+    async with app.run_test(size=(20, 10)) as pilot:
+        app.set_keymap(Keymap({"list.down": "n,f2"}).overrides)
+        await pilot.press("n", "f2")
+        assert view.cursor == 2
+        await pilot.press("down", "j")
+        assert view.cursor == 2
