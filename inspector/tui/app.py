@@ -22,10 +22,12 @@ from inspector.errors import ConfigError, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
 from inspector.tui.keymap import Keymap
-from inspector.tui.palette import Items, Themes, Verbs
+from inspector.tui.palette import PALETTE_CSS, Items, Themes, Verbs
 from inspector.tui.screens.main import MainScreen
 from inspector.tui.screens.start import OpenTarget, StartScreen
 from inspector.tui.theme_switch import ThemeSwitch
+from inspector.tui.themes import DEFAULT, bundled, textual_theme
+from inspector.tui.verbs import BY_ID
 
 
 def demo_target() -> StdioTarget:
@@ -38,12 +40,13 @@ class InspectorApp(App[int]):
 
     TITLE = "inspector"
     COMMANDS: ClassVar[set[Any]] = {Verbs, Items, Themes}
-    COMMAND_PALETTE_BINDING = "ctrl+p"
     ENABLE_COMMAND_PALETTE = True
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "screen.quit", show=False)]
-    CSS = """
-    Screen { background: $background; }
-    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "screen.quit", show=False),
+        # Under the table's id, so that the keymap moves it, and without priority: no palette over a dialog.
+        Binding(BY_ID["app.palette"].key, "command_palette", show=False, id="app.palette"),
+    ]
+    CSS = PALETTE_CSS
 
     def __init__(
         self,
@@ -68,6 +71,10 @@ class InspectorApp(App[int]):
         self.theme_switch = ThemeSwitch(self, paths.config_folder() / "themes", self._theme_problem)
         self.session: Session | RecordedSession | None = None
         self.crash: BaseException | None = None
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """The roles of the default theme, for style sheets that are read before a theme is worn."""
+        return textual_theme(bundled(DEFAULT)).variables
 
     def on_mount(self) -> None:
         self.theme_switch.use(self.settings.theme)

@@ -1,59 +1,112 @@
-"""The command palette: every verb, tool, resource, prompt and theme by name."""
+"""The command palette: every verb that can be done here, and every tool, resource, prompt and theme by name."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from heapq import nlargest
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from rich.text import Text
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.dom import DOMNode
 
-from inspector.client.catalog import KINDS
+from inspector.client.catalog import KINDS, ListName
 from inspector.text import safe
+from inspector.tui.keymap import label
 from inspector.tui.screens.main import MainScreen
-from inspector.tui.verbs import VERBS
+from inspector.tui.themes import ascii_only, palette
+from inspector.tui.verbs import VERBS, Verb
+
+if TYPE_CHECKING:
+    from inspector.tui.app import InspectorApp
 
 ITEMS_LOOKED_AT = 20_000
+SLICE = 500
+"""Items that are looked at in one turn."""
 BEST = 60
+NAME = 100
+"""Characters of a name that are shown, and looked at."""
+_TITLE = 24
+_KEYS = 12
+_MOVES = frozenset({"list", "text"})
+"""Contexts whose verbs move about; in a list of what can be done they come last."""
+
+PALETTE_CSS = """
+CommandPalette > Vertical { width: 90%; max-width: 96; margin-top: 3; background: transparent; }
+CommandPalette > Vertical:dark { background: transparent; }
+CommandPalette #--input, CommandPalette #--input.--list-visible {
+    border: round $border; background: $background; height: 3;
+}
+CommandPalette #--input SearchIcon { display: none; }
+CommandPalette #--input CommandInput, CommandPalette #--input CommandInput:focus {
+    border: none; padding: 0 1; height: 1; background: transparent;
+}
+CommandPalette CommandList {
+    border: round $border-blurred; background: $background; text-wrap: nowrap; text-overflow: ellipsis;
+    scrollbar-size-vertical: 1;
+}
+CommandPalette CommandList > .option-list--option { padding: 0 1; text-style: none; }
+CommandPalette CommandList > .option-list--option-highlighted {
+    background: $block-cursor-background; color: $block-cursor-foreground;
+}
+CommandPalette LoadingIndicator { display: none; }
+"""
+
+
+class Doable(NamedTuple):
+    """A verb, and what does it."""
+
+    verb: Verb
+    act: Callable[[], Any]
+
+
+def doable(focused: DOMNode) -> Iterator[Doable]:
+    """Yield the verbs that work where the focus is, nearest first, moves last; what does the same is there once."""
+    found: list[Doable] = []
+    seen: set[str] = set()
+    node: DOMNode | None = focused
+    while node is not None:
+        contexts = {context_of(one.id) for bound in node._bindings.key_to_bindings.values() for one in bound}
+        for verb in VERBS:
+            if verb.context in contexts and verb.description not in seen and can_do(node, verb):
+                seen.add(verb.description)
+                found.append(Doable(verb, partial(node.app.run_action, verb.action, node)))
+        node = node.parent
+    yield from sorted(found, key=lambda one: one.verb.context in _MOVES)
+
+
+def context_of(binding_id: str | None) -> str:
+    """The context of a binding of the table of verbs; empty for other bindings."""
+    return (binding_id or "").partition(".")[0]
+
+
+def can_do(node: DOMNode, verb: Verb) -> bool:
+    """Tell whether a verb is done by a widget, now."""
+    return hasattr(node, f"action_{verb.action}") and bool(node.check_action(verb.action, ()))
 
 
 class Verbs(Provider):
     """The verbs that can be done from here."""
 
     async def discover(self) -> Hits:
-        for title, description, act in self._verbs():
-            yield DiscoveryHit(title, act, help=description)
+        for verb, act in doable(self.focused or self.screen):
+            yield DiscoveryHit(self._row(verb, []), act, text=verb.title)
 
     async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
-        for title, description, act in self._verbs():
-            score = max(matcher.match(title), matcher.match(description) * 0.6)
-            if score > 0:
-                yield Hit(score, matcher.highlight(title), act, help=description)
+        words = query.casefold().split()
+        for verb, act in doable(self.focused or self.screen):
+            points = max(score(words, verb.title), score(words, f"{verb.title} {verb.description}") * 0.6)
+            if points:
+                yield Hit(points, self._row(verb, words), act, text=verb.title)
 
-    def _verbs(self) -> list[tuple[str, str, Any]]:
-        found = []
-        seen = set()
-        for verb in VERBS:
-            owner = self._owner(f"action_{verb.action}", verb.context)
-            if owner is not None and verb.description not in seen:
-                seen.add(verb.description)
-                found.append((verb.title, verb.description, partial(self.app.run_action, verb.action, owner)))
-        return found
-
-    def _owner(self, method: str, context: str) -> Any:
-        """Who on the way from the focus to the app does this."""
-        widget: Any = self.focused or self.screen
-        while widget is not None:
-            if hasattr(widget, method) and any(
-                (binding.id or "").startswith(f"{context}.")
-                for bound in widget._bindings.key_to_bindings.values()
-                for binding in bound
-            ):
-                return widget
-            widget = widget.parent
-        return self.screen if context == "app" and hasattr(self.screen, method) else None
+    def _row(self, verb: Verb, words: list[str]) -> Text:
+        keymap = cast("InspectorApp", self.app).verb_keys
+        return _row(
+            verb.title, " ".join(label(key, ascii_only()) for key in keymap.keys(verb.id)), verb.description, words
+        )
 
 
 class Items(Provider):
@@ -63,23 +116,59 @@ class Items(Provider):
         screen = self.screen
         if not isinstance(screen, MainScreen):
             return
-        matcher = self.matcher(query)
-        found = []
+        words = query.casefold().split()
+        found: list[tuple[float, str, ListName, str]] = []
         for kind in KINDS.values():
-            for item in screen.session.catalog[kind.name].items[:ITEMS_LOOKED_AT]:
-                address = item.get(kind.id_field)
-                if isinstance(address, str) and (score := matcher.match(address[:200])) > 0:
-                    found.append((score, kind.name, address))
-        for score, name, address in sorted(found, key=lambda hit: -hit[0])[:BEST]:
-            yield Hit(score, Text(safe(address, 100)), partial(screen.show_address, name, address), help=name[:-1])
+            for at, item in enumerate(screen.session.catalog[kind.name].items[:ITEMS_LOOKED_AT]):
+                address, title = item.get(kind.id_field), item.get("title")
+                if not isinstance(address, str):
+                    continue
+                beside = title[:NAME] if isinstance(title, str) else ""
+                points = max(score(words, address[:NAME]), score(words, f"{address[:NAME]} {beside}") * 0.8)
+                if points:
+                    found.append((points, beside, kind.name, address))
+                if at % SLICE == SLICE - 1:
+                    await asyncio.sleep(0)
+        for points, beside, name, address in nlargest(BEST, found, key=itemgetter(0)):
+            row = _row(address[:NAME], name[:-1], beside, words)
+            yield Hit(points, row, partial(screen.show_address, name, address), text=row.plain)
 
 
 class Themes(Provider):
     """The themes."""
 
-    async def search(self, query: str) -> AsyncIterator[Hit]:
-        matcher = self.matcher(query)
-        for name in self.app.theme_switch.names():  # type: ignore[attr-defined]
+    async def search(self, query: str) -> Hits:
+        words, switch = query.casefold().split(), cast("InspectorApp", self.app).theme_switch
+        for name in switch.names():
             title = f"theme {name}"
-            if (score := matcher.match(title)) > 0:
-                yield Hit(score, title, partial(self.app.theme_switch.use, name), help="Wear this theme.")  # type: ignore[attr-defined]
+            if points := score(words, title):
+                yield Hit(points, _row(title, "", "Wear this theme.", words), partial(switch.use, name), text=title)
+
+
+def score(words: list[str], text: str) -> float:
+    """Tell how well a text has all of these words, which are case-folded: 0 where one is missing, at most about 4.
+
+    Linear in the text: names are the server's, and a search for scattered letters has no bound on them.
+    """
+    folded = text.casefold()
+    points = 0.0
+    for word in words:
+        at = folded.find(word)
+        if at < 0:
+            return 0.0
+        points += 3 if not at else 1 if folded[at - 1].isalnum() else 2
+    return points / max(len(words), 1) + len("".join(words)) / max(len(folded), 1) if words else 0.0
+
+
+def _row(title: str, keys: str, description: str, words: list[str]) -> Text:
+    """One line: a name with what was searched for underlined, a key or a kind, a sentence."""
+    look = palette()
+    row = Text(safe(title, NAME), look.style("bright"))
+    for word in words:
+        at = row.plain.lower().find(word)
+        if at >= 0:
+            row.stylize("underline", at, at + len(word))
+    row.pad_right(max(_TITLE - row.cell_len, 1))
+    row.append(f"{keys:<{_KEYS}}", look.style("key"))
+    row.append(safe(description, NAME), look.style("muted"))
+    return row
