@@ -1,50 +1,93 @@
-"""Rows for panes that state facts: headings, labels and values, wrapped text. All of it passes the safe-text door."""
+"""Rows for panes that state facts: headings, labels with their values, text. They wrap where they are drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from inspector.text import lines
+from inspector.text import safe
+from inspector.tui.themes import ascii_only
 from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.sections import TEXT_LINE, Section, Span
 
+LONGEST = 100_000
+"""Characters of one text that are looked at."""
 LABEL = 14
+"""Cells of the labels of facts; long labels push their value to the right."""
 
 
-def heading(text: str) -> list[Pieces]:
-    """A heading with an empty line above it."""
-    return ["", [(text, "bright bold")]]
+class Row(NamedTuple):
+    """One row; where it wraps, its further lines are indented by `hang` cells."""
+
+    pieces: Pieces = ""
+    hang: int = 0
 
 
-def fact(label: str, value: str, width: int, role: str = "normal") -> list[Pieces]:
-    """A label at the left and its value beside it, over as many lines as it needs."""
-    first, *rest = beside(value, width - LABEL, role)
-    rows: list[Pieces] = [[(f"{label:<{LABEL}}", "muted"), first]]
-    rows += [[" " * LABEL, line] for line in rest]
-    return rows
+def heading(text: str) -> list[Row]:
+    """A heading with an empty row above it."""
+    return [Row(), Row([(text, "bright bold")])]
 
 
-def beside(text: str, width: int, role: str, *, limit: int = 200) -> list[tuple[str, str]]:
-    """The lines of a text, to be put beside something; one at least."""
-    return [(line, role) for line in lines(text, max(width, 20))[:limit]] or [("", role)]
+def fact(label: str, value: str, role: str = "normal") -> list[Row]:
+    """A label at the left and its value beside it; the further lines of the value stand below the first."""
+    first, *rest = text_lines(value)
+    shown = f"{label:<{LABEL - 2}}  "
+    return [
+        Row([(shown, "muted"), (first, role)], LABEL),
+        *(Row([(" " * LABEL, "muted"), (line, role)], LABEL) for line in rest),
+    ]
 
 
-def wrapped(text: str, width: int, role: str = "normal", *, indent: int = 0, limit: int = 200) -> list[Pieces]:
-    """Server text over as many lines as it needs, up to `limit`."""
+def paragraph(text: str, role: str = "normal", *, indent: int = 0, limit: int = 200) -> list[Row]:
+    """Text of several lines, up to `limit` of them."""
     pad = " " * indent
-    shown = lines(text, max(width - indent, 20))
-    rows: list[Pieces] = [[(f"{pad}{line}", role)] for line in shown[:limit]]
+    shown = text_lines(text)
+    rows = [Row([(f"{pad}{line}", role)], indent) for line in shown[:limit]]
     if len(shown) > limit:
-        rows.append([(f"{pad}… {len(shown) - limit} more lines", "muted")])
+        rows.append(Row([(f"{pad}… {len(shown) - limit:,} more lines", "muted")]))
     return rows
 
 
-def joined(names: Iterable[str], width: int, role: str = "normal") -> list[Pieces]:
-    """Names separated by two spaces, over as many lines as needed."""
-    rows: list[Pieces] = []
-    line = ""
-    for name in names:
-        if line and len(line) + len(name) + 2 > width:
-            rows.append([(line, role)])
-            line = ""
-        line = f"{line}  {name}" if line else name
-    return [*rows, [(line, role)]] if line else rows
+def text_lines(text: str) -> list[str]:
+    """The lines of a text, one at least, none longer than a view draws."""
+    lines = text[:LONGEST].rstrip().replace("\r\n", "\n").split("\n")
+    return [line[at : at + TEXT_LINE] for line in lines for at in range(0, len(line) or 1, TEXT_LINE)]
+
+
+def plain(rows: Iterable[Row]) -> str:
+    """Rows as safe text, to be copied."""
+    return "\n".join(text.rstrip() for text, _ in map(_line, rows))
+
+
+class RowSection(Section):
+    """Rows in a view of lines."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = rows
+        self._lines = [_line(row) for row in rows]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def text(self, line: int) -> str:
+        return self._lines[line][0]
+
+    def spans(self, line: int, text: str) -> Sequence[Span]:
+        return self._lines[line][1]
+
+    def hang(self, line: int) -> int:
+        return self.rows[line].hang
+
+    def copy_text(self, line: int) -> str:
+        return plain(self.rows)
+
+
+def _line(row: Row) -> tuple[str, list[Span]]:
+    """A row's safe text, and what in it is drawn in which role."""
+    text, spans = "", []
+    for piece in (row.pieces,) if isinstance(row.pieces, str) else row.pieces:
+        words, role = (piece, "normal") if isinstance(piece, str) else piece
+        shown = safe(words, TEXT_LINE, ascii=ascii_only())
+        spans.append((len(text), len(text) + len(shown), role or "normal"))
+        text += shown
+    return text, spans

@@ -11,14 +11,17 @@ from textual.message import Message
 
 from inspector.client.steps import connection_steps
 from inspector.errors import ServerExited
+from inspector.text import safe
 from inspector.tui.events import AnySession, Copy
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.steps import step_rows
-from inspector.tui.rows import wrapped
+from inspector.tui.rows import Row, RowSection, paragraph, plain
 from inspector.tui.widgets.edge import Edge
-from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.virtual_list import TextRows, VirtualList
+from inspector.tui.widgets.facts_view import FactsView
+
+_PLAIN_WIDTH = 100
+"""Cells for which the steps are laid out in a copy."""
 
 
 class FailedPane(Container):
@@ -35,7 +38,7 @@ class FailedPane(Container):
         self._seen: tuple[int, int] = (-1, -1)
 
     def compose(self) -> ComposeResult:
-        yield Edge(VirtualList(id="failed-rows"), id="failed-edge")
+        yield Edge(FactsView(id="failed-rows", what=""), id="failed-edge")
 
     def on_mount(self) -> None:
         self.query_one(Edge).keys = self.hints()
@@ -59,30 +62,26 @@ class FailedPane(Container):
             edge.title = "The server ended" if lost else "The server ended before it answered"
             if error.status is not None:
                 edge.facts = (f"exit code {error.status}" if error.status >= 0 else f"signal {-error.status}",)
-        self.query_one(VirtualList).source = TextRows(self._rows(max(self.size.width - 8, 20)))
+        self.query_one(FactsView).show(RowSection(self._rows(self.size.width - 6)))
 
-    def _rows(self, width: int) -> list[Pieces]:
+    def _rows(self, width: int) -> list[Row]:
         error = self.session.error
         assert error is not None
-        rows: list[Pieces] = wrapped(error.message, width, "bright")
-        rows.append("")
+        rows = paragraph(error.message, "bright")
+        rows.append(Row())
         rows += step_rows(connection_steps(self.session.journal), width)
         if isinstance(error, ServerExited) and error.stderr:
-            rows += ["", [("stderr, last lines", "muted")]]
+            rows += [Row(), Row([("stderr, last lines", "muted")])]
             for line in error.stderr:
-                rows += wrapped(line, width, indent=2, limit=5)
+                rows += paragraph(line, indent=2)
         elif error.hint:
-            rows += ["", *wrapped(error.hint, width)]
+            rows += [Row(), *paragraph(error.hint)]
         return rows
 
     def action_copy(self) -> None:
         """The cause, the steps and the last words, as plain text."""
-        lines = [
-            row if isinstance(row, str) else "".join(piece if isinstance(piece, str) else piece[0] for piece in row)
-            for row in self._rows(100)
-        ]
-        text = f"{self.session.target.describe()}\n" + "\n".join(lines)
-        self.post_message(Copy(text, "what happened"))
+        words = f"{safe(self.session.target.describe())}\n\n{plain(self._rows(_PLAIN_WIDTH))}"
+        self.post_message(Copy(words, "what happened"))
 
     def action_again(self) -> None:
         """Try again, with the same words."""

@@ -9,23 +9,31 @@ from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
+from textual.message import Message
 
 from inspector.client.steps import connection_steps
 from inspector.journal.format import Kind
 from inspector.protocol.revisions import features
 from inspector.text import duration
-from inspector.tui.events import AnySession
+from inspector.tui.events import AnySession, HintsChanged
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.steps import step_rows
-from inspector.tui.rows import fact, heading, joined, wrapped
+from inspector.tui.rows import LONGEST, Row, RowSection, fact, heading
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.edge import Edge
-from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.virtual_list import TextRows, VirtualList
+from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.markdown import MarkdownSection
+from inspector.tui.widgets.sections import Section
+from inspector.tui.widgets.text_view import beginning
+from inspector.tui.widgets.virtual_list import VirtualList
 
+_LOOKED_AT = 50_000
+"""Events that are taken in at once."""
 _SHOWN_CHANGES = 20
+_SHOWN_CAPABILITIES = 60
+_SHOWN_SUBSCRIPTIONS = 100
 
 
 class StderrRows:
@@ -40,15 +48,19 @@ class StderrRows:
         return len(self.numbers)
 
     def advance(self) -> int | None:
-        """Take in what is new. Returns the first new row, or None."""
-        index = self.journal.index
-        first = len(self.numbers)
-        codes = index.codes
-        for n in range(self._seen + 1, index.count + 1):
-            if codes[n - 1] & 15 == Kind.STDERR:
-                self.numbers.append(n)
-        self._seen = index.count
+        """Take in some of what is new. Returns the first new row, or None."""
+        first, seen = len(self.numbers), self._seen
+        last = min(self.journal.index.count, seen + _LOOKED_AT)
+        codes = self.journal.index.codes[seen:last]
+        stderr = int(Kind.STDERR)
+        self.numbers.extend([n for n, code in enumerate(codes, seen + 1) if code & 15 == stderr])
+        self._seen = last
         return first if len(self.numbers) > first else None
+
+    @property
+    def behind(self) -> bool:
+        """There is more to take in than one turn allows."""
+        return self._seen < self.journal.index.count
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         event = self.journal.event(self.numbers[index])
@@ -68,6 +80,12 @@ class ServerPane(Container):
     ServerPane > #server-side > #stderr { height: 1fr; }
     """
 
+    class Reconnect(Message):
+        """The user wants the connection, or the process, anew."""
+
+    class LogLevel(Message):
+        """The user wants to choose from which level the server logs."""
+
     def __init__(self, session: AnySession, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
@@ -76,13 +94,13 @@ class ServerPane(Container):
 
     def compose(self) -> ComposeResult:
         yield Edge(
-            VirtualList(id="identity-rows", empty="The server has not introduced itself yet."),
+            FactsView(id="identity-rows", empty="The server has not introduced itself yet."),
             title="Server",
             id="identity",
         )
         with Vertical(id="server-side"):
             yield Edge(
-                VirtualList(id="connection-rows", empty="No connection was tried yet."),
+                FactsView(id="connection-rows", empty="No connection was tried yet."),
                 title="Connection",
                 id="connection",
             )
@@ -92,10 +110,6 @@ class ServerPane(Container):
             )  # fmt: skip
 
     def on_mount(self) -> None:
-        if self.session.can_send:
-            self.query_one("#identity", Edge).keys = hints(
-                self, "server.reconnect", "server.restart", "server.log-level"
-            )
         self.tick()
 
     def on_resize(self) -> None:
@@ -103,8 +117,29 @@ class ServerPane(Container):
         self.tick()
 
     def hints(self) -> list[Hint]:
-        """What the footer shows while the focus is here."""
-        return hints(self, "server.reconnect", "server.restart", "server.log-level") if self.session.can_send else []
+        """What can be done here, now."""
+        offered = [
+            name for name in ("reconnect", "restart", "log-level") if self.check_action(name.replace("-", "_"), ())
+        ]
+        return hints(self, *(f"server.{name}" for name in offered))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing can be done to a recording; what runs elsewhere cannot be started; a level needs logging."""
+        if action == "log_level":
+            return self.session.can_send and self.session.server.can("logging")
+        if action == "restart":
+            return self.session.target.kind == "stdio"
+        return self.session.can_send if action == "reconnect" else True
+
+    def action_reconnect(self) -> None:
+        """Close the connection and open it again."""
+        self.post_message(self.Reconnect())
+
+    action_restart = action_reconnect
+
+    def action_log_level(self) -> None:
+        """Choose from which level the server logs."""
+        self.post_message(self.LogLevel())
 
     def tick(self) -> None:
         """Look at what is new."""
@@ -118,70 +153,76 @@ class ServerPane(Container):
         )
         if seen != self._seen and self.size.width:
             self._seen = seen
-            self._show(self.query_one("#identity-rows", VirtualList), self._identity())
-            self._show(
-                self.query_one("#connection-rows", VirtualList),
-                step_rows(connection_steps(self.session.journal), self._side_width),
-            )
+            self.query_one("#identity", Edge).keys = self.hints()
+            self.post_message(HintsChanged())
+            self.query_one("#identity-rows", FactsView).show(*self._identity())
+            steps = step_rows(connection_steps(self.session.journal), self._side_width)
+            self.query_one("#connection-rows", FactsView).show(RowSection(steps))
         first = self._stderr.advance()
         if first is not None:
             self.query_one("#stderr-rows", VirtualList).source_changed(first)
             self.query_one("#stderr", Edge).facts = (f"{len(self._stderr):,} lines",)
+        if self._stderr.behind:
+            self.call_after_refresh(self.tick)
 
     @property
     def _side_width(self) -> int:
         return max(self.query_one("#connection").size.width - 4, 20)
 
-    @staticmethod
-    def _show(view: VirtualList, rows: list[Pieces]) -> None:
-        view.source = TextRows(rows)
-
-    def _identity(self) -> list[Pieces]:
+    def _identity(self) -> list[Section]:
         server, session = self.session.server, self.session
         if not server.known:
             return []
-        width = max(self.query_one("#identity").size.width - 6, 20)
-        rows: list[Pieces] = [
-            *fact("name", f"{server.title}  {server.version}", width, "bright"),
-            *fact("opened as", session.target.describe(), width),
-            *fact(
-                "revision", f"{server.revision}  ({server.era}){'' if server.revision_known else '  unknown'}", width
-            ),
+        unknown = "" if server.revision_known else "  unknown"
+        rows = [
+            *fact("name", f"{server.title}  {server.version}", "bright"),
+            *fact("opened as", session.target.describe()),
+            *fact("revision", f"{server.revision}  ({server.era}){unknown}"),
         ]
-        for key in ("description", "websiteUrl"):
+        for key, label in (("description", "description"), ("websiteUrl", "website")):
             if isinstance(server.info.get(key), str):
-                rows += fact(key, server.info[key], width)
+                rows += fact(label, server.info[key])
+        rows += self._changes()
         rows += heading("Capabilities")
-        rows += self._capabilities(width)
+        rows += self._capabilities()
         if session.subscriptions.uris:
             rows += heading("Subscriptions")
-            for uri in list(session.subscriptions.uris)[:100]:
-                rows.append([("  ", ""), uri, (f"  {session.subscriptions.counts.get(uri, 0)} updates", "muted")])
-        if session.surface_changes:
-            rows += heading("Changed since the last connection")
-            for change in session.surface_changes:
-                for sign, names in (("+", change.added), ("-", change.removed), ("~", change.altered)):
-                    rows += [[(f"  {sign} {change.list}  ", "muted"), name] for name in names[:_SHOWN_CHANGES]]
-        if server.instructions:
-            rows += heading("Instructions")
-            rows += wrapped(server.instructions, width, limit=2000)
-        return rows
+            for uri in list(session.subscriptions.uris)[:_SHOWN_SUBSCRIPTIONS]:
+                updates = session.subscriptions.counts.get(uri, 0)
+                rows.append(Row([f"  {uri}", (f"  {updates:,} update{'' if updates == 1 else 's'}", "muted")], 4))
+        if not server.instructions:
+            return [RowSection(rows)]
+        rows += heading("Instructions")
+        return [RowSection(rows), MarkdownSection(beginning(server.instructions, LONGEST))]
 
-    def _capabilities(self, width: int) -> list[Pieces]:
+    def _changes(self) -> list[Row]:
+        """What the server offers now and did not offer before, and the other way round."""
+        rows: list[Row] = []
+        for change in self.session.surface_changes:
+            for sign, role, names in (
+                ("+", "received", change.added), ("-", "error", change.removed), ("~", "finding", change.altered)
+            ):  # fmt: skip
+                rows += [
+                    Row([(f"  {sign} ", role), (f"{change.list:<11} ", "muted"), name], 4)
+                    for name in names[:_SHOWN_CHANGES]
+                ]
+                if len(names) > _SHOWN_CHANGES:
+                    rows.append(Row([(f"  {sign} {len(names) - _SHOWN_CHANGES:,} more {change.list}", "muted")]))
+        return [*heading("Changed since the last connection"), *rows] if rows else []
+
+    def _capabilities(self) -> list[Row]:
         server = self.session.server
         known = ("tools", "resources", "prompts", "completions", "logging", "tasks", "experimental", "extensions")
         names = [name for name in known if name in server.capabilities]
         names += [name for name in server.capabilities if name not in known]
-        rows: list[Pieces] = []
-        for name in names[:60]:
+        rows: list[Row] = []
+        for name in names[:_SHOWN_CAPABILITIES]:
             value = server.capabilities[name]
-            parts = (
-                [part for part, on in value.items() if on or isinstance(on, dict)] if isinstance(value, dict) else []
-            )
-            rows.append([(f"  {signs_now().done} ", "received"), f"{name:<14}", ("  ".join(map(str, parts)), "muted")])
+            parts = [part for part, on in value.items() if on or isinstance(on, dict)] if type(value) is dict else []
+            rows.append(Row([(f"  {signs_now().done} ", "received"), f"{name:<14}", ("  ".join(parts), "muted")], 18))
         absent = [name for name in ("tools", "resources", "prompts", "completions", "logging") if not server.can(name)]
         if not features(server.revision).completions_capability and "completions" in absent:
             absent.remove("completions")
         if absent:
-            rows += joined([f"  not offered: {', '.join(absent)}"], width, "muted")
+            rows.append(Row([(f"  not offered: {', '.join(absent)}", "muted")], 4))
         return rows

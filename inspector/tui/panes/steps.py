@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from inspector.client.steps import Step
 from inspector.text import duration
-from inspector.tui.rows import beside
+from inspector.tui.rows import Row, text_lines
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.paint import Pieces
 
 TITLE = 11
 TIME = 8
 INDENT = 2 + TITLE + TIME + 2
 LEAST_BESIDE = 40
 """Cells for the detail beside the title; where there are fewer it stands below."""
+MOST_LINES = 6
 
 
-def step_rows(steps: list[Step], width: int) -> list[Pieces]:
-    """Each step: sign, title, time since the start of the recording, and the detail over as many lines as it needs."""
+def step_rows(steps: list[Step], width: int) -> list[Row]:
+    """Each step: sign, title, time since the start of the recording, and what is said of it."""
     signs = signs_now()
     marks = {
         "ok": (signs.done, "received"),
@@ -25,14 +25,16 @@ def step_rows(steps: list[Step], width: int) -> list[Pieces]:
         "waiting": (signs.progress, "progress"),
         "open": (signs.later, "faint"),
     }
-    rows: list[Pieces] = []
+    rows: list[Row] = []
     for step in steps:
         mark, role = marks[step.outcome]
         below = width - INDENT < LEAST_BESIDE
-        room = width - 4 if below else width - INDENT
-        texts = beside(step.detail, room, "error" if step.outcome == "failed" else "normal", limit=6)
-        time = f"{duration(step.t):>{TIME}}  "
-        head = [(f"{mark} ", role), (f"{step.title:<{TITLE}}", "muted"), (time, "faint")]
-        rows.append(head if below else [*head, texts.pop(0)])
-        rows += [[" " * (4 if below else INDENT), line] for line in texts]
+        indent = 4 if below else INDENT
+        lines = text_lines(step.detail)
+        said = [(line, "error" if step.outcome == "failed" else "normal") for line in lines[:MOST_LINES]]
+        if len(lines) > MOST_LINES:
+            said.append((f"{signs.cut} {len(lines) - MOST_LINES:,} more lines", "muted"))
+        head = [(f"{mark} ", role), (f"{step.title:<{TITLE}}", "muted"), (f"{duration(step.t):>{TIME}}  ", "faint")]
+        rows.append(Row(head if below else [*head, said.pop(0)], indent))
+        rows += [Row([(" " * indent, "muted"), line], indent) for line in said]
     return rows

@@ -502,6 +502,14 @@ class MainScreen(Screen[None]):
 
     # Connection
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What needs a live server is not offered on a recording, nor the start of a process where there is none."""
+        if action in ("reconnect", "compose"):
+            return self.session.can_send
+        if action == "restart":
+            return self.session.target.kind == "stdio"
+        return True
+
     def action_reconnect(self) -> None:
         """Close the connection and open it again, on the same recording."""
         self._reopen()
@@ -526,9 +534,14 @@ class MainScreen(Screen[None]):
     def on_failed_pane_again(self) -> None:
         self._reopen()
 
+    def on_server_pane_reconnect(self) -> None:
+        self._reopen()
+
+    def on_server_pane_log_level(self) -> None:
+        self._choose_log_level()
+
     @work(exclusive=True, group="dialog")
-    async def action_log_level(self) -> None:
-        """Choose from which level the server logs."""
+    async def _choose_log_level(self) -> None:
         level = await self.app.push_screen_wait(Choose("Log messages from", [(name, "") for name in LEVELS]))
         if level is not None and isinstance(self.session, Session):
             try:
@@ -545,7 +558,15 @@ class MainScreen(Screen[None]):
 
             self.app.push_screen(ComposeScreen(self.session, event.text))
 
-    # Leaving, help
+    # Theme, leaving, help
+
+    @work(exclusive=True, group="dialog")
+    async def action_theme(self) -> None:
+        """Choose a theme."""
+        switch = self.app.theme_switch  # type: ignore[attr-defined]
+        name = await self.app.push_screen_wait(Choose("Theme", [(name, "") for name in switch.names()], switch.name))
+        if name is not None:
+            switch.use(name)
 
     @work(exclusive=True, group="dialog")
     async def action_quit(self) -> None:
