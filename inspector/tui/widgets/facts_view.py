@@ -1,0 +1,32 @@
+"""A view of stated facts: it scrolls, wraps, can be searched and copied; there is nothing in it to choose."""
+
+from __future__ import annotations
+
+from inspector.tui.widgets.clipboard import copy
+from inspector.tui.widgets.lines_view import LinesView
+from inspector.tui.widgets.sections import Section
+
+
+class FactsView(LinesView):
+    """Shows sections. What is shown anew stays scrolled as it was. `what` names a copy of it; empty: none is made."""
+
+    shows_cursor = False
+
+    def __init__(self, *, empty: str = "", what: str = "text", id: str | None = None) -> None:
+        super().__init__(empty=empty, id=id)
+        self._what = what
+
+    def show(self, *sections: Section) -> None:
+        """Show these sections one below the other."""
+        top = self.scroll_offset.y
+        self.set_sections(sections)
+        if self.is_mounted:
+            self._scroll_top(min(top, max(self.max_scroll_y, 0)))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A pane around it may have a copy of its own to give."""
+        return bool(self._what) if action == "copy" else True
+
+    def action_copy(self) -> None:
+        """Copy all of it."""
+        copy(self, "\n\n".join(section.copy_text(0) for section in self.sections), self._what)
