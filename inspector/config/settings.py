@@ -47,7 +47,7 @@ class Settings:
     """The answer to elicitation requests: `ask`, `defaults`, `decline`, `cancel`, or an object with the values."""
 
     max_body_bytes: int | None = None
-    """The longest HTTP answer that is read, in bytes; null: no limit."""
+    """The longest message that is read, in bytes, and above which it is given up; null: 256 MiB."""
 
     record: bool = True
     """Whether sessions are kept as recordings; false uses a file without a name."""

@@ -9,6 +9,9 @@ from typing import Any, Protocol
 from inspector.errors import InspectorError
 from inspector.journal.format import Dir
 
+LONGEST_MESSAGE = 1 << 28
+"""Bytes of a message that has not ended at which it is given up, unless `max_body_bytes` says otherwise."""
+
 
 class Sink(Protocol):
     """Where a transport puts everything: into the journal first, then on to the session. Never blocks."""
@@ -106,4 +109,9 @@ class HttpOptions:
     connect_timeout: float = 10.0
     """Seconds for a connection to be made."""
     max_body: int | None = None
-    """Bytes of one answer at most; None: no limit."""
+    """Bytes of one message at most; None: `LONGEST_MESSAGE`."""
+
+    @property
+    def longest(self) -> int:
+        """Bytes of one message above which it is given up."""
+        return self.max_body or LONGEST_MESSAGE

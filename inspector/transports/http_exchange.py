@@ -67,7 +67,7 @@ class Exchange:
         self._requester = requester
         self._sink = requester.sink
         self._where = requester.url.address
-        self._limit = requester.options.max_body
+        self._limit = requester.options.longest
         self._opens = outgoing.method == "initialize"
         self._session = None if self._opens else requester.session_id
         self._fields = requester.body_fields(len(outgoing.data), fresh=self._opens, wanted=outgoing.headers)
@@ -113,7 +113,7 @@ class Exchange:
             return
         self._parts.append(chunk)
         self._size += len(chunk)
-        if self._limit is not None and self._size > self._limit:
+        if self._size > self._limit:
             raise too_large(self._where, self._limit)
 
     def _is_stream(self, start: bytes) -> bool:

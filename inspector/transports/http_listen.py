@@ -27,7 +27,7 @@ class Listener:
         self.open = False
         """Whether the server has a standing stream open now."""
         self._resumable = resumable
-        self._stream = EventStream(requester.sink, channel, requester.url.address, requester.options.max_body)
+        self._stream = EventStream(requester.sink, channel, requester.url.address, requester.options.longest)
 
     async def run(self) -> None:
         """Open the stream, and again whenever it ends, until the server says that it offers none."""

@@ -25,8 +25,8 @@ _UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 def too_large(where: str, limit: int) -> LimitReached:
     """The error for an answer that is larger than the user allows."""
     return LimitReached(
-        f"The answer from {where} is larger than {size(limit)}, the limit that is set (max_body).",
-        hint="Raise max_body, or set none.",
+        f"The answer from {where} is larger than {size(limit)}.",
+        hint="Raise max_body_bytes in the settings if it is meant; the part up to there is in the recording.",
     )
 
 
@@ -38,7 +38,7 @@ class EventStream:
         sink: Sink,
         channel: str,
         where: str,
-        limit: int | None,
+        limit: int,
         watch: Callable[[Sequence[bytes]], None] | None = None,
     ) -> None:
         self._sink = sink
@@ -79,7 +79,7 @@ class EventStream:
                 self._pass_on(batch, about)
                 self._other(event)
                 continue
-            if limit is not None and len(data) > limit:
+            if len(data) > limit:
                 self._pass_on(batch, about)
                 self._give_up(data, limit)
             described = _describe(event)
@@ -88,7 +88,7 @@ class EventStream:
                 about = described
             batch.append(data)
         self._pass_on(batch, about)
-        if limit is not None and self._parser.held > limit:
+        if self._parser.held > limit:
             left = self._parser.end()
             self._give_up((left.data or left.line or b"") if left is not None else b"", limit)
 

@@ -18,11 +18,10 @@ from contextlib import suppress
 from typing import IO
 
 from inspector.errors import LimitReached, ServerExited, SessionLost, SpawnError
-from inspector.transports.base import Outgoing, Sink
+from inspector.transports.base import LONGEST_MESSAGE, Outgoing, Sink
 
 READ_SIZE = 1 << 18
-LONGEST_LINE = 1 << 28
-"""Bytes of a line that has not ended at which the server is given up, unless `max_body_bytes` says otherwise."""
+LONGEST_LINE = LONGEST_MESSAGE
 STDERR_LINE = 1 << 16
 """Bytes of one stderr line at most; a longer one is recorded in pieces."""
 LAST_WORDS = 20

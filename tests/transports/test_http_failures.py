@@ -281,7 +281,7 @@ async def test_a_limit_that_strikes_names_itself(serve, peer, kind):
     client = await peer(web.url, max_body=4000)
     error = await client.error()
     assert isinstance(error, LimitReached)
-    assert "max_body" in error.message
+    assert "max_body_bytes" in error.hint
     assert f"127.0.0.1:{web.port}" in error.message
 
 

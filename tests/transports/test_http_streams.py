@@ -379,7 +379,7 @@ def test_what_a_server_asks_us_to_wait_is_bounded(asked, waits):
     class Sink:
         def sse(self, *_, **__): ...
 
-    stream = EventStream(Sink(), "x", "host", None)
+    stream = EventStream(Sink(), "x", "host", 1000)
     stream.feed(f"retry: {asked}\n\n".encode() if asked else b"\n")
     assert stream.retry == waits
 
@@ -389,7 +389,7 @@ def test_an_id_that_no_header_can_carry_resumes_nothing(id):
     class Sink:
         def sse(self, *_, **__): ...
 
-    stream = EventStream(Sink(), "x", "host", None)
+    stream = EventStream(Sink(), "x", "host", 1000)
     stream.feed(f"id: {id}\n\n".encode())
     assert stream.resume_id == (id if id == "a\tb" else "")
 
