@@ -20,7 +20,7 @@ from inspector.transports.http_requests import (
     Requester,
 )
 from inspector.transports.http_status import no_answer, status_problem
-from inspector.transports.http_stream import EventStream, too_large
+from inspector.transports.http_stream import BEGINNING, EventStream, too_large
 
 RESUME_ATTEMPTS = 5
 """Reconnects in a row that bring nothing, after which an answer is given up."""
@@ -168,7 +168,7 @@ class Exchange:
             # Before the body is passed on: an error response in it would end the request without a remedy.
             self._fail(problem)
         if isinstance(broken, LimitReached):
-            body = body[: self._limit]
+            body = body[: min(self._limit, BEGINNING)]
         if body:
             cut = broken is not None and parsed(body) is None
             self._watch([body])

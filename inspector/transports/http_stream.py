@@ -18,6 +18,8 @@ SHORTEST_RETRY = 100
 LONGEST_RETRY = 60_000
 """Bounds of what a server may ask for, in milliseconds."""
 LONGEST_ID = 4096
+BEGINNING = 1 << 20
+"""Bytes recorded of a message that was given up for its length."""
 
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
@@ -26,7 +28,7 @@ def too_large(where: str, limit: int) -> LimitReached:
     """The error for an answer that is larger than the user allows."""
     return LimitReached(
         f"The answer from {where} is larger than {size(limit)}.",
-        hint="Raise max_body_bytes in the settings if it is meant; the part up to there is in the recording.",
+        hint="Raise max_body_bytes in the settings if it is meant; its beginning is in the recording.",
     )
 
 
@@ -94,7 +96,7 @@ class EventStream:
 
     def _give_up(self, data: bytes, limit: int) -> NoReturn:
         """An event is too large: record its beginning, so that it can be seen what it was."""
-        self._sink.received(self._channel, [data[:limit]], cut=True)
+        self._sink.received(self._channel, [data[: min(limit, BEGINNING)]], cut=True)
         raise too_large(self._where, limit)
 
     def _pass_on(self, batch: list[bytes], about: str) -> None:
