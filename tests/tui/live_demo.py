@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from textual.widget import Widget
@@ -13,8 +14,13 @@ from tui_screens import Stage
 from inspector.client.answers import Standing
 from inspector.client.options import Options
 from inspector.client.session import Session
+from inspector.config.remember import ServerMemory
 from inspector.config.targets import StdioTarget
 from inspector.journal.journal import Journal
+from inspector.tui.events import ItemHighlighted, ItemOpened, OpenResource
+from inspector.tui.panes.catalog import CatalogPane
+from inspector.tui.panes.inbox import InboxPane
+from inspector.tui.panes.work import WorkPane
 
 ASK = Standing(sampling="ask", elicitation="ask", roots="ask")
 
@@ -47,3 +53,41 @@ class Ticking(Stage):
     def tick(self) -> None:
         for pane in self.panes:
             pane.tick()
+
+
+class Desk(Ticking):
+    """A catalogue, the work beside it and the inbox, wired as on the main screen."""
+
+    def __init__(self, session: Any, folder: Path) -> None:
+        self.catalog = CatalogPane(session, id="catalog")
+        self.inbox = InboxPane(session, id="inbox")
+        self.work = WorkPane(session, memory=ServerMemory(session.target, folder), id="work")
+        css = """
+        Screen { layout: horizontal; }
+        #catalog { width: 34; } #inbox { width: 20; display: none; } #work { width: 1fr; }
+        """
+        super().__init__(self.catalog, self.inbox, self.work, css=css)
+
+    def on_item_highlighted(self, event: ItemHighlighted) -> None:
+        self.work.show_item(event.list_name, event.item)
+
+    def on_item_opened(self, event: ItemOpened) -> None:
+        self.work.show_item(event.list_name, event.item)
+        self.work.focus_work()
+
+    def on_catalog_pane_call_requested(self) -> None:
+        self.work.send()
+
+    def on_leave_work(self) -> None:
+        self.catalog.focus_inside()
+
+    def on_inbox_pane_highlighted(self, event: InboxPane.Highlighted) -> None:
+        if event.question is not None and self.inbox.has_focus_within:
+            self.work.show_question(event.question)
+
+    def on_inbox_pane_opened(self, event: InboxPane.Opened) -> None:
+        self.work.show_question(event.question)
+        self.work.focus_question()
+
+    def on_open_resource(self, event: OpenResource) -> None:
+        self.work.open_resource(event.uri)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.message import Message
 
 from inspector.client.catalog import ListName
 from inspector.client.session import Session
@@ -55,6 +56,9 @@ class CatalogPane(Edge):
     DEFAULT_CSS = """
     CatalogPane > VirtualList { height: 1fr; }
     """
+
+    class CallRequested(Message):
+        """The item under the cursor is to be sent with what its form holds."""
 
     def __init__(self, session: AnySession, *, id: str | None = None) -> None:
         super().__init__(title=TITLES["tools"], id=id)
@@ -212,7 +216,10 @@ class CatalogPane(Edge):
         key = self._key_at_cursor()
         if self.rows.narrow(text):
             self._list.source_changed()
-            if key is not None:
+            best = self.rows.best()
+            if best is not None:
+                self._list.cursor = best
+            elif key is not None:
                 # What is shown stays chosen, though the list would go back to what was chosen before the filter.
                 self._list.move_to(key)
         self._describe()
@@ -225,6 +232,10 @@ class CatalogPane(Edge):
 
     # What the user does
 
+    def action_call(self) -> None:
+        if self.item is not None and self.session.can_send:
+            self.post_message(self.CallRequested())
+
     def action_refresh(self) -> None:
         if isinstance(self.session, Session) and not self.rows.list.loading:
             self.session.run(self.session.load(self.list_name))
@@ -232,6 +243,8 @@ class CatalogPane(Edge):
     def hints(self) -> list[Hint]:
         """What can be done with the list."""
         wanted = ["list.select"] if len(self.rows) else []
+        if len(self.rows) and self.session.can_send:
+            wanted.append("catalog.call")
         wanted.append("catalog.filter")
         if self.session.can_send:
             wanted.append("catalog.refresh")

@@ -25,6 +25,9 @@ WIDE = 60
 MEASURED = 1000
 """Items whose names decide where the second column begins."""
 
+LOOKED_AT = 2000
+"""Rows in which the best one for a filter is looked for."""
+
 SEARCHED = 600
 """Characters of an item that the filter looks at."""
 
@@ -187,6 +190,15 @@ class CatalogRows:
     def _wants_fuzzy(self) -> bool:
         return not self._hits and not self._fuzzy and bool(self._keys)
 
+    def best(self) -> int | None:
+        """Return the first row whose name or title has every word of the filter; None where none has."""
+        for row in range(min(len(self), LOOKED_AT) if self._words else 0):
+            text = self._text(self._hits[row])
+            names = text[: text.find("\n", text.find("\n") + 1)]
+            if all(word in names for word in self._words):
+                return row
+        return None
+
     def _scan(self, budget: int) -> int | None:
         """Hold items against the filter, from where it was left. Returns the first row that is new or different."""
         first: int | None = None
@@ -253,13 +265,13 @@ class CatalogRows:
         return paint.spread(paint.cut(left, room), flag, width, 1)
 
     def _name(self, item: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-        """The title that people are shown (C-BASE-17), and after it the name by which the thing is called."""
+        """The name by which a tool or prompt is called: who builds servers thinks in names. Of a resource, its title.
+
+        The title of a tool stands over its form and in the second column (C-BASE-17).
+        """
         view = view_of(self.list.kind.name, item)
-        title = safe(view.display_name, 80)
-        name = safe(view.name, 80)
-        if not name or name == title or isinstance(view, (Resource, ResourceTemplate)):
-            return ((title, "bright"),)
-        return ((title, "bright"), (f" {name}", "muted"))
+        shown = view.display_name if isinstance(view, (Resource, ResourceTemplate)) else view.name or view.display_name
+        return ((safe(shown, 80), "bright"),)
 
     def _details(self, view: Named, room: int) -> list[Segment]:
         """What stands after a name in a narrow list: a URI as far as it goes, arguments where one fits at least."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
+from typing import ClassVar
 
 from rich.segment import Segment
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.message import Message
 
 from inspector.client.answers import Question
-from inspector.tui.events import AnySession
-from inspector.tui.keymap import Hint
+from inspector.tui.events import AnySession, HintsChanged
+from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes import asked
 from inspector.tui.panes.keys import hints
 from inspector.tui.themes import signs_now
@@ -63,6 +66,7 @@ class Questions:
 class InboxPane(Edge):
     """The inbox. Its rows are shown, and answered, in the place where work is done."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("inbox")]
     DEFAULT_CSS = """
     InboxPane > VirtualList { height: 1fr; }
     """
@@ -114,18 +118,42 @@ class InboxPane(Edge):
         """Take in what was asked and answered."""
         seen = self.session.changes["inbox"]
         if seen == self._seen:
+            if bool(self.keys) != self._answers_stand:
+                self._draw_edge()
             return
         self._seen = seen
         self._rows.take(self.session.inbox.questions)
         self._list.source_changed()
+        self._draw_edge()
+
+    def _draw_edge(self) -> None:
         waiting = len(self.session.inbox.open())
         total = len(self._rows)
         self.tone = "ask" if waiting else ""
         self.facts = ([[(f"{waiting} waiting", "ask")]] if waiting else []) + ([str(total)] if total else [])
+        self.keys = hints(self, "inbox.ask-again") if self._answers_stand else []
+        self.post_message(HintsChanged())
 
     def hints(self) -> list[Hint]:
         """What can be done with the questions."""
-        return hints(self, "list.select") if len(self._rows) else []
+        wanted = ["list.select"] if len(self._rows) else []
+        if self._answers_stand:
+            wanted.append("inbox.ask-again")
+        return hints(self, *wanted)
+
+    @property
+    def _answers_stand(self) -> bool:
+        """Some questions are answered by standing answers, without asking."""
+        found = self.session.inbox.standing
+        answers = (found.sampling, found.elicitation, found.roots)
+        return self.session.can_send and any(answer not in (None, "ask") for answer in answers)
+
+    def action_ask_again(self) -> None:
+        """Ask again what was to be answered by standing answers."""
+        before = self.session.inbox.standing
+        ask = {name: "ask" for name in ("sampling", "elicitation", "roots") if getattr(before, name) is not None}
+        self.session.inbox.standing = replace(before, **ask)  # type: ignore[arg-type]
+        self._draw_edge()
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()

@@ -12,9 +12,10 @@ from textual.widget import Widget
 from inspector.text import lines
 from inspector.tui.themes import Palette, ascii_only, palette
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.wrapping import wrap
 
 Paragraph = tuple[str, str] | list[paint.Piece]
-"""Text and its role, wrapped at spaces; or pieces, broken wherever the line is full (for URLs, nothing may hide)."""
+"""Text and its role, or pieces each in its own; wrapped at spaces, a word longer than a line wherever it is full."""
 
 TEXT = 20_000
 """Characters of one paragraph that are shown."""
@@ -48,6 +49,12 @@ class Paragraphs(Widget):
             self.paragraphs = tuple(paragraphs)
             self._drawn = None
             self.display = bool(self.paragraphs)
+            self.refresh(layout=True)
+
+    def limit(self, most: int) -> None:
+        """Show no more than so many lines from now on."""
+        if most != self.most:
+            self.most = most
             self.refresh(layout=True)
 
     def show_all(self, whole: bool) -> None:
@@ -100,9 +107,18 @@ def _wrapped(paragraph: Paragraph, room: int, look: Palette) -> list[list[Segmen
         text, role = paragraph
         style = look.style(role)
         return [[Segment(line, style)] for line in lines(text[:TEXT], room, limit=TEXT, ascii=ascii_only())]
-    strip = Strip(paint.segments(paragraph, room=TEXT, look=look))
-    length = strip.cell_length
-    if length <= room:
-        return [list(strip)]
-    # A wide character may be halved by a cut at a fixed cell: it shows as spaces, and the next line is complete.
-    return [list(strip.crop(start, start + room)) for start in range(0, length, room)]
+    segments = paint.segments(paragraph, room=TEXT, look=look)
+    text = "".join(segment.text for segment in segments)
+    return [_slice(segments, start, end) for start, end in wrap(text, room)]
+
+
+def _slice(segments: Sequence[Segment], start: int, end: int) -> list[Segment]:
+    """Return the characters of a line from `start` to `end`."""
+    found: list[Segment] = []
+    at = 0
+    for text, style, _ in segments:
+        piece = text[max(start - at, 0) : max(end - at, 0)]
+        if piece:
+            found.append(Segment(piece, style))
+        at += len(text)
+    return found

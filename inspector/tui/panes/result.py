@@ -39,6 +39,7 @@ class ResultPane(Edge):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("result")]
     DEFAULT_CSS = """
     ResultPane > FoldView { height: 1fr; }
+    ResultPane > .-alone { margin-top: 1; }
     ResultPane > Paragraphs { max-height: 50%; }
     """
 
@@ -47,6 +48,7 @@ class ResultPane(Edge):
         self.session = session
         self.answer: Answer | None = None
         self._promise = ""
+        self._views: list[Tab] = []
         self._links: list[Link] = []
         self._opened: dict[int, str] = {}
         self._notice = Paragraphs(after=1)
@@ -77,17 +79,24 @@ class ResultPane(Edge):
 
     def _draw(self) -> None:
         answer = self.answer
-        self.tabs = [] if answer is None else _tabs(answer)
-        if answer is not None:
-            if answer.tab not in [tab.id for tab in self.tabs]:
-                answer.tab = self.tabs[0].id if self.tabs else ""
-            self.tab_row.active = answer.tab
+        self._views = [] if answer is None else _tabs(answer)
+        if answer is not None and answer.tab not in [tab.id for tab in self._views]:
+            answer.tab = self._views[0].id if self._views else ""
         self._draw_edge()
+        self._draw_tabs()
         self._draw_body()
-        self.keys = self.hints()
         if answer is not None and answer.wants_check:
             self.run_worker(partial(self._check, answer), thread=True, group="check", exit_on_error=False)
         self.post_message(HintsChanged())
+
+    def _draw_tabs(self) -> None:
+        """Show the tabs, unless there is nothing but plain content, which needs none."""
+        tab = self.answer.tab if self.answer is not None else ""
+        plain = [view.id for view in self._views] == ["content", "raw"] and tab == "content"
+        self.tabs = [] if plain else self._views
+        self.tab_row.active = tab
+        self._content.set_class(plain and not self._notice.display, "-alone")
+        self.keys = self.hints()
 
     def _draw_edge(self) -> None:
         answer = self.answer
@@ -110,11 +119,11 @@ class ResultPane(Edge):
         shows_json = tab in ("structured", "raw", "data")
         within = self._content.has_focus or self._json.has_focus
         self._json.display = shows_json
-        self._content.display = not shows_json and bool(self.tabs)
+        self._content.display = not shows_json and bool(self._views)
         self._differences.show(_differences(answer) if answer is not None and tab == "structured" else ())
         if answer is not None and shows_json:
             self._load_json(answer)
-        elif answer is not None and self.tabs:
+        elif answer is not None and self._views:
             self._load_content(answer.outcome)
         if within:
             (self._json if shows_json else self._content).focus()
@@ -197,22 +206,30 @@ class ResultPane(Edge):
 
     def on_tab_row_chosen(self, event: TabRow.Chosen) -> None:
         event.stop()
+        self._choose(event.tab)
+
+    def _choose(self, tab: str) -> None:
         if self.answer is not None:
-            self.answer.tab = event.tab
+            self.answer.tab = tab
+            self._draw_tabs()
             self._draw_body()
-            self.keys = self.hints()
             self.post_message(HintsChanged())
 
     def action_json(self) -> None:
         """The exact answer as JSON, or back from it."""
-        if self.answer is not None and self.tabs:
-            self.tab_row.choose(self.tabs[0].id if self.answer.tab == "raw" else "raw")
+        if self.answer is not None and self._views:
+            self._choose(self._views[0].id if self.answer.tab == "raw" else "raw")
 
     def action_next_tab(self) -> None:
-        self.tab_row.step(1)
+        self._step(1)
 
     def action_previous_tab(self) -> None:
-        self.tab_row.step(-1)
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        ids = [view.id for view in self._views]
+        if self.answer is not None and ids:
+            self._choose(ids[(ids.index(self.answer.tab) + by) % len(ids)])
 
     def action_copy(self) -> None:
         if self.answer is not None and self.answer.outcome.answer_n:

@@ -22,6 +22,9 @@ TEXT = 20_000
 BY_HAND = "uri"
 """The field of a form for a template that cannot be read: the URI itself."""
 
+NO_ARGUMENTS = {"type": "object", "additionalProperties": False}
+"""The schema of a form without fields."""
+
 _OPERATORS = {
     "+": "slashes and other reserved characters stay as they are",
     "#": "becomes the fragment",
@@ -49,7 +52,7 @@ class Subject:
     @property
     def key(self) -> tuple[ListName, str]:
         """By what its arguments and results are kept."""
-        return self.list_name, self.address
+        return self.list_name, self.address or f"\0{id(self.item)}"
 
     @property
     def memory_key(self) -> str:
@@ -112,7 +115,7 @@ class Subject:
         """The JSON Schema of its arguments, or None where it takes none."""
         view = self.view
         if isinstance(view, Tool):
-            return view.input_schema
+            return _of_tool(view.input_schema)
         if isinstance(view, Prompt):
             return view.argument_schema
         if isinstance(view, ResourceTemplate):
@@ -174,6 +177,14 @@ class Subject:
         if isinstance(self.view, ResourceTemplate):
             return session.read_resource(self.expand(arguments))
         return session.read_resource(self.address)
+
+
+def _of_tool(schema: Any) -> Any:
+    """The schema of a tool's form. A schema that names no arguments at all is meant to say that there are none."""
+    if not isinstance(schema, dict):
+        return {"type": "object"}
+    says_something = any(schema.get(key) for key in schema if key not in ("type", "$schema", "title", "description"))
+    return schema if says_something or "additionalProperties" in schema else {**schema, **NO_ARGUMENTS}
 
 
 def _variable_schema(variable: Variable) -> dict[str, Any]:

@@ -1,0 +1,409 @@
+"""The middle of the screen: an item with its form, and below it the result, the running call or the server's question.
+
+Nothing covers anything: the lower place holds one of the three. Each item keeps its form, its call and its result while
+another one is shown; several calls may run at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Any
+
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.widget import Widget
+
+from inspector.client.answers import Question
+from inspector.client.catalog import ListName
+from inspector.client.session import Session
+from inspector.config.remember import ServerMemory
+from inspector.errors import InspectorError
+from inspector.tui.events import AnySession, HintsChanged
+from inspector.tui.keymap import Hint
+from inspector.tui.panes.catalog import TITLES
+from inspector.tui.panes.keys import hints
+from inspector.tui.panes.latest import Latest
+from inspector.tui.panes.question import QuestionPane
+from inspector.tui.panes.recorded_calls import RecordedCalls, subject_of
+from inspector.tui.panes.request import RequestPane
+from inspector.tui.panes.result import ResultPane
+from inspector.tui.panes.running import RunningPane
+from inspector.tui.panes.subject import Subject
+from inspector.tui.panes.works import Work, Works, past_of, refuse, settle
+
+PATIENCE = 0.3
+"""Seconds after which a call that was sent from its form gets the focus, where esc cancels it."""
+
+Lower = ResultPane | RunningPane | QuestionPane
+
+
+class WorkPane(Container):
+    """What is being done with the item that is shown. `memory` is what is remembered between sessions."""
+
+    DEFAULT_CSS = """
+    WorkPane { layout: vertical; }
+    WorkPane > ResultPane, WorkPane > RunningPane, WorkPane > QuestionPane { height: 1fr; }
+    """
+
+    def __init__(self, session: AnySession, *, memory: ServerMemory | None = None, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.session = session
+        if memory is None and isinstance(session, Session):
+            memory = ServerMemory(session.target)
+        self.works = Works(memory)
+        self.work: Work | None = None
+        self.question: Question | None = None
+        """The question that is shown, whosever call it belongs to."""
+        self.request = RequestPane(session, id="request")
+        self.result = ResultPane(session, id="result")
+        self.running = RunningPane(session, id="running")
+        self.asking = QuestionPane(session, id="question")
+        self._lower: Lower = self.result
+        self._recorded = None if isinstance(session, Session) else RecordedCalls(session.journal)
+        self._items = Latest(self, self._put_item)
+        self._puts = Latest(self, self._put_question)
+        self._seen: tuple[Any, ...] = ()
+        self._log_seen = -1
+        self._questions_seen: set[int] = set()
+        self._edits = 0
+        self._focus_question = False
+        self._came_from: Widget | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self.request
+        yield self.result
+        yield self.running
+        yield self.asking
+
+    def on_mount(self) -> None:
+        self.running.display = self.asking.display = False
+        self.set_interval(0.5, self._waits)
+        self._draw_lower()
+
+    # Which item
+
+    def show_item(self, list_name: ListName, item: dict[str, Any] | None) -> None:
+        """Show an item as it was left, with its form, its call or its result; None for no item at all."""
+        self.question = None
+        if item is None:
+            self.work = None
+            self._items.drop()
+            self.request.announce(None)
+            self._draw_lower()
+            return
+        work = self.works.of(Subject(list_name, item))
+        work.pinned = 0
+        if work is self.work and self.request.work is work:
+            self._draw_lower()
+            return
+        self._go_to(work)
+
+    def _go_to(self, work: Work) -> None:
+        self.work = work
+        self._edits = self.request.edits
+        self.request.crumb = TITLES[work.subject.list_name] if self.screen.has_class("-narrow") else ""
+        self.request.announce(work)
+        self._items.want(work)
+
+    async def _put_item(self, work: Work) -> None:
+        """Put up the form of an item, and what became of its call."""
+        await self._recall(work)
+        if self._items.is_wanted(work):
+            await self.request.show(work)
+            self._edits = self.request.edits
+            self._draw_lower()
+
+    async def _recall(self, work: Work) -> None:
+        if self._recorded is not None:
+            self._recorded.fill(work)
+        elif work.past is None:
+            found = await asyncio.to_thread(self.works.recall, work.subject)
+            if work.past is None:
+                work.past = found
+
+    def open_resource(self, uri: str) -> None:
+        """Show the resource with this URI, listed or not, and read it."""
+        item = self.session.catalog.resources.get(uri) or {"uri": uri, "name": uri}
+        self.show_item("resources", item)
+        self.send()
+
+    def focus_work(self) -> None:
+        """Put the focus where the item can be used: on the question, the first field, or what stands in its place."""
+        if self._lower is self.asking and self.asking.is_open:
+            self.asking.focus_inside()
+        else:
+            self.run_worker(self._focus_when_settled(), group="focus", exclusive=True)
+
+    async def _focus_when_settled(self) -> None:
+        await self._items.settled()
+        self.request.focus_inside()
+
+    # Sending
+
+    def send(self) -> None:
+        """Send the request of the item that is shown, with what its form holds."""
+        self.run_worker(self._send_when_settled(), group="send", exclusive=True)
+
+    async def _send_when_settled(self) -> None:
+        await self._items.settled()
+        self.request.action_call()
+
+    def on_request_pane_send(self, event: RequestPane.Send) -> None:
+        event.stop()
+        work, session = event.work, self.session
+        if not isinstance(session, Session):
+            return
+        if session.phase != "ready":
+            work.problem = "There is no connection to the server."
+        else:
+            try:
+                work.call = work.subject.send(session, event.arguments)
+                work.sent = event.arguments
+                work.problem = ""
+            except InspectorError as error:
+                refuse(work, error)
+        self._edits = self.request.edits
+        if self.work is work:
+            self.question = None
+            self.request.announce(work)
+            self._draw_lower()
+            self.set_timer(PATIENCE, partial(self._move_to_call, work))
+
+    def _move_to_call(self, work: Work) -> None:
+        """A call that takes its time gets the focus, unless the user does something else meanwhile."""
+        still = self.work is work and self._lower is self.running
+        if still and self.request.has_focus_within and not self._typed_since:
+            self._came_from = self.screen.focused
+            self.running.focus_inside()
+
+    @property
+    def _typed_since(self) -> bool:
+        """Something was filled in since the newest call was sent, or since the item is shown."""
+        return self.request.edits != self._edits
+
+    def on_request_pane_cancel_call(self, event: RequestPane.CancelCall) -> None:
+        event.stop()
+        if event.work.call is not None:
+            event.work.call.cancel()
+
+    # What becomes of calls
+
+    def tick(self) -> None:
+        """Take in what became of calls and questions."""
+        changes = self.session.changes
+        seen = tuple(changes[topic] for topic in ("calls", "inbox", "subscriptions", "phase", "server"))
+        if seen != self._seen:
+            self._seen = seen
+            for work in self.works.all():
+                if settle(work, self.session.journal):
+                    self._ended(work)
+            self._look_for_questions()
+            self._draw_lower()
+            self.request.refresh_state()
+        if self.asking.is_stale and self.asking.question is not None:
+            self._puts.want(self.asking.question)
+        log = len(self.session.journal)
+        if log != self._log_seen:
+            self._log_seen = log
+            if self._lower is self.running:
+                self.running.tick()
+            if self._recorded is not None:
+                self._draw_recorded()
+
+    def _ended(self, work: Work) -> None:
+        answer = work.answer
+        if answer is None or answer.outcome.late:
+            return
+        if work.subject.schema is not None:
+            work.remember(past_of(work, work.sent))
+            ok = answer.outcome.kind == "result"
+            keep = partial(self.works.keep, work.subject, work.sent, ok)
+            self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
+        if work is self.work:
+            self.request.redraw()
+
+    # The lower place
+
+    def _draw_lower(self) -> None:
+        work = self.work
+        question = self._question_to_show()
+        if question is not None:
+            if question is not self.asking.question or self.asking.is_stale:
+                self._puts.want(question)
+            self._swap(self.asking)
+        elif work is not None and work.is_running and work.call is not None:
+            self.running.show(work.call)
+            self._swap(self.running)
+        else:
+            self.result.show(work.answer if work is not None else None, self._promise())
+            self._swap(self.result)
+        self.request.display = question is None or work is None or self._belongs(question, work)
+        self._share_room()
+
+    def _swap(self, to: Lower) -> None:
+        before, self._lower = self._lower, to
+        if before is to:
+            return
+        within = before.has_focus_within
+        before.display = False
+        to.display = True
+        if before is self.running:
+            self.running.rest()
+        if not within:
+            return
+        if to is self.asking:
+            self._focus_question = True
+            return
+        back, self._came_from = self._came_from, None
+        if to is self.result and back is not None and back.is_attached and back.focusable:
+            back.focus()
+        elif not to.focus_inside():
+            self.request.focus_inside()
+        self.post_message(HintsChanged())
+
+    def _promise(self) -> str:
+        """What is said where a result will stand."""
+        if self.work is None:
+            return ""
+        if not self.session.can_send:
+            return "The recording has no request for it up to here."
+        key = next((hint.label for hint in hints(self, "form.call")), "")
+        verb = {"call": "calls it", "get": "gets it", "read": "reads it"}[self.work.subject.verb]
+        return f"{key} {verb}; what comes back will stand here."
+
+    def _share_room(self) -> None:
+        """Give the form the lines it needs, up to a share; the rest belongs to the lower place."""
+        if not self.size.height:
+            return
+        share = 0.3 if self._lower is self.asking else 0.6 if self.work is None or self.work.call is not None else 0.75
+        most = max(int(self.size.height * share), min(9, self.size.height // 2))
+        brief = self._lower is self.asking
+        if (most, brief) != (self.request.most_lines, self.request.is_brief):
+            self.request.most_lines, self.request.is_brief = most, brief
+            self.request.styles.max_height = most
+            self.request.fit()
+
+    def on_resize(self) -> None:
+        if self.work is not None:
+            self.request.crumb = TITLES[self.work.subject.list_name] if self.screen.has_class("-narrow") else ""
+            self.request.refresh_state()
+        self._share_room()
+
+    def hints(self) -> list[Hint]:
+        """What can be done where the focus is."""
+        return self._lower.hints() if self._lower.has_focus_within else self.request.hints()
+
+    # Questions
+
+    def show_question(self, question: Question) -> None:
+        """Show a question of the inbox, in its call where that is known."""
+        self._show_call_of(question)
+        self.question = question
+        self._draw_lower()
+
+    def focus_question(self) -> None:
+        """Put the focus where the question that is shown is answered, as soon as it is there."""
+        self._focus_question = True
+        if self.asking.question is not None:
+            self._puts.want(self.asking.question if self.question is None else self.question)
+
+    def _show_call_of(self, question: Question) -> None:
+        around = self.works.with_call(question.parent)
+        if around is not None and around is not self.work:
+            self._go_to(around)
+
+    def _belongs(self, question: Question, work: Work) -> bool:
+        return work.call is not None and question.parent == work.call.n and question.parent > 0
+
+    def _question_to_show(self) -> Question | None:
+        """The question that was chosen, else the one that the shown call waits for, else the one it was asked last."""
+        chosen, work = self.question, self.work
+        if chosen is not None:
+            return chosen
+        if work is None or not work.is_running:
+            return None
+        mine = [question for question in self.session.inbox.questions if self._belongs(question, work)]
+        waiting = [question for question in mine if question.state == "open"]
+        if waiting:
+            return self.asking.question if self.asking.question in waiting else waiting[0]
+        # What was answered stands there until the call goes on.
+        last = mine[-1] if mine else None
+        progress = work.call.progress if work.call is not None else None
+        goes_on = last is not None and progress is not None and progress.n > last.n
+        return None if last is None or goes_on or last.state not in ("answered", "declined", "cancelled") else last
+
+    def _look_for_questions(self) -> None:
+        """A new question of the shown call gets the focus, unless one is typing. Others wait in the inbox."""
+        if not self.session.can_send:
+            return
+        waiting = self.session.inbox.open()
+        fresh = [question for question in waiting if question.n not in self._questions_seen]
+        self._questions_seen = {question.n for question in waiting}
+        if not fresh:
+            return
+        typing = self.request.has_focus_within and self._typed_since
+        busy = self.asking.is_open and self._lower is self.asking
+        mine = self.work is not None and self.work.is_running and self._belongs(fresh[0], self.work)
+        if mine and not busy and not typing and self.is_on_screen and self.screen.is_current:
+            self.focus_question()
+
+    async def _put_question(self, question: Question) -> None:
+        within = self.asking.has_focus_within
+        await self.asking.show(question)
+        self._share_room()
+        if (within or self._focus_question) and self._lower is self.asking:
+            self.asking.focus_inside()
+        self._focus_question = False
+
+    def on_question_pane_next(self, event: QuestionPane.Next) -> None:
+        event.stop()
+        waiting = self.session.inbox.open()
+        if waiting:
+            at = waiting.index(event.after) + 1 if event.after in waiting else 0
+            self.show_question(waiting[at % len(waiting)])
+            self.focus_question()
+
+    def on_question_pane_answered(self, event: QuestionPane.Answered) -> None:
+        """Go on to the next question of the same call, or back to the call."""
+        event.stop()
+        if self.question is event.question and self.work is not None and self._belongs(event.question, self.work):
+            self.question = None
+        self._draw_lower()
+
+    def _waits(self) -> None:
+        """Keep the time for which a call has waited for the user."""
+        if self._lower is self.asking and self.asking.is_open and self.is_on_screen:
+            question = self.asking.question
+            if question is not None and self.work is not None and self._belongs(question, self.work):
+                self.request.waiting_since = question.t
+                self.request.refresh_state()
+                return
+        if self.request.waiting_since:
+            self.request.waiting_since = 0
+            self.request.refresh_state()
+
+    # Recordings
+
+    def show_call(self, n: int) -> None:
+        """Show request `n` of the recording: the item it was about, what was sent, and what came back."""
+        about = subject_of(self.session.journal, n)
+        if about is None or self._recorded is None:
+            return
+        list_name, address = about
+        known = self.session.catalog[list_name].get(address)
+        key = "uri" if list_name == "resources" else "name"
+        work = self.works.of(Subject(list_name, known or {key: address}))
+        work.pinned = n
+        self.question = None
+        self._go_to(work)
+
+    def _draw_recorded(self) -> None:
+        """Take in requests that have come to the recording."""
+        recorded, work = self._recorded, self.work
+        if recorded is None:
+            return
+        if recorded.advance():
+            self.set_timer(0.02, self._draw_recorded)
+        if work is not None and recorded.fill(work):
+            self._items.want(work)

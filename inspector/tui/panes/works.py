@@ -1,0 +1,175 @@
+"""What the user is doing with each item: its arguments, its call, its result, its past calls."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.client.pending import Call
+from inspector.config.remember import ServerMemory
+from inspector.errors import InspectorError
+from inspector.protocol.form import UNSET, Form
+from inspector.protocol.formvalues import json_of
+from inspector.text import safe
+from inspector.tui.panes.outcome import Answer, of_call
+from inspector.tui.panes.subject import NO_ARGUMENTS, Subject
+
+KEPT = 300
+"""Items whose work is kept, beside those with a call in flight."""
+
+PAST = 20
+"""Past calls of an item that can be picked again."""
+
+LABEL = 24
+"""Characters by which a past call is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A call that can be made again: its arguments, how they are named in a line, what came of it and in which role."""
+
+    arguments: Any
+    label: str
+    brief: str
+    role: str
+
+
+class Work:
+    """One item in use. `past` is newest first, None until the memory was asked."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.form: Form | None = None
+        self.call: Call | None = None
+        self.answer: Answer | None = None
+        self.sent: Any = None
+        """The arguments of the newest call."""
+        self.past: list[Past] | None = None
+        self.problem = ""
+        """Why the newest request could not be sent, or a subscription not be made."""
+        self.recorded = (0, 0)
+        """Of a recording: the request that is shown, and its answer."""
+        self.pinned = 0
+        """Of a recording: the request that was asked for, instead of the newest; 0 for none."""
+
+    @property
+    def is_running(self) -> bool:
+        """Its call has no end yet."""
+        return self.call is not None and self.call.fate == "pending"
+
+    def make_form(self) -> Form:
+        """Return its form; a new one holds the arguments of the newest call that is remembered."""
+        if self.form is None:
+            newest = self.past[0].arguments if self.past else UNSET
+            self.form = Form.from_schema(self.subject.schema or NO_ARGUMENTS, newest)
+        return self.form
+
+    def take_subject(self, subject: Subject) -> None:
+        """The item was listed again, and may say something else now: what was filled in stays."""
+        before = self.subject.schema
+        self.subject = subject
+        if self.form is not None and subject.schema != before:
+            self.form = Form.from_schema(subject.schema or NO_ARGUMENTS, self.form.value())
+
+    def remember(self, past: Past) -> None:
+        """A call has ended; the same arguments are listed once, as the newest."""
+        kept = [each for each in self.past or () if each.arguments != past.arguments]
+        self.past = [past, *kept][:PAST]
+
+
+class Works:
+    """The work of a session by item, with what is remembered of it between sessions.
+
+    Reading and writing the memory touches files: call `recall` and `keep` in a thread.
+    """
+
+    def __init__(self, memory: ServerMemory | None) -> None:
+        self._memory = memory
+        self._lock = threading.Lock()
+        self._works: OrderedDict[tuple[str, str], Work] = OrderedDict()
+
+    def of(self, subject: Subject) -> Work:
+        """Return the work of an item, as it was left."""
+        work = self._works.get(subject.key)
+        if work is None:
+            work = self._works[subject.key] = Work(subject)
+            self._forget_old()
+        else:
+            self._works.move_to_end(subject.key)
+            if work.subject.item is not subject.item:
+                work.take_subject(subject)
+        return work
+
+    def with_call(self, n: int) -> Work | None:
+        """Return the work whose newest call is request `n`, or None."""
+        return next((work for work in self._works.values() if n and work.call is not None and work.call.n == n), None)
+
+    def all(self) -> list[Work]:
+        """Every work that is kept."""
+        return list(self._works.values())
+
+    def _forget_old(self) -> None:
+        for key in list(self._works):
+            if len(self._works) <= KEPT:
+                break
+            if not self._works[key].is_running:
+                del self._works[key]
+
+    def recall(self, subject: Subject) -> list[Past]:
+        """Return the calls of an item that are remembered from earlier sessions, newest first."""
+        if self._memory is None or subject.schema is None or not subject.address:
+            return []
+        with self._lock:
+            found = self._memory.past_calls(subject.memory_key)
+        return [
+            Past(
+                dict(call.arguments),
+                label(call.arguments),
+                "" if call.ok else "failed",
+                "muted" if call.ok else "error",
+            )
+            for call in found[:PAST]
+        ]
+
+    def keep(self, subject: Subject, arguments: Any, ok: bool) -> None:
+        """Remember a call for later sessions, without what is secret."""
+        if self._memory is not None and isinstance(arguments, dict) and subject.schema is not None and subject.address:
+            with self._lock:
+                self._memory.remember_call(subject.memory_key, arguments, ok=ok, schema=subject.schema)
+
+
+def past_of(work: Work, arguments: Any) -> Past:
+    """Return the call that has just ended as one that can be made again."""
+    answer = work.answer
+    brief, role = answer.outcome.in_brief if answer is not None else ("", "muted")
+    return Past(arguments, label(arguments), brief, role)
+
+
+def label(arguments: Any) -> str:
+    """Name arguments in a few characters: the text itself where there is but one, else JSON."""
+    if isinstance(arguments, dict) and len(arguments) == 1:
+        only = next(iter(arguments.values()))
+        if isinstance(only, str) and only.strip():
+            return safe(" ".join(only[:200].split()), LABEL)
+    return safe(json_of(arguments)[:200], LABEL)
+
+
+def settle(work: Work, journal: Any) -> bool:
+    """Take in what became of a work's call. Returns whether something is new."""
+    call = work.call
+    if call is None or call.fate == "pending":
+        return False
+    known = work.answer.outcome if work.answer is not None else None
+    if known is not None and known.request_n == call.n and known.late == call.late:
+        return False
+    tab = work.answer.tab if work.answer is not None else ""
+    work.answer = Answer(of_call(call, journal), work.subject.output_schema)
+    work.answer.tab = tab if tab == "raw" else ""
+    return True
+
+
+def refuse(work: Work, error: InspectorError) -> None:
+    """A request could not be made at all."""
+    work.problem = f"{error.message} {error.hint}".strip()
