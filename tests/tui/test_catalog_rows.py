@@ -123,11 +123,11 @@ def test_a_row_shows_the_name_and_its_arguments_where_they_fit() -> None:
     assert text(rows, 1, 20) == "x" * 19 + "…"
 
 
-def test_the_title_comes_first_and_the_name_stays() -> None:
+def test_a_tool_is_listed_by_the_name_it_is_called_by() -> None:
     rows = CatalogRows(filled([tool("echo", title="Say it again"), tool("b", annotations={"title": "Bee"})]))
     rows.advance()
-    assert text(rows, 0, 30) == "Say it again echo"
-    assert text(rows, 1, 30) == "Bee b"
+    assert text(rows, 0, 30) == "echo"
+    assert text(rows, 1, 30) == "b"
 
 
 def test_a_wide_list_has_a_column_for_what_a_tool_does() -> None:
