@@ -264,7 +264,7 @@ async def test_the_exchange_view_has_a_row_for_each_exchange_and_bars() -> None:
         bars = [line.find("█") for line in (lines[1], lines[2], lines[5])]
         assert 0 < bars[0] < bars[1] < bars[2]
         await pilot.press("home", "down", "down")
-        assert pane.current == 4
+        assert (pane.current, pane.shown) == (4, 7)
         assert "export" in screen_text(app)
         pane.maximised = False
         await pilot.pause()

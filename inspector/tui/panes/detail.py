@@ -233,7 +233,7 @@ class DetailPane(Edge):
     def action_copy(self) -> None:
         if self.n:
             event = self.session.journal.event(self.n)
-            self.post_message(Copy(detail_view.json_text(event) or event.text, "the message"))
+            self._copy(detail_view.json_text(event) or event.text, "the message")
 
     def action_copy_curl(self) -> None:
         self._copy_as("curl")
@@ -252,7 +252,11 @@ class DetailPane(Edge):
         except InspectorError as error:
             self.notify(f"{error.message} {error.hint}".rstrip(), markup=False, timeout=5)
             return
-        self.post_message(Copy(text, f"the request as {form}"))
+        self._copy(text, f"the request as {form}")
+
+    def _copy(self, text: str, what: str) -> None:
+        # A lone surrogate cannot be given to a terminal.
+        self.post_message(Copy(text.encode("utf-8", "replace").decode(), what))
 
     def action_save(self) -> None:
         if self.n:

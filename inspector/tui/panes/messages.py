@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from bisect import bisect_left, bisect_right
 from time import monotonic
 from typing import ClassVar
 
@@ -17,6 +16,7 @@ from textual.timer import Timer
 
 from inspector.client.session import Session
 from inspector.journal.filters import Filter, FilterError, parse
+from inspector.protocol.jsonrpc import Shape
 from inspector.text import count, duration
 from inspector.tui.events import AnySession, EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
 from inspector.tui.keymap import Hint, bindings
@@ -26,6 +26,7 @@ from inspector.tui.panes.last_message import LastMessageLine
 from inspector.tui.panes.message_filter import exchange_filter, highlight
 from inspector.tui.panes.message_list import MessageList
 from inspector.tui.panes.message_rows import TIMES, TIMES_WORDS, MessageRows
+from inspector.tui.panes.message_steps import next_finding, next_hit
 from inspector.tui.panes.message_view import LONG, MessageView
 from inspector.tui.panes.message_words import pending
 from inspector.tui.panes.resend import send_again, sent_by_us, text_to_edit
@@ -45,7 +46,6 @@ PATIENCE = 0.15
 """Seconds without a key before a filter is evaluated over a long recording."""
 DRAWN = 0.05
 """Seconds between two looks of the user at what has been found so far."""
-_MOST_STEPS = 1000
 
 
 class MessagesPane(Edge):
@@ -110,6 +110,14 @@ class MessagesPane(Edge):
         """The number of the event under the cursor; 0 where there is none."""
         key = self._list.key_at(self._list.cursor)
         return key if isinstance(key, int) else 0
+
+    @property
+    def shown(self) -> int:
+        """The event whose detail belongs to the row under the cursor: of an exchange its answer, once it is there."""
+        n, index = self.current, self.session.journal.index
+        if n and self.maximised and index.shape(n) == Shape.REQUEST:
+            return index.pairs[n - 1] or n
+        return n
 
     # What has come
 
@@ -330,16 +338,11 @@ class MessagesPane(Edge):
     @work(exclusive=True, group="hit", exit_on_error=False)
     async def _go_to_hit(self, step: int) -> None:
         """Go to the nearest row that the filter last used leaves; it may have been dropped since."""
-        searched, journal, n = self._searched, self.session.journal, self.current
-        if searched is None:
+        if self._searched is None:
             self._filter.focus()
             return
-        for _ in range(_MOST_STEPS):
-            n = await asyncio.to_thread(searched.next, journal, n, step)
-            row = self._rows.index_of(n)
-            if not n or (row is not None and row != self._list.cursor):
-                break
-        self._go(n, f"No {'further' if step > 0 else 'earlier'} message matches {searched.source}")
+        n = await next_hit(self._searched, self._rows, self.current, step)
+        self._go(n, f"No {'further' if step > 0 else 'earlier'} message matches {self._searched.source}")
 
     def action_next_finding(self) -> None:
         self._go_to_finding(1)
@@ -348,12 +351,8 @@ class MessagesPane(Edge):
         self._go_to_finding(-1)
 
     def _go_to_finding(self, step: int) -> None:
-        found, n = self.session.journal.findings.events(), self.current
-        ahead = found[bisect_right(found, n) :] if step > 0 else found[: bisect_left(found, n)][::-1]
-        cursor = self._list.cursor
-        rows = ((m, self._rows.index_of(m)) for m in ahead)
-        to = next((m for m, row in rows if row is not None and (row - cursor) * step > 0), 0)
-        self._go(to, f"No {'further' if step > 0 else 'earlier'} finding in what is shown")
+        n = next_finding(self._rows, self.current, step)
+        self._go(n, f"No {'further' if step > 0 else 'earlier'} finding in what is shown")
 
     def _go(self, n: int, otherwise: str) -> None:
         if not n:
@@ -387,11 +386,11 @@ class MessagesPane(Edge):
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()
-        self.post_message(EventHighlighted(self.current))
+        self.post_message(EventHighlighted(self.shown))
 
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
         event.stop()
-        self.post_message(ShowEvent(self.current))
+        self.post_message(ShowEvent(self.shown))
 
     # Doing something with a message
 
