@@ -14,6 +14,8 @@ class Driver(Protocol):
     """One era's way to open a connection, to dress a request, to give one up, and to take what the server sends."""
 
     era: Era
+    heeded: frozenset[str]
+    """Methods of the notifications that `on_notification` does anything about."""
 
     async def open(self) -> Server:
         """Agree on a revision with the server. Raises `HandshakeError` or what the request raised."""

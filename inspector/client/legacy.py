@@ -28,6 +28,9 @@ class LegacyDriver:
     """Speaks the handshake era on behalf of a session."""
 
     era: Era = "legacy"
+    heeded = frozenset((
+        "notifications/progress", "notifications/resources/updated", "notifications/cancelled", *_CHANGED,
+    ))  # fmt: skip
 
     def __init__(self, session: Session) -> None:
         self.session = session

@@ -99,7 +99,9 @@ class Session:
         self.error = None
         _check_speakable(self.target, self.options)
         self._set_phase("connecting")
-        self._wire = Wire(self.journal, self, lambda: self.changes.bump("log"))
+        self._wire = Wire(
+            self.journal, self, lambda: self.changes.bump("log"), heeded=lambda: self.driver.heeded
+        )  # fmt: skip
         try:
             self.transport = self._connect(self.target, self._wire, self.options)
             await self.transport.start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from inspector.errors import InspectorError
@@ -25,18 +25,28 @@ class Listener(Protocol):
 
 
 class Wire:
-    """The `Sink` of a live session's transport."""
+    """The `Sink` of a live session's transport.
 
-    def __init__(self, journal: Journal, listener: Listener, changed: Callable[[], None]) -> None:
+    `heeded` says which notifications the listener wants to be told of (None: all); the others are recorded only.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        listener: Listener,
+        changed: Callable[[], None],
+        heeded: Callable[[], Collection[str] | None] = lambda: None,
+    ) -> None:
         self.journal = journal
         self.listener = listener
         self._changed = changed
+        self._heeded = heeded
         self._closed = False
 
     def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> None:
-        on_frame = self.listener.on_frame
-        for frame in self.journal.record_received(channel, messages, extra, cut=cut):
-            on_frame(frame)
+        frames = self.journal.record_received(channel, messages, extra, cut=cut, heeded=self._heeded())
+        for frame in frames:
+            self.listener.on_frame(frame)
         self._changed()
 
     def sent(self, channel: str, outgoing: Outgoing, extra: str = "", *, hold: bool = False) -> int:

@@ -126,6 +126,27 @@ def event_line(n: int, t: int, dir: str, kind: str, ch: str, payload: str | None
     return f'{head}{extra},"raw":{escape(payload)}}}\n'
 
 
+def is_utf8(raw: bytes) -> bool:
+    """Whether the bytes are UTF-8."""
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def escape_parsed(raw: bytes) -> bytes:
+    """UTF-8 that was read as JSON, as it stands within the quotes of a JSON string.
+
+    Outside of its strings JSON allows four characters of white space, inside of them no control character at all: what
+    else `escape` looks for cannot be there. Five searches for a byte take a third of the time of one look at each.
+    """
+    raw = raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+    if b"\n" in raw or b"\r" in raw or b"\t" in raw:
+        raw = raw.replace(b"\n", b"\\n").replace(b"\r", b"\\r").replace(b"\t", b"\\t")
+    return raw
+
+
 def extra_json(fields: dict[str, Any]) -> str:
     """Fields as the `extra` of `event_line`. Keys of the envelope are never overwritten."""
     kept = {key: value for key, value in fields.items() if key not in _ENVELOPE}

@@ -10,7 +10,7 @@ import threading
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,19 @@ from inspector import __version__
 from inspector.errors import RecordingError
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import (
+    DIR_NAMES,
     FORMAT,
-    KIND_NAMES,
     VERSION,
     Dir,
     Event,
     Kind,
     dumps,
     escape,
+    escape_parsed,
     event_line,
     extra_json,
     header_line,
+    is_utf8,
     read_event,
     to_base64,
 )
@@ -42,6 +44,10 @@ _CACHE_EVENTS = 512
 _CACHE_LARGEST = 1 << 18
 _BLOCK = 1 << 20
 _HEADER_LIMIT = 1 << 20
+
+# Looking a member up in an enum costs as much as the rest of what is done with it once for each message.
+_RECV, _RPC, _INVALID = Dir.RECV, Kind.RPC, Kind.INVALID
+_NONE, _NOTIFICATION = Shape.NONE, Shape.NOTIFICATION
 
 
 class Frame:
@@ -142,52 +148,59 @@ class Journal:
         return (time.monotonic_ns() - self._zero) // 1000
 
     def record_received(
-        self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False
-    ) -> list[Frame]:
+        self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False,
+        heeded: Collection[str] | None = None,
+    ) -> list[Frame]:  # fmt: skip
         """Record what one read brought, in one write, and return what can be handed on.
 
         Each item is one message without its delimiter. What is no JSON becomes an `invalid` event and no frame.
-        `extra` is ready JSON members for each line (`,"status":200`); `cut` marks a last message without its end.
+        `extra` is ready JSON members for each line (`,"status":200`); `cut` marks a last message without its end;
+        `heeded` are the methods of the notifications that are worth a frame (None: all).
         """
-        index, storage, redactor = self.index, self.storage, self.redactor
-        received, rpc = Dir.RECV, Kind.RPC
+        index, storage = self.index, self.storage
         t = self.now()
-        offset = storage.size
-        frames: list[Frame] = []
+        exact = not (cut or self.redactor.active)
+        head = f',"t":{t},"dir":"recv","kind":"rpc","ch":{escape(channel)}{extra},"raw":"'.encode()
         lines: list[bytes] = []
-        redacting = redactor.active
-        n = index.count
-        rest = f',"t":{t},"dir":"recv","kind":"rpc","ch":{escape(channel)}'
-        for raw in messages:
-            n += 1
-            more = extra
+        parsed: list[tuple[Kind, Shape, Any]] = []
+        for n, raw in enumerate(messages, index.count + 1):
+            why = ""
             try:
                 message = parse(raw)
             except NotJson as problem:
-                kind, shape, message = Kind.INVALID, Shape.NONE, None
-                more += ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
+                why = str(problem) if raw.strip() else "an empty line"
+                parsed.append((_INVALID, _NONE, None))
             else:
-                kind, shape = Kind.RPC, shape_of(message)
-            if cut:
-                more += ',"cut":true'
-            try:
-                text, binary = raw.decode("utf-8"), False
-            except UnicodeDecodeError:
-                text, binary = to_base64(raw), True
-                more += ',"encoding":"not UTF-8"'
-            if redacting:
-                text, binary, more = self._redact(raw, text, binary, more)
-            if message is not None and not binary:
-                line = f'{{"n":{n}{rest}{more},"raw":{escape(text)}}}\n'.encode()
+                parsed.append((_RPC, shape_of(message), message))
+            if exact and not why and (raw.isascii() or is_utf8(raw)):
+                lines.append(b'{"n":%d%b%b"}\n' % (n, head, escape_parsed(raw)))
             else:
-                line = event_line(n, t, "recv", KIND_NAMES[kind], channel, text, binary, more).encode()
-            index.add(t, received, kind, channel, offset, len(raw), message, shape)
-            offset += len(line)
-            lines.append(line)
-            if shape or kind is rpc:
-                frames.append(Frame(n, t, channel, shape, message))
+                lines.append(self._odd_line(n, t, channel, raw, extra, why, cut))
+        offset = storage.size
         storage.append(lines[0] if len(lines) == 1 else b"".join(lines))
+        # Only now, so that whoever reads in another thread finds in the file what is in the index.
+        frames: list[Frame] = []
+        for raw, line, (kind, shape, message) in zip(messages, lines, parsed, strict=True):
+            n = index.add(t, _RECV, kind, channel, offset, len(raw), message, shape)
+            offset += len(line)
+            if kind is _RPC and (heeded is None or shape is not _NOTIFICATION or message["method"] in heeded):
+                frames.append(Frame(n, t, channel, shape, message))
         return frames
+
+    def _odd_line(self, n: int, t: int, channel: str, raw: bytes, extra: str, why: str, cut: bool) -> bytes:
+        """The line of a message with something to be said about it; `why` it is no JSON, or empty."""
+        if why:
+            extra += ',"why":' + dumps(why)
+        if cut:
+            extra += ',"cut":true'
+        try:
+            text, binary = raw.decode("utf-8"), False
+        except UnicodeDecodeError:
+            text, binary = to_base64(raw), True
+            extra += ',"encoding":"not UTF-8"'
+        if self.redactor.active:
+            text, binary, extra = self._redact(raw, text, binary, extra)
+        return event_line(n, t, "recv", "invalid" if why else "rpc", channel, text, binary, extra).encode()
 
     def record_sent(
         self, channel: str, data: bytes, message: Any = None, extra: str = "", *, hold: bool = False
@@ -206,9 +219,9 @@ class Journal:
         kind, name = (Kind.RPC, "rpc") if message is not None else (Kind.INVALID, "invalid")
         t = self.now()
         offset = self.storage.size
-        n = self.index.add(t, Dir.SEND, kind, channel, offset, len(data), message)
-        self.storage.append(event_line(n, t, "send", name, channel, text, binary, extra).encode("utf-8"), hold=hold)
-        return n
+        line = event_line(self.index.count + 1, t, "send", name, channel, text, binary, extra)
+        self.storage.append(line.encode("utf-8"), hold=hold)
+        return self.index.add(t, Dir.SEND, kind, channel, offset, len(data), message)
 
     def flush(self) -> None:
         """Write what was recorded with `hold`."""
@@ -229,7 +242,7 @@ class Journal:
         t = self.now()
         offset = self.storage.size
         out: list[bytes] = []
-        for raw in lines:
+        for n, raw in enumerate(lines, self.index.count + 1):
             try:
                 text, binary = raw.decode("utf-8"), False
             except UnicodeDecodeError:
@@ -237,11 +250,11 @@ class Journal:
             more = ""
             if self.redactor.active:
                 text, binary, more = self._redact(raw, text, binary, more)
-            line = event_line(self.index.count + 1, t, "recv", "stderr", channel, text, binary, more).encode("utf-8")
-            self.index.add(t, Dir.RECV, Kind.STDERR, channel, offset, len(raw))
-            offset += len(line)
-            out.append(line)
+            out.append(event_line(n, t, "recv", "stderr", channel, text, binary, more).encode("utf-8"))
         self.storage.append(b"".join(out))
+        for raw, line in zip(lines, out, strict=True):
+            self.index.add(t, _RECV, Kind.STDERR, channel, offset, len(raw))
+            offset += len(line)
 
     def record_life(self, channel: str, event: str, **fields: Any) -> int:
         """Record something that happened to the connection or to a request (`for` in `fields` names the request)."""
@@ -280,13 +293,11 @@ class Journal:
             extra += ',"redacted":true'
         t = self.now()
         offset = self.storage.size
-        if kind == Kind.LIFE:
-            n = self.index.add_life(t, kind, channel, offset, fields)
-        else:
-            n = self.index.add(t, dir, kind, channel, offset, len(raw or ""))
-        line = event_line(n, t, ("local", "send", "recv")[dir], name, channel, raw, False, extra)
+        line = event_line(self.index.count + 1, t, DIR_NAMES[dir], name, channel, raw, False, extra)
         self.storage.append(line.encode("utf-8", "replace"))
-        return n
+        if kind == Kind.LIFE:
+            return self.index.add_life(t, kind, channel, offset, fields)
+        return self.index.add(t, dir, kind, channel, offset, len(raw or ""))
 
     def close(self, reason: str = "closed") -> None:
         """Write the end line and close the file for writing; the journal can still be read until `release`."""

@@ -41,8 +41,8 @@ class NotJson(ValueError):
     """The bytes are not JSON at all; the text says why and where."""
 
 
-class _Parser:
-    """Chooses the parser: the standard library's for the first megabytes, `pydantic_core` once there are more."""
+class Parser:
+    """Reads JSON: with the standard library's parser the first megabytes, with `pydantic_core` once there were more."""
 
     def __init__(self) -> None:
         self.parsed = 0
@@ -54,31 +54,28 @@ class _Parser:
 
         self.fast = from_json
 
-    def __call__(self, raw: bytes) -> Any:
-        if self.fast is not None:
-            try:
-                return self.fast(raw)
-            except ValueError:
+    def parse(self, raw: bytes) -> Any:
+        """The JSON value in `raw`, read as leniently as can be.
+
+        Integers of any size are exact; `NaN`, `1E400` and lone surrogate escapes are accepted; a byte order mark is
+        skipped; bytes that are not UTF-8 become U+FFFD *in the value only* (the recording keeps the bytes).
+        Of duplicate keys the last wins. Raises `NotJson` with the reason.
+        """
+        if self.fast is None:
+            self.parsed += len(raw)
+            if self.parsed < _WARM_AFTER:
                 return _lenient(raw)
-        self.parsed += len(raw)
-        if self.parsed > _WARM_AFTER:
             self.warm()
-            return self(raw)
-        return _lenient(raw)
+            return self.parse(raw)
+        try:
+            return self.fast(raw)
+        except ValueError:
+            return _lenient(raw)
 
 
-_parser = _Parser()
+_parser = Parser()
+parse = _parser.parse
 warm_up = _parser.warm
-
-
-def parse(raw: bytes) -> Any:
-    """The JSON value in `raw`, read as leniently as can be.
-
-    Integers of any size are exact; `NaN`, `1E400` and lone surrogate escapes are accepted; a byte order mark is
-    skipped; bytes that are not UTF-8 become U+FFFD *in the value only* (the recording keeps the bytes).
-    Of duplicate keys the last wins. Raises `NotJson` with the reason.
-    """
-    return _parser(raw)
 
 
 _decode = json.JSONDecoder().decode

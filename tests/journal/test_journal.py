@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from inspector.errors import RecordingError
 from inspector.journal import storage as storage_module
 from inspector.journal.findings import Finding
-from inspector.journal.format import Dir, Kind
+from inspector.journal.format import Dir, Kind, escape, escape_parsed
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
-from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.jsonrpc import NotJson, Parser, Shape
 
 HOSTILE = [
     b'{"jsonrpc":"2.0","id":1,"result":{}}',
@@ -379,3 +379,69 @@ def test_equal_secrets_stay_recognisable_within_one_recording_only(tmp_path):
         assert first.startswith("Bearer ‹redacted ")
         marks.add(first)
     assert len(marks) == 2
+
+
+json_texts = st.builds(
+    json.dumps,
+    st.recursive(
+        st.none() | st.integers() | st.text(),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+        max_leaves=12,
+    ),
+    ensure_ascii=st.booleans(),
+    indent=st.sampled_from([None, 1, "\t"]),
+)
+
+
+@given(json_texts)
+def test_a_parsed_message_is_escaped_as_a_json_encoder_would(text):
+    raw = text.encode("utf-8", "surrogatepass")
+    assert escape_parsed(raw).decode("utf-8", "surrogatepass") == escape(text)[1:-1]
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_nothing_that_needs_another_escape_is_read_as_json(fast):
+    parser = Parser()
+    if fast:
+        parser.warm()
+    for code in set(range(32)) - {9, 10, 13}:
+        for raw in (b'{"a":%c1}', b'{"a":"x%cy"}', b'{"x%cy":"\\u0041\xc3\xa9"}', b"%c[1]", b"[1]%c"):
+            with pytest.raises(NotJson):
+                parser.parse(raw % code)
+
+
+@pytest.mark.parametrize("space", [b"\t", b"\n", b"\r", b"\r\n\t ", b""])
+def test_white_space_within_a_message_is_kept(journal, space):
+    raw = b'{%b"method": "x","params": {"a": "\\u001b \\n \\\\ \\" \xc3\xa9"}}' % space
+    journal.record_received("post-1", [raw])
+    assert journal.event(1).bytes == raw
+    assert reopen(journal).event(1).bytes == raw
+
+
+def test_notifications_that_nobody_heeds_are_recorded_and_not_handed_on(journal):
+    progress = b'{"jsonrpc":"2.0","method":"notifications/progress","params":{}}'
+    answer = b'{"jsonrpc":"2.0","id":1,"result":{}}'
+    frames = journal.record_received(
+        "stdio", [note(), progress, b"noise", answer, note()], heeded={"notifications/progress"}
+    )
+    assert [frame.n for frame in frames] == [2, 4]
+    assert len(journal) == 5
+    assert journal.event(5).message["method"] == "notifications/message"
+
+
+def test_what_is_in_the_index_is_in_the_file_already(journal, monkeypatch):
+    counts = []
+    append = journal.storage.append
+
+    def watched(data, **how):
+        counts.append(len(journal))
+        return append(data, **how)
+
+    monkeypatch.setattr(journal.storage, "append", watched)
+    journal.record_received("stdio", [note(), note()])
+    journal.record_sent("stdio", b'{"jsonrpc":"2.0","id":1,"method":"ping"}', {"id": 1, "method": "ping"})
+    journal.record_stderr("stderr", [b"one", b"two"])
+    journal.record_life("stdio", "exit", status=0)
+    journal.record_http("post-1", Dir.SEND, method="POST")
+    assert counts == [0, 2, 3, 5, 6]
+    assert [journal.event(n).n for n in range(1, 8)] == list(range(1, 8))
