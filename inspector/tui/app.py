@@ -28,6 +28,7 @@ from inspector.tui.screens.start import OpenTarget, StartScreen
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import DEFAULT, bundled, textual_theme
 from inspector.tui.verbs import BY_ID
+from inspector.tui.widgets.clipboard import Copied
 
 
 def demo_target() -> StdioTarget:
@@ -87,6 +88,13 @@ class InspectorApp(App[int]):
             self.open_target(self.target)
         # Off the way of the first frame: the fast parser, for floods.
         self.set_timer(1.0, lambda: self.run_worker(warm_up, thread=True, exit_on_error=False))
+
+    def action_palette(self) -> None:
+        """Find any verb, tool, resource, prompt or theme by name."""
+        self.action_command_palette()
+
+    def on_copied(self, event: Copied) -> None:
+        self.notify(f"Copied {event.what}.", markup=False, timeout=3)
 
     def _theme_problem(self, problem: ConfigError) -> None:
         self.notify(f"{problem.message} {problem.hint}", severity="warning", markup=False, timeout=10)

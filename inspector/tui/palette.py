@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from heapq import nlargest
 from operator import itemgetter
@@ -16,6 +16,7 @@ from textual.dom import DOMNode
 from inspector.client.catalog import KINDS, ListName
 from inspector.text import safe
 from inspector.tui.keymap import label
+from inspector.tui.reach import contexts, who_does
 from inspector.tui.screens.main import MainScreen
 from inspector.tui.themes import ascii_only, palette
 from inspector.tui.verbs import VERBS, Verb
@@ -31,6 +32,7 @@ NAME = 100
 """Characters of a name that are shown, and looked at."""
 _TITLE = 24
 _KEYS = 12
+_PALETTE = "app.palette"
 _MOVES = frozenset({"list", "text"})
 """Contexts whose verbs move about; in a list of what can be done they come last."""
 
@@ -63,29 +65,15 @@ class Doable(NamedTuple):
     act: Callable[[], Any]
 
 
-def doable(focused: DOMNode) -> Iterator[Doable]:
-    """Yield the verbs that work where the focus is, nearest first, moves last; what does the same is there once."""
-    found: list[Doable] = []
-    seen: set[str] = set()
-    node: DOMNode | None = focused
-    while node is not None:
-        contexts = {context_of(one.id) for bound in node._bindings.key_to_bindings.values() for one in bound}
-        for verb in VERBS:
-            if verb.context in contexts and verb.description not in seen and can_do(node, verb):
-                seen.add(verb.description)
-                found.append(Doable(verb, partial(node.app.run_action, verb.action, node)))
-        node = node.parent
-    yield from sorted(found, key=lambda one: one.verb.context in _MOVES)
-
-
-def context_of(binding_id: str | None) -> str:
-    """The context of a binding of the table of verbs; empty for other bindings."""
-    return (binding_id or "").partition(".")[0]
-
-
-def can_do(node: DOMNode, verb: Verb) -> bool:
-    """Tell whether a verb is done by a widget, now."""
-    return hasattr(node, f"action_{verb.action}") and bool(node.check_action(verb.action, ()))
+def doable(focused: DOMNode) -> list[Doable]:
+    """The verbs that work where the focus is, nearest first, moves last; what does the same is there once."""
+    order = {context: at for at, context in enumerate(contexts(focused))}
+    found: dict[str, Doable] = {}
+    for verb in sorted(VERBS, key=lambda verb: (verb.context in _MOVES, order.get(verb.context, 0))):
+        node = who_does(focused, verb) if verb.id != _PALETTE else None
+        if node is not None:
+            found.setdefault(verb.description, Doable(verb, partial(node.app.run_action, verb.action, node)))
+    return list(found.values())
 
 
 class Verbs(Provider):

@@ -172,7 +172,7 @@ class ServerPane(Container):
     def _identity(self) -> list[Section]:
         server, session = self.session.server, self.session
         if not server.known:
-            return []
+            return [RowSection(self._recording())] if session.journal.notices else []
         unknown = "" if server.revision_known else "  unknown"
         rows = [
             *fact("name", f"{server.title}  {server.version}", "bright"),
@@ -182,7 +182,7 @@ class ServerPane(Container):
         for key, label in (("description", "description"), ("websiteUrl", "website")):
             if isinstance(server.info.get(key), str):
                 rows += fact(label, server.info[key])
-        rows += self._changes()
+        rows += [*self._recording(), *self._changes()]
         rows += heading("Capabilities")
         rows += self._capabilities()
         if session.subscriptions.uris:
@@ -194,6 +194,14 @@ class ServerPane(Container):
             return [RowSection(rows)]
         rows += heading("Instructions")
         return [RowSection(rows), MarkdownSection(beginning(server.instructions, LONGEST))]
+
+    def _recording(self) -> list[Row]:
+        """Where it is kept, and what is unusual about that."""
+        path = self.session.journal.storage.path
+        rows = fact("recording", str(path) if path else "kept nowhere")
+        for notice in self.session.journal.notices:
+            rows += fact("", notice, "finding")
+        return rows
 
     def _changes(self) -> list[Row]:
         """What the server offers now and did not offer before, and the other way round."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -12,21 +13,23 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from inspector.tui.keymap import Hint
+from inspector.tui.rows import RowSection, paragraph
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 
 _CSS = """
 {name} {{ align: center middle; }}
-{name} > Edge {{ width: 90%; max-width: 90; height: {height}; }}
+{name} > Edge {{ width: 90%; max-width: 90; height: {height}; max-height: 100%; }}
 """
 
 
 class Confirm(ModalScreen[bool]):
     """A question with two answers. Enter or `y` says yes, esc or `n` no."""
 
-    DEFAULT_CSS = _CSS.format(name="Confirm", height="7")
+    DEFAULT_CSS = _CSS.format(name="Confirm", height="6")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,enter", "yes", show=False),
         Binding("n,escape,q", "no", show=False),
@@ -38,14 +41,17 @@ class Confirm(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         keys = [Hint("y", self._yes, "y"), Hint("esc", self._no, "escape")]
-        edge = Edge(VirtualList(TextRows([self._detail])), title=self._question, keys=keys)
+        edge = Edge(FactsView(), title=self._question, keys=keys)
         edge.tone = "ask"
         yield edge
 
     def on_mount(self) -> None:
-        self.query_one(VirtualList).focus()
+        view = self.query_one(FactsView)
+        view.show(RowSection(paragraph(self._detail)))
+        view.focus()
 
     def on_virtual_list_selected(self) -> None:
+        """Enter, which the view takes for itself."""
         self.dismiss(True)
 
     def action_yes(self) -> None:
@@ -58,7 +64,7 @@ class Confirm(ModalScreen[bool]):
 class AskPath(ModalScreen[Path | None]):
     """Asks for a file's name. An existing file is never overwritten: the dialog says so and stays."""
 
-    DEFAULT_CSS = _CSS.format(name="AskPath", height="8")
+    DEFAULT_CSS = _CSS.format(name="AskPath", height="6") + "AskPath Editor { margin: 0 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", show=False, priority=True),
         Binding("escape", "leave", show=False),
@@ -70,7 +76,7 @@ class AskPath(ModalScreen[Path | None]):
 
     def compose(self) -> ComposeResult:
         keys = [Hint("enter", "write", "enter"), Hint("esc", "leave it", "escape")]
-        with Edge(title=self._title, keys=keys), Vertical():
+        with Edge(title=self._title, facts=(_here(),), keys=keys), Vertical():
             yield Editor(self._suggested, placeholder="a file name", id="path")
 
     def on_mount(self) -> None:
@@ -78,20 +84,37 @@ class AskPath(ModalScreen[Path | None]):
 
     def action_take(self) -> None:
         """Take the name, unless there is such a file already or its folder is missing."""
-        text = self.query_one(Editor).value.strip()
-        path = Path(text).expanduser()
-        edge = self.query_one(Edge)
-        if not text:
-            edge.note = [("a name is needed", "error")]
-        elif path.exists():
-            edge.note = [("there is such a file already", "error")]
-        elif not path.parent.is_dir():
-            edge.note = [("there is no such folder", "error")]
+        path = Path(os.path.expanduser(self.query_one(Editor).value.strip()))
+        problem = _problem(path)
+        if problem:
+            self.query_one(Edge).note = [(problem, "error")]
         else:
             self.dismiss(path)
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def _here() -> str:
+    """The folder that a name without one is in."""
+    try:
+        return f"in {Path.cwd()}"
+    except OSError:
+        return ""
+
+
+def _problem(path: Path) -> str:
+    """Why no new file can have this name; empty where nothing speaks against it."""
+    if not path.name:
+        return "a file name is needed"
+    try:
+        if path.exists():
+            return "there is such a file already"
+        if not path.parent.is_dir():
+            return "there is no such folder"
+    except (OSError, ValueError) as error:
+        return (getattr(error, "strerror", "") or "this is no file name").lower()
+    return "" if os.access(path.parent, os.W_OK) else "nothing can be written in that folder"
 
 
 class Choose(ModalScreen[str | None]):
@@ -111,7 +134,7 @@ class Choose(ModalScreen[str | None]):
         view.styles.height = len(rows)
         keys = [Hint("enter", "choose", "enter"), Hint("esc", "leave it", "escape")]
         edge = Edge(view, title=self._title, keys=keys)
-        edge.styles.height = len(rows) + 5
+        edge.styles.height = len(rows) + 4
         yield edge
 
     def on_mount(self) -> None:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
 from textual.screen import ModalScreen
 
 from inspector.tui.keymap import Hint, Keymap, label
+from inspector.tui.reach import contexts, who_does
+from inspector.tui.rows import Row, RowSection
 from inspector.tui.themes import ascii_only
+from inspector.tui.verbs import Verb
 from inspector.tui.widgets.edge import Edge
-from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.virtual_list import TextRows, VirtualList
+from inspector.tui.widgets.facts_view import FactsView
 
 _KEYS = 14
 _TITLE = 18
 
 
 class Help(ModalScreen[None]):
-    """The key table of the contexts in force, then of the rest."""
+    """The key table of the contexts in force where the focus is, without what cannot be done now; then of the rest."""
 
     DEFAULT_CSS = """
     Help { align: center middle; }
@@ -27,40 +31,40 @@ class Help(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark", "leave", show=False)]
 
-    def __init__(self, keymap: Keymap, contexts: list[str]) -> None:
+    def __init__(self, keymap: Keymap, focused: DOMNode) -> None:
         super().__init__()
         self._keymap = keymap
-        self._contexts = contexts
+        self._focused = focused
 
     def compose(self) -> ComposeResult:
-        yield Edge(
-            VirtualList(TextRows(self._rows())),
-            title="Keys",
-            facts=("here first",),
-            keys=[Hint("esc", "close", "escape")],
-        )
+        keys = [Hint("esc", "close", "escape"), Hint("/", "search", "slash")]
+        yield Edge(FactsView(), title="Keys", facts=("those that work here first",), keys=keys)
 
     def on_mount(self) -> None:
-        self.query_one(VirtualList).focus()
+        view = self.query_one(FactsView)
+        view.show(RowSection(self._rows()))
+        view.focus()
 
-    def _rows(self) -> list[Pieces]:
-        groups = self._keymap.table()
-        nearest = {context: at for at, context in enumerate(self._contexts)}
-        groups.sort(key=lambda group: nearest.get(group[1][0][0].context, len(nearest)))
-        rows: list[Pieces] = []
-        for title, verbs in groups:
-            if rows:
-                rows.append("")
-            here = verbs[0][0].context in nearest
-            rows.append([(title, "accent bold" if here else "muted bold")])
-            for verb, keys in verbs:
-                shown = " ".join(label(key, ascii_only()) for key in keys) or "palette"
-                rows.append([
-                    (f"  {shown:<{_KEYS}}", "key" if keys else "faint"),
-                    (f"{verb.title:<{_TITLE}}", "bright"),
-                    (verb.description, "normal"),
-                ])  # fmt: skip
+    def _rows(self) -> list[Row]:
+        nearest = {context: at for at, context in enumerate(contexts(self._focused))}
+        groups = [(group, verbs, verbs[0][0].context) for group, verbs in self._keymap.table()]
+        groups.sort(key=lambda group: nearest.get(group[2], len(nearest)))
+        rows: list[Row] = []
+        for title, verbs, context in groups:
+            here = context in nearest
+            shown = [(verb, keys) for verb, keys in verbs if not here or who_does(self._focused, verb) is not None]
+            if not shown:
+                continue
+            rows += [Row()] if rows else []
+            rows.append(Row([(title, "accent bold" if here else "muted bold")]))
+            rows += [_row(verb, keys) for verb, keys in shown]
         return rows
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def _row(verb: Verb, keys: Sequence[str]) -> Row:
+    named = " ".join(label(key, ascii_only()) for key in keys) or "palette"
+    key = (f"  {named:<{_KEYS}}", "key" if keys else "faint")
+    return Row([key, (f"{verb.title:<{_TITLE}}", "bright"), verb.description], _KEYS + _TITLE + 2)

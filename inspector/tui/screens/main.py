@@ -33,6 +33,8 @@ from inspector.tui.panes.messages import LastMessageLine, MessagesPane
 from inspector.tui.panes.server import ServerPane
 from inspector.tui.panes.work import WorkPane
 from inspector.tui.screens.dialogs import AskPath, Choose, Confirm
+from inspector.tui.widgets.clipboard import copy
+from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.status import Footer, HeaderLine, MainTab, TabLine, session_parts
 from inspector.tui.widgets.virtual_list import VirtualList
 
@@ -91,6 +93,7 @@ class MainScreen(Screen[None]):
     MainScreen.-maximised #log > #detail { display: block; width: 52; height: 1fr; }
     MainScreen.-narrow.-maximised #log > #detail { display: none; }
     MainScreen.-narrow ServerPane { layout: vertical; }
+    MainScreen.-narrow ServerPane #connection, MainScreen.-medium ServerPane #connection { height: 2fr; }
     """
 
     def __init__(self, session: AnySession, *, follow_file: bool = False, ascii: bool = False) -> None:
@@ -103,6 +106,8 @@ class MainScreen(Screen[None]):
         """In one column: `list`, `work`, `messages` or `detail`."""
         self.follow_file = follow_file
         self._ticking = False
+        self._indexing = not session.can_send
+        """The file of a recording is being read for the first time."""
         self._facts: tuple[Any, ...] = ()
         self._opened_lists = False
 
@@ -124,6 +129,8 @@ class MainScreen(Screen[None]):
     def on_mount(self) -> None:
         self.session.changes.listen(self._wake)
         self._catalog.show("tools")
+        for notice in self.session.journal.notices:
+            self.notify(notice, severity="warning", markup=False, timeout=10)
         self._arrange()
         self._wake()
         if isinstance(self.session, Session):
@@ -178,6 +185,7 @@ class MainScreen(Screen[None]):
         worker, journal = get_current_worker(), self.session.journal
         while not worker.is_cancelled:
             more = journal.refresh(4000)
+            self._indexing = more
             self.app.call_from_thread(self._wake)
             if more:
                 continue
@@ -222,7 +230,8 @@ class MainScreen(Screen[None]):
         session = self.session
         facts = (
             session.phase, session.server, len(session.journal), session.journal.storage.problem, self.size.width,
-            self.place, len(session.inbox.open()), session.pending.latency, len(session.pending),
+            self.place, len(session.inbox.open()), session.pending.latency, len(session.pending), self._indexing,
+            session.journal.ended is None,
             *(self._count(name) for name in KINDS),
         )  # fmt: skip
         if facts == self._facts:
@@ -246,13 +255,9 @@ class MainScreen(Screen[None]):
             "ready": ("connected", "received"),
             "failed": ("not connected", "error"), "lost": ("connection lost", "error"), "closed": ("closed", "muted"),
         }  # fmt: skip
-        state = words[session.phase]
+        state = words[session.phase] if session.can_send else self._state_of_file()
         problem = session.journal.storage.problem
-        if not session.can_send:
-            state = (
-                ("recording, end is missing", "finding") if session.journal.end_is_missing else ("recording", "muted")
-            )
-        elif problem:
+        if problem:
             state = (f"not on disk: {problem}", "error")
         latency = session.pending.latency
         self.query_one(HeaderLine).parts = session_parts(
@@ -267,6 +272,17 @@ class MainScreen(Screen[None]):
             recorded=len(session.journal),
             latency=duration(latency * 1_000_000) if latency else "",
         )
+
+    def _state_of_file(self) -> tuple[str, str]:
+        """What a recording's header says of its file."""
+        journal = self.session.journal
+        if journal.raw_only:
+            return "recording of a newer version", "finding"
+        if self._indexing and not self.follow_file:
+            return "reading", "progress"
+        if not journal.end_is_missing:
+            return "recording", "muted"
+        return ("following", "received") if self.follow_file else ("recording, end is missing", "finding")
 
     def _count(self, name: ListName) -> int:
         return len(self.session.catalog[name])
@@ -428,6 +444,27 @@ class MainScreen(Screen[None]):
         self._work.show_item(event.list_name, event.item)
         self.call_after_refresh(self._work.focus_work)
 
+    def on_catalog_pane_call_requested(self) -> None:
+        """Send what the form of the item under the cursor holds; where that is not enough, the form says so."""
+        self._go("work")
+        self._work.send()
+
+    def on_inbox_pane_highlighted(self, event: InboxPane.Highlighted) -> None:
+        if event.question is not None and self.place == "inbox":
+            self._work.show_question(event.question)
+
+    def on_inbox_pane_opened(self, event: InboxPane.Opened) -> None:
+        self._go("work")
+        self._work.show_question(event.question)
+        self._work.focus_question()
+
+    def on_messages_pane_compared(self, event: MessagesPane.Compared) -> None:
+        self._detail.compare(event.one, event.other)
+        self._go("detail")
+
+    def on_copied(self, event: Copied) -> None:
+        self.notify(f"Copied the {event.what}.", markup=False, timeout=3)
+
     def on_leave_work(self) -> None:
         self._go("list")
         self._focus_list()
@@ -458,8 +495,7 @@ class MainScreen(Screen[None]):
         self._go("work")
 
     def on_copy(self, event: events.Copy) -> None:
-        self.app.copy_to_clipboard(event.text)
-        self.notify(f"Copied {event.what}.", markup=False, timeout=3)
+        copy(self, event.text, event.what)
 
     def on_save(self, event: events.Save) -> None:
         self._save(event.data, event.suggested, event.what)
@@ -495,8 +531,9 @@ class MainScreen(Screen[None]):
         )
         if format is None:
             return
-        label = "".join(char if char.isalnum() or char in "-_." else "-" for char in self.session.target.label)[:40]
-        path = await self.app.push_screen_wait(AskPath(f"Export {which} as {format}", f"{label}.{format}"))
+        label = "".join(char if char.isalnum() or char in "-_." else "-" for char in self.session.target.label)
+        name = label.strip("-.")[:40] or "session"
+        path = await self.app.push_screen_wait(AskPath(f"Export {which} as {format}", f"{name}.{format}"))
         if path is not None:
             self._write(partial(export_new, self.session.journal, format, path, numbers), path)
 
@@ -586,20 +623,7 @@ class MainScreen(Screen[None]):
     def action_help(self) -> None:
         from inspector.tui.screens.help import Help
 
-        self.app.push_screen(Help(self.app.verb_keys, self.contexts()))  # type: ignore[attr-defined]
-
-    def contexts(self) -> list[str]:
-        """The contexts whose keys work where the focus is, nearest first."""
-        found: list[str] = []
-        widget: Any = self.focused
-        while widget is not None and widget is not self.app:
-            for binding in widget._bindings.key_to_bindings.values():
-                for one in binding:
-                    context = (one.id or "").partition(".")[0]
-                    if context and context not in found:
-                        found.append(context)
-            widget = widget.parent
-        return found or ["app"]
+        self.app.push_screen(Help(self.app.verb_keys, self.focused or self))  # type: ignore[attr-defined]
 
     def on_descendant_focus(self) -> None:
         self._show_footer()
@@ -618,8 +642,9 @@ class MainScreen(Screen[None]):
         common = hints(self, "app.messages", "app.export", "app.quit")
         footer = self.query_one(Footer)
         footer.hints = [*shown, *(hint for hint in common if hint.key not in {one.key for one in shown})]
-        live = self.session.can_send
-        footer.note = "everything is recorded" if live else "nothing is sent"
+        notices = self.session.journal.notices
+        live = "everything is recorded" if self.session.can_send else "nothing is sent"
+        footer.note = [(notices[0], "finding")] if notices else live
 
 
 def worker_sleep() -> None:

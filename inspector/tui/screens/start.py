@@ -290,7 +290,7 @@ class StartScreen(Screen[None]):
     def action_help(self) -> None:
         from inspector.tui.screens.help import Help
 
-        self.app.push_screen(Help(self.app.verb_keys, ["start", "list", "app"]))  # type: ignore[attr-defined]
+        self.app.push_screen(Help(self.app.verb_keys, self.focused or self))  # type: ignore[attr-defined]
 
     def action_quit(self) -> None:
         self.app.exit(0)

@@ -20,12 +20,12 @@ def wrap(text: str, width: int, hang: int = 0) -> list[tuple[int, int]]:
 
 
 def _wrap_ascii(text: str, width: int, rest: int) -> list[tuple[int, int]]:
-    rows = []
+    rows: list[tuple[int, int]] = []
     start, room, length = 0, width, len(text)
     while length - start > room:
         space = text.rfind(" ", start, start + room + 1)
-        # A space in the indentation is no place to break: what follows would not fit any better.
-        if space > start and text[start:space].strip(" "):
+        # A space in the indentation, or where the next row begins, is no place to break: nothing would fit any better.
+        if space > start and (rows or space >= width - rest) and text[start:space].strip(" "):
             rows.append((start, space))
             start = space + 1
         else:
@@ -37,7 +37,7 @@ def _wrap_ascii(text: str, width: int, rest: int) -> list[tuple[int, int]]:
 
 
 def _wrap_cells(text: str, width: int, rest: int) -> list[tuple[int, int]]:
-    rows = []
+    rows: list[tuple[int, int]] = []
     start = used = since_space = 0
     room, space, ink = width, -1, False
     for at, char in enumerate(text):
@@ -57,7 +57,7 @@ def _wrap_cells(text: str, width: int, rest: int) -> list[tuple[int, int]]:
         used += cells
         since_space += cells
         ink = ink or char != " "
-        if char == " " and ink:
+        if char == " " and ink and (rows or used > width - rest):
             space, since_space = at, 0
     rows.append((start, len(text)))
     return rows
