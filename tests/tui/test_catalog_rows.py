@@ -137,6 +137,27 @@ def test_a_wide_list_has_a_column_for_what_a_tool_does() -> None:
     assert text(rows, 1, 70) == "long-name  q"
 
 
+def test_a_wide_row_has_the_title_before_the_description() -> None:
+    rows = CatalogRows(filled([tool("echo", title="Say it again", description="Says it."), tool("b", title="")]))
+    rows.advance()
+    assert text(rows, 0, 70) == "echo  Say it again  Says it."
+    assert text(rows, 1, 70) == "b"
+
+
+def test_a_tool_without_a_name_shows_its_title() -> None:
+    rows = CatalogRows(filled([{"title": "Nameless", "inputSchema": {}}]))
+    rows.advance()
+    assert text(rows, 0, 30).startswith("Nameless")
+
+
+def test_the_best_row_of_a_filter_has_its_words_in_the_name() -> None:
+    rows = CatalogRows(filled([tool("a", description="adds a sum"), tool("b", title="The sum"), tool("sum")]))
+    rows.advance()
+    assert rows.best() is None
+    rows.narrow("sum")
+    assert (names(rows), rows.best()) == (["a", "b", "sum"], 1)
+
+
 def test_a_resource_shows_its_uri() -> None:
     rows = CatalogRows(filled([{"uri": "file:///a/b.txt", "name": "b.txt"}, {"uri": "x:y"}], "resources"))
     rows.advance()

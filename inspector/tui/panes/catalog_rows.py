@@ -11,7 +11,7 @@ from typing import Any
 from rich.segment import Segment
 
 from inspector.client.catalog import ServerList
-from inspector.protocol.views import Named, Prompt, Resource, ResourceTemplate, Tool
+from inspector.protocol.views import UNNAMED, Named, Prompt, Resource, ResourceTemplate, Tool
 from inspector.text import cell_len, safe
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -258,10 +258,8 @@ class CatalogRows:
             left += self._details(view, room - paint.width(left))
         else:
             column = min(self._label, width * 2 // 5) + 2
-            about = " ".join(view.description[:SEARCHED].split()) or _listed(arguments_of(view), room - column)
-            if isinstance(view, (Resource, ResourceTemplate)):
-                about = address(view)
-            left = [*paint.cell(names, column - 2), Segment("  "), *paint.segments(about, "muted", room=room - column)]
+            about = paint.segments(self._about(view, room - column), "muted", room=room - column)
+            left = [*paint.cell(names, column - 2), Segment("  "), *about]
         return paint.spread(paint.cut(left, room), flag, width, 1)
 
     def _name(self, item: dict[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -272,6 +270,16 @@ class CatalogRows:
         view = view_of(self.list.kind.name, item)
         shown = view.display_name if isinstance(view, (Resource, ResourceTemplate)) else view.name or view.display_name
         return ((safe(shown, 80), "bright"),)
+
+    def _about(self, view: Named, room: int) -> list[paint.Piece]:
+        """What stands in the second column: a URI; else title and description, or arguments where there is neither."""
+        if isinstance(view, (Resource, ResourceTemplate)):
+            return [address(view)]
+        title = view.display_name if view.display_name not in (view.name, UNNAMED) else ""
+        words = " ".join(view.description[:SEARCHED].split())
+        if not title:
+            return [words or _listed(arguments_of(view), room)]
+        return [(title, "normal"), f"  {words}"]
 
     def _details(self, view: Named, room: int) -> list[Segment]:
         """What stands after a name in a narrow list: a URI as far as it goes, arguments where one fits at least."""
