@@ -33,8 +33,7 @@ from inspector.tui.panes.messages import LastMessageLine, MessagesPane
 from inspector.tui.panes.server import ServerPane
 from inspector.tui.panes.work import WorkPane
 from inspector.tui.screens.dialogs import AskPath, Choose, Confirm
-from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.clipboard import Copied
+from inspector.tui.widgets.clipboard import Copied, copy
 from inspector.tui.widgets.status import Footer, HeaderLine, MainTab, TabLine, session_parts
 from inspector.tui.widgets.virtual_list import VirtualList
 
