@@ -86,8 +86,8 @@ def test_lines_are_broken_at_spaces_and_else_where_they_must():
     assert rows_of("", 10) == [""]
     assert rows_of('    "key": "a b c d e"', 12, 6) == ['    "key":', '"a b c d', 'e"']
     assert rows_of("      abcdefghijklmnop", 10) == ["      abcd", "efghijklmn", "op"]
-    assert rows_of("label abcdefghijkl", 10, 6) == ["label abcd", "efgh", "ijkl"]
-    assert rows_of("läbel abcdefghijkl", 10, 6) == ["läbel abcd", "efgh", "ijkl"]
+    assert rows_of("label abcdefghijklmnop", 16, 6) == ["label abcdefghij", "klmnop"]
+    assert rows_of("läbel abcdefghijklmnop", 16, 6) == ["läbel abcdefghij", "klmnop"]
     assert rows_of("- abcd efghijkl", 10, 2) == ["- abcd", "efghijkl"]
 
 
