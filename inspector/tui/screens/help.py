@@ -19,7 +19,7 @@ from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.facts_view import FactsView
 
 _KEYS = 14
-_TITLE = 18
+_TITLE = 23
 
 
 class Help(ModalScreen[None]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +23,7 @@ from inspector.config.servers import ServerEntry, ServerList, find_servers
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget, Target, parse_target
 from inspector.errors import InspectorError
-from inspector.text import count, duration, size
+from inspector.text import cell_len, count, duration, size
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.keys import hints
 from inspector.tui.themes import signs_now
@@ -32,6 +33,12 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status import Footer, HeaderLine, Part
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
+
+EMPTY = {
+    "#server-rows": "No config file of this folder or of a client names a server.",
+    "#recording-rows": "Every session is recorded; the newest will be listed here.",
+}
+"""What the lists say where there is nothing to list."""
 
 
 class OpenTarget(Message):
@@ -49,6 +56,12 @@ class ServerRows:
         self.entries = entries
         self._name = min(max((len(entry.name) for entry, _ in entries), default=0) + 1, 24)
         self._source = min(max((len(entry.source_label) for entry, _ in entries), default=0), 18)
+
+    def matching(self, words: list[str]) -> ServerRows:
+        """The entries that have all of these words, which are case-folded."""
+        return ServerRows([
+            found for found in self.entries if _has(words, found[0].name, found[0].summary, found[0].source_label)
+        ])  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -72,6 +85,13 @@ class RecordingRows:
 
     def __init__(self, recordings: list[RecordingInfo]) -> None:
         self.recordings = recordings
+        self._label = min(max((cell_len(info.label) for info in recordings), default=0), 24) + 2
+
+    def matching(self, words: list[str]) -> RecordingRows:
+        """The recordings that have all of these words, which are case-folded."""
+        return RecordingRows([
+            info for info in self.recordings if _has(words, info.label, info.target, info.revision, when(info.started))
+        ])  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.recordings)
@@ -85,8 +105,12 @@ class RecordingRows:
             state = [("still open", "received")]
         elif not info.ended:
             state = [("end is missing", "finding")]
+        middle = max(width - 17 - 12 - 10 - 10 - 16, 10)
+        label = min(self._label, middle)
         line = paint.cell([(when(info.started), "muted")], 17)
-        line += paint.cell([(info.label, "bright")], max(width - 17 - 12 - 10 - 10 - 16, 10))
+        line += paint.cell([(info.label, "bright")], label)
+        target = info.target if info.target != info.label else ""
+        line += paint.cell([(target, "normal")], max(middle - label - 1, 0)) + paint.cell("", min(middle - label, 1))
         line += paint.cell([(info.revision, "muted")], 12)
         line += paint.cell(count(info.events) if info.events is not None else "", 10, right=True)
         line += paint.cell(
@@ -115,22 +139,23 @@ class StartScreen(Screen[None]):
         super().__init__()
         self.settings = settings
         self.config = config
-        self._servers = ServerList()
+        self._servers = ServerRows([])
+        self._recordings = RecordingRows([])
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")
         yield Edge(Editor(placeholder="a command, a URL, @name or a recording", id="target"), title="Open", id="open")
         with Horizontal(id="choices"):
             yield Edge(
-                VirtualList(id="server-rows", empty="No config file of this folder or of a client names a server."),
+                VirtualList(id="server-rows", empty=EMPTY["#server-rows"]),
                 title="Servers", id="servers", keys=hints(self, "start.open"),
             )  # fmt: skip
-            yield Edge(VirtualList(TextRows(self._try())), title="Try it", id="try")
+            yield Edge(VirtualList(TextRows(self._try()), id="try-rows"), title="Try it", id="try")
         yield Edge(
-            VirtualList(id="recording-rows", empty="Every session is recorded; the newest will be listed here."),
+            VirtualList(id="recording-rows", empty=EMPTY["#recording-rows"]),
             title="Recordings", id="recordings", keys=hints(self, "start.open", "start.export", "start.delete"),
         )  # fmt: skip
-        yield Footer(id="footer", hints=self.hints())
+        yield Footer(id="footer")
 
     def _try(self) -> list[Pieces]:
         return [
@@ -146,10 +171,20 @@ class StartScreen(Screen[None]):
         ]
 
     def hints(self) -> list[Hint]:
-        """The footer."""
-        return hints(self, "app.next-pane", "start.demo", "app.palette", "app.help", "app.quit")
+        """The footer: while a target is typed, letters are letters."""
+        if isinstance(self.focused, Editor):
+            return [*hints(self, "start.open", "app.next-pane", "app.palette"), Hint("^q", "quit", "ctrl+q")]
+        at_recordings = ("start.export", "start.delete") if self._recording() is not None else ()
+        return hints(
+            self, "start.open", *at_recordings, "app.next-pane", "start.filter", "start.demo", "app.help", "app.quit"
+        )
+
+    def on_descendant_focus(self) -> None:
+        self.query_one(Footer).hints = self.hints()
 
     def on_mount(self) -> None:
+        for view in self.query(VirtualList):
+            view.shows_idle_cursor = False
         self.query_one(HeaderLine).parts = [
             Part([[("inspector", "bright bold")]]),
             Part([[(__version__, "muted")]], right=True),
@@ -173,8 +208,8 @@ class StartScreen(Screen[None]):
     ) -> None:
         if not self.is_mounted:
             return
-        self._servers = servers
-        self.query_one("#server-rows", VirtualList).source = ServerRows(entries)
+        self._servers, self._recordings = ServerRows(entries), RecordingRows(recordings)
+        self._narrow()
         files = len({entry.path for entry, _ in entries})
         facts: list[Pieces] = [f"{len(entries)} from {files} file{'s' if files != 1 else ''}"] if entries else []
         if servers.problems:
@@ -182,7 +217,6 @@ class StartScreen(Screen[None]):
             problem = servers.problems[0]
             self.query_one("#servers", Edge).note = [(f"{problem.path.name}: {problem.message}", "error")]
         self.query_one("#servers", Edge).facts = facts
-        self.query_one("#recording-rows", VirtualList).source = RecordingRows(recordings)
         total = sum(info.size for info in recordings)
         limit = self.settings.keep_recordings_bytes
         self.query_one("#recordings", Edge).facts = (f"{len(recordings)} kept  {size(total)} of {size(limit)}",)
@@ -191,6 +225,9 @@ class StartScreen(Screen[None]):
         """Open what was typed."""
         text = self.query_one("#target", Editor).value.strip()
         if not text:
+            return
+        if text == "demo":
+            self.action_demo()
             return
         try:
             target = parse_target(shlex.split(text), config=self.config)
@@ -204,6 +241,16 @@ class StartScreen(Screen[None]):
     def on_editor_changed(self) -> None:
         edge = self.query_one("#open", Edge)
         edge.facts, edge.tone = (), ""
+        self._narrow()
+
+    def _narrow(self) -> None:
+        """Show the servers and recordings that match what was typed."""
+        words = self.query_one("#target", Editor).value.casefold().split()
+        for selector, rows in (("#server-rows", self._servers), ("#recording-rows", self._recordings)):
+            view = self.query_one(selector, VirtualList)
+            view.empty = "Nothing here matches what was typed." if words and len(rows) else EMPTY[selector]
+            view.source = rows.matching(words) if words else rows
+        self.query_one(Footer).hints = self.hints()
 
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
         source = event.list_view.source
@@ -215,6 +262,8 @@ class StartScreen(Screen[None]):
                 self.notify(f"{error.message} {error.hint}", severity="error", markup=False, timeout=10)
         elif isinstance(source, RecordingRows):
             self.post_message(OpenTarget(RecordingTarget(source.recordings[event.index].path)))
+        else:
+            self.action_demo()
 
     @staticmethod
     def _resolve(entry: ServerEntry) -> Target:
@@ -243,7 +292,9 @@ class StartScreen(Screen[None]):
         from inspector.tui.screens.dialogs import Confirm
 
         info = self._recording()
-        if info is not None and await self.app.push_screen_wait(
+        if info is not None and info.growing:
+            self.notify("It is still being written.", severity="warning", markup=False)
+        elif info is not None and await self.app.push_screen_wait(
             Confirm("Delete this recording?", str(info.path), "delete", "keep")
         ):
             try:
@@ -272,7 +323,7 @@ class StartScreen(Screen[None]):
         )
         if format and path is not None:
             try:
-                export_recording(info.path, format, path)
+                await asyncio.to_thread(export_recording, info.path, format, path)
             except (OSError, InspectorError) as error:
                 self.notify(f"{path} was not written: {error}", severity="error", markup=False)
             else:
@@ -294,6 +345,11 @@ class StartScreen(Screen[None]):
 
     def action_quit(self) -> None:
         self.app.exit(0)
+
+
+def _has(words: list[str], *texts: str) -> bool:
+    text = " ".join(texts).casefold()
+    return all(word in text for word in words)
 
 
 def when(started: datetime | None) -> str:
