@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from test_media import png
-from tui_screens import Stage, screen_lines, screen_text, settle
+from tui_screens import Stage, burst, screen_lines, screen_text, settle
 
 from inspector.protocol.views import ContentBlock
 from inspector.tui.widgets.content import ContentView
@@ -154,9 +154,9 @@ async def test_a_link_is_followed_and_a_block_is_saved_by_asking():
     view = ContentView(blocks)
     app = Stage(view)
     async with app.run_test(size=(60, 20), message_hook=app.hear) as pilot:
-        await pilot.press("o", "down", "down", "down", "down", "enter", "o")
+        await burst(pilot, "o", "down", "down", "down", "down", "enter", "o")
         assert [m.uri for m in app.heard(ContentView.OpenResource)] == ["demo://r/1", "demo://r/1"]
-        await pilot.press("w", "end", "w")
+        await burst(pilot, "w", "end", "w")
         saved = app.heard(ContentView.SaveRequested)
         assert saved[-1].data == base64.b64decode(PICTURE)
         assert saved[-1].suggested == "image.png"
@@ -216,7 +216,7 @@ async def test_no_content_says_what_would_be_here():
     view = ContentView(empty="no content")
     async with Stage(view).run_test(size=(30, 4)) as pilot:
         assert screen_text(pilot.app).strip() == "no content"
-        await pilot.press("w", "o", "enter", "c", "v", "a")
+        await burst(pilot, "w", "o", "enter", "c", "v", "a")
         view.load({"type": "text", "text": "one block"})
         await pilot.pause()
         assert screen_text(pilot.app).strip() == "one block"

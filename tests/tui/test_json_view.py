@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from tui_screens import Stage, screen_lines, screen_text, settle
+from tui_screens import Stage, burst, screen_lines, screen_text, settle
 
 from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.edge import Edge
@@ -73,7 +73,7 @@ async def test_values_fold_and_unfold():
     view = JsonView(ANSWER)
     async with stage(view).run_test(size=(60, 30)) as pilot:
         whole = screen_text(pilot.app)
-        await pilot.press(*["down"] * 3, "space")
+        await burst(pilot, *["down"] * 3, "space")
         assert screen_lines(pilot.app)[3:5] == ['   "result": {  3 fields', " }"]
         assert view.line == 3
         await pilot.press("space")
@@ -87,14 +87,14 @@ async def test_values_fold_and_unfold():
 async def test_left_folds_and_then_goes_to_what_is_around_and_right_goes_in():
     view = JsonView(ANSWER)
     async with stage(view).run_test(size=(60, 30)) as pilot:
-        await pilot.press(*["down"] * 5, "left")
+        await burst(pilot, *["down"] * 5, "left")
         assert view.line == 4
         await pilot.press("left", "left")
         assert view.line == 3
         assert view.rows.folded == {4: 6}
         await pilot.press("right", "right")
         assert (view.line, view.rows.folded) == (4, {})
-        await pilot.press("left", "left", "left", "left")
+        await burst(pilot, "left", "left", "left", "left")
         assert view.line == 0
 
 
@@ -117,11 +117,11 @@ async def test_values_and_paths_are_copied_exactly():
     view = JsonView(ANSWER)
     app = stage(view)
     async with app.run_test(size=(60, 30), message_hook=app.hear) as pilot:
-        await pilot.press(*["down"] * 9, "c")
+        await burst(pilot, *["down"] * 9, "c")
         assert app.clipboard == "12.50"
         await pilot.press("p")
         assert app.clipboard == "/result/structured/amount"
-        await pilot.press(*["up"] * 5, "c")
+        await burst(pilot, *["up"] * 5, "c")
         assert app.clipboard == '[{"type":"text","text":"Echo: hello"}]'
         assert [m.what for m in app.heard(Copied)] == ["value", "path", "value"]
 
@@ -129,7 +129,7 @@ async def test_values_and_paths_are_copied_exactly():
 async def test_enter_on_a_single_value_opens_it():
     app = stage(JsonView(ANSWER))
     async with app.run_test(size=(60, 30), message_hook=app.hear) as pilot:
-        await pilot.press(*["down"] * 2, "enter")
+        await burst(pilot, *["down"] * 2, "enter")
         assert [(m.pointer, m.raw) for m in app.heard(JsonView.Opened)] == [("/id", "7")]
         assert app.heard(VirtualList.Selected) == []
 
@@ -141,9 +141,9 @@ async def test_searching_finds_what_is_folded_and_goes_round():
         await pilot.press("minus", "slash")
         line = app.query_one(SearchLine)
         assert line.has_focus
-        await pilot.press(*"AMOUNT")
+        await burst(pilot, *"AMOUNT")
         assert "not found" in screen_text(app)
-        await pilot.press("ctrl+u", *"amount")
+        await burst(pilot, "ctrl+u", *"amount")
         assert view.line == 9
         await pilot.press("enter")
         assert view.has_focus
@@ -186,7 +186,7 @@ async def test_what_is_no_json_is_shown_as_it_is(raw, shown):
         await pilot.pause()
         assert [line[1:] for line in screen_lines(app)[: len(shown)]] == shown
         assert [m.problem for m in app.heard(JsonView.Loaded)] == [view.problem]
-        await pilot.press("space", "left", "right", "minus", "p", "c")
+        await burst(pilot, "space", "left", "right", "minus", "p", "c")
 
 
 async def test_the_line_where_json_stops_is_shown_in_red():
@@ -235,7 +235,7 @@ async def test_long_lines_are_cut_with_a_sign_scroll_and_wrap():
             "     word word word word word",
         ]
         assert 'end"' in screen_text(pilot.app)
-        await pilot.press("down", "down", "c")
+        await burst(pilot, "down", "down", "c")
         assert view.line == 1
 
 
@@ -243,8 +243,8 @@ async def test_hostile_depth_and_length_are_bounded():
     deep = "[" * 3000 + "]" * 3000
     view = JsonView(deep)
     async with stage(view).run_test(size=(100, 10)) as pilot:
-        await pilot.press("end", "up", "space", "left", "left", "minus", "equals_sign", "p")
-        await pilot.press("W", "end", "home")
+        await burst(pilot, "end", "up", "space", "left", "left", "minus", "equals_sign", "p")
+        await burst(pilot, "W", "end", "home")
         view.load('{"k": "' + "y" * 200_000 + '"}')
         await settle(pilot, lambda: view.document is not None)
         await pilot.press("end")
@@ -270,7 +270,7 @@ async def test_a_pointer_is_shown_and_marked():
 async def test_a_narrower_view_keeps_the_line():
     view = JsonView(ANSWER, wrap=True)
     async with stage(view).run_test(size=(60, 8)) as pilot:
-        await pilot.press(*["down"] * 9)
+        await burst(pilot, *["down"] * 9)
         await pilot.resize_terminal(20, 6)
         await pilot.pause()
         assert view.line == 9

@@ -1,5 +1,5 @@
 import pytest
-from tui_screens import Stage, screen_lines, screen_text, settle
+from tui_screens import Stage, burst, screen_lines, screen_text, settle
 
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.lines_view import LinesView
@@ -32,7 +32,7 @@ async def test_text_is_wrapped_at_words_and_scrolled_by_the_keys():
 async def test_the_place_is_kept_when_the_width_changes():
     view = TextView("\n".join(f"paragraph {at} of some words that wrap" for at in range(200)))
     async with Stage(view).run_test(size=(60, 10)) as pilot:
-        await pilot.press("pagedown", "pagedown", "pagedown")
+        await burst(pilot, "pagedown", "pagedown", "pagedown")
         top = screen_lines(pilot.app)[0].split()[1]
         await pilot.resize_terminal(20, 10)
         await pilot.pause()
@@ -97,9 +97,9 @@ async def test_without_wrapping_the_view_goes_sideways():
         assert screen_lines(pilot.app)[0] == " 0123456789012345678…"
         await pilot.press("right")
         assert screen_lines(pilot.app)[0] == " …789012345678901234…"
-        await pilot.press(*["right"] * 9)
+        await burst(pilot, *["right"] * 9)
         assert screen_lines(pilot.app)[0].endswith("789")
-        await pilot.press(*["left"] * 9)
+        await burst(pilot, *["left"] * 9)
         assert screen_lines(pilot.app)[0] == " 0123456789012345678…"
 
 
@@ -197,7 +197,7 @@ async def test_hostile_markdown_is_text():
     async with Stage(view).run_test(size=(60, 8)) as pilot:
         assert screen_lines(pilot.app)[0].startswith(" a␛[2J")
         assert screen_lines(pilot.app)[1].startswith(" ‹202E›x (javascript:alert␇)")
-        await pilot.press("end", "a", "c")
+        await burst(pilot, "end", "a", "c")
 
 
 @pytest.mark.parametrize("part", ["**a b* ", "[a](b", "`a``b", "[](x", "__a_b", "*_", '[a]( "', "> - # ", "\\"])

@@ -1,7 +1,7 @@
 from textual.containers import Vertical
 from textual.events import MouseScrollDown
 from textual.geometry import Size
-from tui_screens import Stage, screen_lines, screen_text
+from tui_screens import Stage, burst, screen_lines, screen_text
 
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
@@ -91,16 +91,16 @@ async def test_every_key_moves_as_it_says():
 async def test_the_cursor_is_always_in_view():
     view = VirtualList(Numbers(100))
     async with stage(view).run_test(size=(40, 10)) as pilot:
-        await pilot.press(*["down"] * 30)
-        assert ">row 30 here" in screen_text(pilot.app)
-        await pilot.press(*["up"] * 25)
-        assert ">row 5 here" in screen_text(pilot.app)
+        await burst(pilot, *["down"] * 12)
+        assert ">row 12 here" in screen_text(pilot.app)
+        await burst(pilot, *["up"] * 11)
+        assert ">row 1 here" in screen_text(pilot.app)
 
 
 async def test_a_smaller_window_keeps_the_cursor_in_view():
     view = VirtualList(Numbers(100))
     async with stage(view).run_test(size=(40, 20)) as pilot:
-        await pilot.press(*["down"] * 19)
+        view.cursor = 19
         await pilot.resize_terminal(30, 6)
         await pilot.pause()
         assert ">row 19 here" in screen_text(pilot.app)
@@ -164,7 +164,8 @@ async def test_the_row_under_the_cursor_does_not_move_on_the_screen():
     source = Keyed(*(f"n{i}" for i in range(50)))
     view = VirtualList(source)
     async with stage(view).run_test(size=(40, 10)) as pilot:
-        await pilot.press(*["down"] * 20)
+        view.cursor = 20
+        await pilot.pause()
         line = next(at for at, text in enumerate(screen_lines(pilot.app)) if text.strip() == "n20")
         source.names[:0] = ["x", "y", "z"]
         view.source_changed()
@@ -182,7 +183,7 @@ async def test_a_list_that_empties_and_fills():
         await pilot.pause()
         assert view.cursor == -1
         assert screen_lines(app)[:2] == [" No tools here.", " r lists them again"]
-        await pilot.press("enter", "down", "up", "end", "home", "pagedown")
+        await burst(pilot, "enter", "down", "up", "end", "home", "pagedown")
         assert view.cursor == -1
         source.names = ["b", "c"]
         view.source_changed()
@@ -310,7 +311,7 @@ async def test_rows_may_be_higher_than_one_line():
     view = TwoLines(Numbers(30))
     async with Stage(view).run_test(size=(40, 9)) as pilot:
         assert [line[:7] for line in screen_lines(pilot.app)[:4]] == [" rule 0", " seen 0", " rule 1", " seen 1"]
-        await pilot.press(*["down"] * 10)
+        await burst(pilot, *["down"] * 10)
         assert [line[:8] for line in screen_lines(pilot.app)[7:]] == [" rule 10", " seen 10"]
         await pilot.click(view, offset=(3, 0))
         assert view.cursor == 6

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
+from textual import events
 from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
 from textual.widget import Widget
 
 from inspector.errors import ConfigError
+from inspector.tui.key_order import KeysInOrder
 from inspector.tui.theme_switch import ThemeSwitch
 
 
-class Stage(App[None]):
+class Stage(KeysInOrder, App[None]):
     """An app that shows some widgets and remembers the messages that reach it."""
 
     ENABLE_COMMAND_PALETTE = False
@@ -64,6 +66,8 @@ async def settle(pilot: Pilot[None], until: Callable[[], bool]) -> None:
     raise AssertionError("never became so")
 
 
-async def press_all(pilot: Pilot[None], keys: Iterable[str]) -> None:
-    """Press keys one after another."""
-    await pilot.press(*keys)
+async def burst(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys as a terminal gives them when they were typed in one go, without waiting in between."""
+    for key in keys:
+        pilot.app.post_message(events.Key(key, " " if key == "space" else None))
+    await pilot.pause()

@@ -7,8 +7,6 @@ for each field; this one shows every character by a shape, moves nothing by itse
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from itertools import accumulate
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -22,9 +20,9 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from inspector.text import cell_len, safe
-from inspector.tui.themes import Palette, ascii_only, palette, signs_now
+from inspector.tui.themes import Palette, palette, signs_now
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.cells import runs, shown
 from inspector.tui.widgets.edit_buffer import EditBuffer
 
 MOST_ROWS = 8
@@ -345,6 +343,7 @@ class Editor(Widget, can_focus=True):
 
     def on_resize(self) -> None:
         self._keep_in_view()
+        self.refresh()
 
     def _lead_width(self) -> int:
         return paint.width(self.lead_segments(0, palette()))
@@ -360,7 +359,8 @@ class Editor(Widget, can_focus=True):
         self._left = min(max(self._left, after - room), at)
         # No emptier than it has to be: deleting at the end brings back what was scrolled out.
         self._left = min(self._left, max(stops[-1] + 1 - room, 0))
-        self._top = min(max(self._top, row - self.rows_visible() + 1), row)
+        visible = self.rows_visible()
+        self._top = min(max(self._top, row - visible + 1), row, max(len(self.buffer.rows) - visible, 0))
 
     def render_line(self, y: int) -> Strip:
         look = palette()
@@ -392,7 +392,7 @@ class Editor(Widget, can_focus=True):
             return [*caret, *paint.segments([(self.placeholder, self.placeholder_role)], look=look)]
         cells = shown(text)[0]
         styles = self._styles(begin, text, look)
-        line = _runs(cells, styles)
+        line = runs(cells, styles)
         if focused and self.buffer.cursor == begin + len(text):
             line.append(self._caret(look))
         if self.suggestion.startswith(self.value) and row == len(self.buffer.rows) - 1:
@@ -420,32 +420,3 @@ class Editor(Widget, can_focus=True):
             if 0 <= at < length:
                 styles[at] = styles[at] + Style(reverse=True)
         return styles
-
-
-@lru_cache(maxsize=512)
-def _shown(text: str, ascii: bool) -> tuple[list[str], list[int]]:
-    if text.isascii() and text.isprintable():
-        return list(text), list(range(len(text) + 1))
-    cells: list[str] = []
-    before = ""
-    for char in text:
-        # A mark is shown on the character it sits on, everything else without a shape by its symbol or code point.
-        cells.append(safe(before + char, ascii=ascii)[len(safe(before, ascii=ascii)) :])
-        before = char
-    return cells, list(accumulate((cell_len(cell) for cell in cells), initial=0))
-
-
-def shown(text: str) -> tuple[list[str], list[int]]:
-    """Return what is drawn for each character of a line, and the cell at which each begins and the last one ends."""
-    return _shown(text, ascii_only())
-
-
-def _runs(cells: list[str], styles: list[Style]) -> list[Segment]:
-    """Join characters of the same style into segments."""
-    line: list[Segment] = []
-    start = 0
-    for at in range(1, len(cells) + 1):
-        if at == len(cells) or styles[at] is not styles[start]:
-            line.append(Segment("".join(cells[start:at]), styles[start]))
-            start = at
-    return line

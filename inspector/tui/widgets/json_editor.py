@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
+from textual.widget import Widget
 
 from inspector.text import safe
 from inspector.tui.widgets.editor import Editor
@@ -55,6 +56,22 @@ class JsonEditor(Editor):
         # The caret may stand below the last line.
         return self.rows_shown + 1
 
+    def rows_visible(self) -> int:
+        # All rows are drawn; the form around it scrolls.
+        return len(self.buffer.rows) + 1
+
+    def _redraw(self, rows_before: int | None = None) -> None:
+        super()._redraw(rows_before)
+        self.call_after_refresh(self._reveal)
+
+    def _reveal(self) -> None:
+        """Scroll what stands around the editor so that the caret is in view."""
+        around = self.parent
+        if isinstance(around, Widget):
+            place = self.virtual_region
+            caret = Region(place.x, place.y + self.buffer.place()[0], 1, 1)
+            around.scroll_to_region(caret, animate=False, force=True, immediate=True)
+
     def action_submit(self) -> None:
         """Begin a new line, indented as the one before, and further after an opening bracket."""
         row, column = self.buffer.place()
@@ -66,7 +83,8 @@ class JsonEditor(Editor):
 
     def action_page(self, by: int) -> None:
         row, column = self.buffer.place()
-        self.buffer.go(self.buffer.offset(row + by * self.rows_visible(), column))
+        page = max(self.parent.size.height, 1) if isinstance(self.parent, Widget) else 1
+        self.buffer.go(self.buffer.offset(row + by * page, column))
         self._redraw()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.text import Text
@@ -19,40 +19,11 @@ from textual.strip import Strip
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import Palette, palette
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.row_source import Row, RowSource, TextRows
 
-Line = Strip | Text | list[Segment]
-Row = Line | list[Strip]
-"""What a source gives for a row: one line, or a strip for each of its lines in a list whose `row_height` is more."""
+__all__ = ["Row", "RowSource", "TextRows", "VirtualList"]
 
 CACHED_ROWS = 400
-
-
-class RowSource(Protocol):
-    """What a list shows. Both calls are made often and for visible rows only; `__len__` must be O(1).
-
-    `render` draws row `index` in at most `width` cells (wider is cut); the list adds the ground of the selected row and
-    a cell of padding at each side. `focused` is true for the selected row of a list that has the focus.
-
-    A source may also have `key_at(index) -> Hashable` and `index_of(key) -> int | None`: then the cursor stays with the
-    thing it is on when rows are inserted, removed or filtered.
-    """
-
-    def __len__(self) -> int: ...
-
-    def render(self, index: int, width: int, selected: bool, focused: bool) -> Row: ...
-
-
-class TextRows:
-    """The simplest source: a list of pieces, each its own key."""
-
-    def __init__(self, rows: Iterable[paint.Pieces] = ()) -> None:
-        self.rows = list(rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def render(self, index: int, width: int, selected: bool, focused: bool) -> Row:
-        return paint.cut(paint.segments(self.rows[index], room=width), width)
 
 
 class VirtualList(ScrollView, can_focus=True):

@@ -1,0 +1,44 @@
+"""What a list shows: rows that are drawn when they are visible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from rich.segment import Segment
+from rich.text import Text
+from textual.strip import Strip
+
+from inspector.tui.widgets import paint
+
+Line = Strip | Text | list[Segment]
+Row = Line | list[Strip]
+"""What a source gives for a row: one line, or a strip for each of its lines in a list whose `row_height` is more."""
+
+
+class RowSource(Protocol):
+    """What a list shows. Both calls are made often and for visible rows only; `__len__` must be O(1).
+
+    `render` draws row `index` in at most `width` cells (wider is cut); the list adds the ground of the selected row and
+    a cell of padding at each side. `focused` is true for the selected row of a list that has the focus.
+
+    A source may also have `key_at(index) -> Hashable` and `index_of(key) -> int | None`: then the cursor stays with the
+    thing it is on when rows are inserted, removed or filtered.
+    """
+
+    def __len__(self) -> int: ...
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> Row: ...
+
+
+class TextRows:
+    """The simplest source: a list of pieces, each its own key."""
+
+    def __init__(self, rows: Iterable[paint.Pieces] = ()) -> None:
+        self.rows = list(rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> Row:
+        return paint.cut(paint.segments(self.rows[index], room=width), width)

@@ -1,0 +1,63 @@
+from textual.app import App
+from textual.events import Key, Paste
+from textual.widget import Widget
+from tui_screens import Stage, burst, settle
+
+from inspector.tui.key_order import KeysInOrder
+from inspector.tui.widgets.editor import Editor
+
+
+async def test_keys_of_one_burst_go_where_the_focus_is_by_then():
+    one, two = Editor(), Editor()
+    app = Stage(one, two)
+    async with app.run_test(size=(20, 4)) as pilot:
+        await burst(pilot, *"ab", "backspace", "c", "tab", *"de", "left", "f", "shift+tab", "home", "g")
+        assert (one.value, two.value) == ("gac", "dfe")
+
+
+async def test_a_paste_keeps_its_place_among_the_keys():
+    one = Editor()
+    app = Stage(one)
+    async with app.run_test(size=(20, 4)) as pilot:
+        app.post_message(Key("a", None))
+        app.post_message(Key("left", None))
+        app.post_message(Paste("xyz"))
+        app.post_message(Key("backspace", None))
+        await pilot.pause()
+        assert one.value == "xya"
+
+
+async def test_a_key_that_removes_what_has_the_focus_holds_nothing_up():
+    class Fleeting(Widget, can_focus=True):
+        def on_key(self, event: Key) -> None:
+            event.stop()
+            self.remove()
+
+    gone, stays = Fleeting(), Editor()
+    app = Stage(gone, stays)
+    async with app.run_test(size=(20, 4)) as pilot:
+        await burst(pilot, "x", "y", "z")
+        await settle(pilot, lambda: stays.value == "yz")
+
+
+async def test_many_keys_are_all_taken():
+    one = Editor()
+    app = Stage(one)
+    async with app.run_test(size=(20, 4)) as pilot:
+        await burst(pilot, *(["a", "left"] * 200))
+        assert one.value == "a" * 200
+        assert app._key_under_way is None
+
+
+async def test_without_anything_to_focus_keys_reach_the_app():
+    class Bare(KeysInOrder, App[None]):
+        BINDINGS = [("x", "note", "")]  # noqa: RUF012
+        noted = 0
+
+        def action_note(self) -> None:
+            self.noted += 1
+
+    app = Bare()
+    async with app.run_test(size=(20, 4)) as pilot:
+        await burst(pilot, "x", "y", "x")
+        assert app.noted == 2
