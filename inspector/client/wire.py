@@ -43,11 +43,13 @@ class Wire:
         self._heeded = heeded
         self._closed = False
 
-    def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> None:
+    def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> bool:
+        invalid = self.journal.index.invalid
         frames = self.journal.record_received(channel, messages, extra, cut=cut, heeded=self._heeded())
         for frame in frames:
             self.listener.on_frame(frame)
         self._changed()
+        return self.journal.index.invalid == invalid
 
     def sent(self, channel: str, outgoing: Outgoing, extra: str = "", *, hold: bool = False) -> int:
         outgoing.n = self.journal.record_sent(channel, outgoing.data, outgoing.message, extra, hold=hold)

@@ -16,8 +16,11 @@ LONGEST_MESSAGE = 1 << 28
 class Sink(Protocol):
     """Where a transport puts everything: into the journal first, then on to the session. Never blocks."""
 
-    def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> None:
-        """Messages that one read brought, without delimiters. `cut`: the last one broke off before its end."""
+    def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> bool:
+        """Messages that one read brought, without delimiters. `cut`: the last one broke off before its end.
+
+        Returns whether all of them could be read as JSON.
+        """
 
     def sent(self, channel: str, outgoing: Outgoing, extra: str = "", *, hold: bool = False) -> int:
         """Record a message that is about to go out on `channel`; returns its number in the journal.

@@ -73,6 +73,7 @@ class Exchange:
         self._fields = requester.body_fields(len(outgoing.data), fresh=self._opens, wanted=outgoing.headers)
         self._answer: Answer
         self._offered: str | None = None
+        self._claimed = b""
         self._late = 0
         self._stream: EventStream | None = None
         self._parts: list[bytes] = []
@@ -123,7 +124,7 @@ class Exchange:
         return self._answer.status < 300 and self._answer.media_type != JSON_TYPE and _looks_like_events(start)
 
     def _begin_stream(self) -> EventStream:
-        self._stream = EventStream(self._sink, self.channel, self._where, self._limit, self._watch)
+        self._stream = EventStream(self._sink, self.channel, self._where, self._limit, self._watch, self._unread)
         return self._stream
 
     def _count_late(self, more: int) -> None:
@@ -141,9 +142,15 @@ class Exchange:
         for raw in messages:
             if answers(raw, id):
                 self.settled = True
+                self._claimed = raw
                 if self._opens and shape_of(parsed(raw)) == Shape.RESULT:
                     self.owner.session_begun(self.channel, self._offered)
                 return
+
+    def _unread(self, messages: Sequence[bytes]) -> None:
+        """Not all of them are JSON: what looked like the answer by its ends may be none in the middle."""
+        if self.settled and self._claimed in messages and parsed(self._claimed) is None:
+            self.settled = False
 
     def _leave(self) -> None:
         """Record what an interrupted read had brought."""
@@ -172,9 +179,9 @@ class Exchange:
         if body:
             cut = broken is not None and parsed(body) is None
             self._watch([body])
-            self._sink.received(
-                self.channel, [body], "" if answer.status == 200 else f',"status":{answer.status}', cut=cut
-            )
+            about = "" if answer.status == 200 else f',"status":{answer.status}'
+            if not self._sink.received(self.channel, [body], about, cut=cut):
+                self._unread([body])
         if self.settled:
             return
         if problem is None and self.outgoing.id is not None:

@@ -33,7 +33,10 @@ def too_large(where: str, limit: int) -> LimitReached:
 
 
 class EventStream:
-    """Events of one channel. Id and retry survive a reconnect; `watch` sees each batch before the sink does."""
+    """Events of one channel. Id and retry survive a reconnect.
+
+    `watch` sees each batch before the sink does; `unread` sees it again if the sink could not read all of it.
+    """
 
     def __init__(
         self,
@@ -42,12 +45,14 @@ class EventStream:
         where: str,
         limit: int,
         watch: Callable[[Sequence[bytes]], None] | None = None,
+        unread: Callable[[Sequence[bytes]], None] | None = None,
     ) -> None:
         self._sink = sink
         self._channel = channel
         self._where = where
         self._limit = limit
         self._watch = watch
+        self._unread = unread
         self._parser = SseParser()
         self._previous_id = ""
         self.events = 0
@@ -105,9 +110,13 @@ class EventStream:
             batch.clear()
             self.events += len(messages)
             self.news += len(messages)
-            if self._watch is not None:
-                self._watch(messages)
-            self._sink.received(self._channel, messages, about)
+            self._hand_on(messages, about)
+
+    def _hand_on(self, messages: Sequence[bytes], about: str, *, cut: bool = False) -> None:
+        if self._watch is not None:
+            self._watch(messages)
+        if not self._sink.received(self._channel, messages, about, cut=cut) and self._unread is not None:
+            self._unread(messages)
 
     def _other(self, event: SseEvent) -> None:
         """An event without a message: priming, retry, comment, an event type that is none of ours (C-HTTP-05)."""
@@ -133,9 +142,7 @@ class EventStream:
         if left is None:
             return
         if left.data:
-            if self._watch is not None:
-                self._watch([left.data])
-            self._sink.received(self._channel, [left.data], _describe(left), cut=True)
+            self._hand_on([left.data], _describe(left), cut=True)
         else:
             self._other(left)
 

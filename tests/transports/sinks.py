@@ -24,6 +24,7 @@ class RecordingSink:
 
     def received(self, channel, messages, extra="", *, cut=False):
         self.batches.append((channel, list(messages), extra, cut))
+        invalid = self.journal.index.invalid
         for frame in self.journal.record_received(channel, messages, extra, cut=cut):
             self.frames.append(frame)
             if self.on_frame is not None:
@@ -33,6 +34,7 @@ class RecordingSink:
                     future = self._answers.get(item.get("id"))
                     if future is not None and not future.done():
                         future.set_result(item)
+        return self.journal.index.invalid == invalid
 
     def sent(self, channel, outgoing, extra=""):
         outgoing.n = self.journal.record_sent(channel, outgoing.data, outgoing.message, extra)
