@@ -1,0 +1,201 @@
+"""Every hostile answer, over stdio and HTTP: kept byte for byte, judged with its cause, and never a hang."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cases import CASES, REPLIES
+
+from inspector.check.judge import Judge
+from inspector.cli.recorded import whole_journal
+from inspector.client.options import Options
+from inspector.client.session import Session
+from inspector.config.targets import parse_target
+from inspector.errors import RequestCancelled
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.index import State
+from inspector.journal.journal import Journal
+from tests.bad_input.conftest import PATIENCE, Run, Running, Serve, is_one_sentence
+
+STUCK = ("long-integer", "nul", "deep", "text-and-answer", "no-result", "string-id", "null-id")
+"""Answers that answer nothing. Over stdio nobody can know that no better one will follow: the call goes on."""
+JUDGED = {
+    "good": None,
+    "broken-line": "Unterminated string starting at character 35",
+    "huge": "larger than 4 MiB",
+    "dies-mid-reply": "the stream ended before the message did",
+    "invalid-utf8": "not valid UTF-8",
+    "lone-surrogate": r"\udc00 is half a surrogate pair at /result/content/0/text",
+    "batch": "2025-11-25 has no batches",
+    "big-integers": "9223372036854775808 is beyond 2^53",
+    "long-integer": "an integer of more than 4,300 digits",
+    "huge-exponent": "1E400 is too large for a double",
+    "nan": "NaN is no JSON number",
+    "duplicate-keys": "the object has this key already",
+    "crlf": None,
+    "separators": "U+2028 in a string",
+    "nul": "Invalid control character at character 70",
+    "bom": "byte order mark",
+    "blank-lines": None,
+    "deep": "nested too deeply",
+    "banner": "Expecting value at character 1",
+    "text-and-answer": "Expecting value at character 1",
+    "null-result": "/result: expected object, got null",
+    "no-result": "neither method, nor result, nor error",
+    "result-and-error": "both a result and an error",
+    "error-text": "not an object",
+    "error-of-wrong-types": "not an integer",
+    "wrong-content": "/result/content: expected array",
+    "no-version": '"jsonrpc" is missing',
+    "answers-twice": "had been answered already",
+    "unknown-id": "Nothing was asked with the id 987654321",
+    "string-id": "has another type than that of request 1",
+    "null-id": "The answer has no id",
+    "strange-messages": "No request of ours has the progress token",
+}
+"""What the judge says of each case; None: nothing."""
+JUDGED_ELSEWHERE = {
+    ("crlf", "stdio"): "ends with CR LF",
+    ("blank-lines", "stdio"): "an empty line",
+    ("broken-line", "json"): "Invalid control character at character 39",
+    ("answers-twice", "json"): "Extra data",
+    ("unknown-id", "json"): "Extra data",
+    ("strange-messages", "json"): "Extra data",
+}
+"""The same where it depends on the form: two messages are no body in JSON, and lines are nothing there."""
+SHOWN = {
+    "invalid-utf8": "caf\ufffd",
+    "lone-surrogate": "‹D83D› half ‹DC00›",
+    "huge": "0123456789abcdef" * 100,
+    "big-integers": '"long": 123456789012345678901234567890123456789,',
+    "huge-exponent": '"big": 1E400,\n  "small": 1e-400',
+    "nan": '"a": NaN',
+    "duplicate-keys": "two",
+    "separators": "a‹2028›b‹2029›c‹85›d",
+    "null-result": "null",
+    "wrong-content": '"type": []',
+    "no-version": "",
+}
+"""What is printed of the answer, where that is not “hello”."""
+FAILS = {
+    "dies-mid-reply": (4, "ended with exit code 5"),
+    "result-and-error": (1, "with error -1: both"),
+    "error-text": (1, "with error: no"),
+    "error-of-wrong-types": (1, "with error -1: no message"),
+}
+FAILS_ELSEWHERE = {
+    ("dies-mid-reply", "json"): (4, "broke off before its end"),
+    ("dies-mid-reply", "sse"): (4, "broke off before its end"),
+    ("null-id", "json"): (1, "with error -1: no"),
+    ("broken-line", "json"): (4, "is no JSON"),
+    ("answers-twice", "json"): (4, "is no JSON"),
+    ("unknown-id", "json"): (4, "is no JSON"),
+    ("strange-messages", "json"): (4, "is no JSON"),
+    ("no-result", "json"): (4, "holds no response to request 1"),
+    ("string-id", "json"): (4, "holds no response to request 1"),
+    **{(name, "json"): (4, "is no JSON") for name in ("long-integer", "nul", "deep", "text-and-answer")},
+    **{(name, "sse"): (4, "ended before the answer to tools/call") for name in STUCK},
+}
+"""Exit code and words on stderr where the call fails; HTTP knows when an answer is over, stdio does not."""
+FORMS = [(name, form) for name in REPLIES for form in CASES[name].forms]
+ENDS = [each for each in FORMS if each[1] != "stdio" or each[0] not in STUCK]
+
+
+def answered(journal: Journal) -> tuple[int, list[Event]]:
+    """The id of the call, and what came after it, or came before everything."""
+    call = next(event for event in journal.events() if '"tools/call"' in event.text and event.dir is Dir.SEND)
+    came = (Kind.RPC, Kind.INVALID, Kind.SSE)
+    return call.message["id"], [e for e in journal.events(call.n + 1) if e.dir is Dir.RECV and e.kind in came]
+
+
+def sent_messages(name: str, request_id: int, form: str) -> list[bytes]:
+    """What each recorded event of the answer must hold."""
+    case = CASES[name]
+    whole = case.sent(request_id, form)
+    if form == "stdio":
+        return whole.removesuffix(b"\n").split(b"\n")
+    if form == "sse" and case.dies_after is not None:
+        return [whole.partition(b"data: ")[2]]
+    return case.messages(request_id) if form == "sse" else [whole]
+
+
+def judged(name: str, form: str, recording: Path) -> None:
+    """The recording has the bytes that were sent, and the judge says what is wrong with them."""
+    with whole_journal(recording) as journal:
+        request_id, came = answered(journal)
+        assert [event.bytes for event in came] == sent_messages(name, request_id, form)
+        Judge(journal).run_all()
+        said = " ".join(found.message for found in journal.findings.all())
+        cause = JUDGED_ELSEWHERE.get((name, form), JUDGED[name])
+        assert said == "" if cause is None else cause in said
+
+
+@pytest.mark.parametrize(("name", "form"), ENDS)
+def test_an_answer_is_kept_judged_and_shown(run: Run, serve: Serve, recording: Path, name: str, form: str) -> None:
+    server = serve(name, form, apart=form != "stdio" and CASES[name].dies_after is not None)
+    ran = run("call", "echo", "--record", str(recording), *server)
+    code, words = FAILS_ELSEWHERE.get((name, form), FAILS.get(name, (0, "")))
+    assert ran.code == code
+    if code:
+        assert ran.out == ""
+        assert words in ran.err
+        assert code == 1 or is_one_sentence(ran.err)
+    else:
+        assert SHOWN.get(name, "hello") in ran.out
+    judged(name, form, recording)
+
+
+@pytest.mark.parametrize("name", STUCK)
+def test_an_answer_that_cannot_be_used_is_told_at_once_and_the_call_can_be_interrupted(
+    start: Callable[..., Running], serve: Serve, recording: Path, name: str
+) -> None:
+    running = start("call", "echo", "--record", str(recording), *serve(name))
+    told = running.line()
+    assert told.startswith("note: Message 7 ")
+    ran = running.interrupt()
+    assert (ran.code, ran.out, ran.err) == (130, "", "")
+    judged(name, "stdio", recording)
+    with whole_journal(recording) as journal:
+        request_id, _ = answered(journal)
+        assert journal.ended is not None
+        cancelled = [event for event in journal.events() if "notifications/cancelled" in event.text]
+        assert [event.message["params"]["requestId"] for event in cancelled] == [request_id]
+
+
+async def test_a_call_whose_answer_cannot_be_used_is_cancelled_without_ending_the_session(
+    serve: Serve, recording: Path
+) -> None:
+    target = parse_target(serve("nul")[1:], command=True)
+    session = Session(target, Journal.create(recording, {}), Options())
+    await session.open()
+    call = session.call_tool("echo")
+    async with asyncio.timeout(PATIENCE):
+        while not session.journal.index.invalid:
+            await asyncio.sleep(0.005)
+    assert call.fate == "pending"
+    call.cancel()
+    with pytest.raises(RequestCancelled):
+        await call.result()
+    assert session.journal.index.state(call.n) is State.CANCELLED
+    assert await session.ping() > 0
+    await session.close()
+    session.journal.release()
+
+
+@pytest.mark.parametrize("form", ["stdio", "json", "sse"])
+@pytest.mark.parametrize("name", ["big-integers", "huge-exponent", "separators", "lone-surrogate", "duplicate-keys"])
+def test_json_is_printed_as_it_was_sent(run: Run, serve: Serve, name: str, form: str) -> None:
+    ran = run("call", "echo", "--json", *serve(name, form))
+    assert ran.code == 0
+    assert '"result":' + ran.out.strip() in CASES[name].messages(1)[0].decode()
+
+
+def test_what_is_no_json_is_printed_as_json_and_said(run: Run, serve: Serve) -> None:
+    ran = run("call", "echo", "--json", *serve("nan"))
+    assert ran.code == 0
+    assert json.loads(ran.out)["structuredContent"] == {"a": None, "b": float("inf"), "c": float("-inf")}
+    assert "NaN or Infinity" in ran.err
