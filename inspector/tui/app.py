@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.notifications import SeverityLevel
+from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from inspector.client.options import Options
 from inspector.client.recorded import RecordedSession
@@ -21,6 +24,7 @@ from inspector.config.targets import RecordingTarget, StdioTarget, Target
 from inspector.errors import ConfigError, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
+from inspector.text import safe, wants_ascii
 from inspector.tui.keymap import Keymap
 from inspector.tui.palette import PALETTE_CSS, Items, Themes, Verbs
 from inspector.tui.screens.main import MainScreen
@@ -29,6 +33,10 @@ from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import DEFAULT, bundled, textual_theme
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import Copied
+from inspector.tui.widgets.scrollbars import WholeCells
+
+NOTIFIED = 1000
+"""Characters of a notification that are shown."""
 
 
 def demo_target() -> StdioTarget:
@@ -47,7 +55,15 @@ class InspectorApp(App[int]):
         # Under the table's id, so that the keymap moves it, and without priority: no palette over a dialog.
         Binding(BY_ID["app.palette"].key, "command_palette", show=False, id="app.palette"),
     ]
-    CSS = PALETTE_CSS
+    CSS = (
+        PALETTE_CSS
+        + """
+    Toast { width: 72; max-width: 90%; padding: 0 1; background: $panel; }
+    Toast.-information, Toast.-warning, Toast.-error { border-left: none; }
+    Toast.-warning { color: $warning; }
+    Toast.-error { color: $error; }
+    """
+    )
 
     def __init__(
         self,
@@ -68,6 +84,10 @@ class InspectorApp(App[int]):
         self.keep = keep
         self.follow = follow
         self.config = config
+        wanted = settings.ascii == "auto" and wants_ascii(os.environ, getattr(sys.stdout, "encoding", None))
+        self.ascii_only = wanted or settings.ascii == "always"
+        """Whether only ASCII signs are drawn; widgets look here."""
+        ScrollBar.renderer = WholeCells if self.ascii_only else ScrollBarRender
         self.verb_keys = Keymap(dict(settings.keymap))
         self.theme_switch = ThemeSwitch(self, paths.config_folder() / "themes", self._theme_problem)
         self.session: Session | RecordedSession | None = None
@@ -93,17 +113,30 @@ class InspectorApp(App[int]):
         """Find any verb, tool, resource, prompt or theme by name."""
         self.action_command_palette()
 
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Say something for a while. It may hold words of a server: it is made safe, and no markup is looked for."""
+        shown = safe(message, NOTIFIED, multiline=True, ascii=self.ascii_only)
+        super().notify(shown, title=title, severity=severity, timeout=timeout, markup=False)
+
     def on_copied(self, event: Copied) -> None:
-        self.notify(f"Copied {event.what}.", markup=False, timeout=3)
+        self.notify(f"Copied {event.what}.", timeout=3)
 
     def _theme_problem(self, problem: ConfigError) -> None:
-        self.notify(f"{problem.message} {problem.hint}", severity="warning", markup=False, timeout=10)
+        self.notify(f"{problem.message} {problem.hint}", severity="warning", timeout=10)
 
     def on_open_target(self, event: OpenTarget) -> None:
         try:
             self.open_target(event.target)
         except InspectorError as error:
-            self.notify(f"{error.message} {error.hint}", severity="error", markup=False, timeout=10)
+            self.notify(f"{error.message} {error.hint}", severity="error", timeout=10)
 
     def open_target(self, target: Target) -> None:
         """Put up the main screen on a target; the session opens by itself."""
@@ -112,7 +145,7 @@ class InspectorApp(App[int]):
         else:
             journal = new_journal(target, record=self.record, keep=self.keep, settings=self.settings)
             self.session = Session(target, journal, self.options)
-        self.push_screen(MainScreen(self.session, follow_file=self.follow))
+        self.push_screen(MainScreen(self.session, follow_file=self.follow, follow_log=self.settings.follow))
 
     async def close_session(self) -> None:
         """End the session and remember how it went. Called on every way out."""

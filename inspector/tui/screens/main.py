@@ -95,7 +95,7 @@ class MainScreen(Screen[None]):
     MainScreen.-narrow ServerPane #connection, MainScreen.-medium ServerPane #connection { height: 2fr; }
     """
 
-    def __init__(self, session: AnySession, *, follow_file: bool = False, ascii: bool = False) -> None:
+    def __init__(self, session: AnySession, *, follow_file: bool = False, follow_log: bool = True) -> None:
         super().__init__()
         self.session = session
         self.judge = Judge(session.journal)
@@ -104,6 +104,7 @@ class MainScreen(Screen[None]):
         self.narrow_place = "list"
         """In one column: `list`, `work`, `messages` or `detail`."""
         self.follow_file = follow_file
+        self._follow_log = follow_log
         self._ticking = False
         self._indexing = not session.can_send
         """The file of a recording is being read for the first time."""
@@ -128,6 +129,8 @@ class MainScreen(Screen[None]):
     def on_mount(self) -> None:
         self.session.changes.listen(self._wake)
         self._catalog.show("tools")
+        if not self._follow_log:
+            self._messages.query_one(VirtualList).follow = False
         for notice in self.session.journal.notices:
             self.notify(notice, severity="warning", markup=False, timeout=10)
         self._arrange()
