@@ -184,7 +184,7 @@ _ASK = (
     ("standing", "always so", "ctrl+s", "Answer questions of this kind so from now on."),
     ("open", "open the URL", "o", "Open the URL in your browser."),
     ("next", "next question", "ctrl+g", "Go to the next question that waits."),
-    ("go-to-answer", "go to the answer", "g", "Go to the message by which the question was answered."),
+    ("its-messages", "its messages", "m", "Show only the messages of the call inside which it was asked."),
 )
 _DETAIL = (
     ("copy", "copy", "c", "Copy the message as JSON."),

@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from textual.pilot import Pilot
 from textual.widget import Widget
-from tui_screens import Stage
+from tui_screens import Stage, settle
 
 from inspector.client.answers import Standing
 from inspector.client.options import Options
@@ -21,6 +22,7 @@ from inspector.tui.events import ItemHighlighted, ItemOpened, OpenResource
 from inspector.tui.panes.catalog import CatalogPane
 from inspector.tui.panes.inbox import InboxPane
 from inspector.tui.panes.work import WorkPane
+from inspector.tui.panes.works import Work
 
 ASK = Standing(sampling="ask", elicitation="ask", roots="ask")
 
@@ -91,3 +93,42 @@ class Desk(Ticking):
 
     def on_open_resource(self, event: OpenResource) -> None:
         self.work.open_resource(event.uri)
+
+
+Live = tuple[Session, Desk, Pilot[None]]
+
+
+@asynccontextmanager
+async def desk(folder: Path, *lists: Any, size: tuple[int, int] = (110, 34), **more: Any) -> AsyncIterator[Live]:
+    async with demo(*lists, **more) as session:
+        app = Desk(session, folder)
+        async with app.run_test(size=size, message_hook=app.hear) as pilot:
+            app.catalog.focus_inside()
+            yield session, app, pilot
+
+
+async def go(app: Desk, pilot: Pilot[None], list_name: Any, address: str) -> Work:
+    """Put the cursor of the catalogue on an item, and wait for its form."""
+    app.catalog.show(list_name)
+    assert app.catalog.select(list_name, address)
+    app.catalog.focus_inside()
+    await settle(pilot, lambda: shown(app, address))
+    assert app.work.work is not None
+    return app.work.work
+
+
+def shown(app: Desk, address: str) -> bool:
+    work = app.work.work
+    return work is not None and work.subject.address == address and app.work.request.form.form is work.form
+
+
+def sent(session: Session, method: str) -> list[Any]:
+    """The params of every request of a method, oldest first."""
+    found = []
+    for n in range(1, session.journal.index.count + 1):
+        message = session.journal.event(n).message
+        if isinstance(message, dict) and message.get("method") == method and session.journal.index.dir(n) == 1:
+            params = dict(message.get("params") or {})
+            params.pop("_meta", None)
+            found.append(params)
+    return found

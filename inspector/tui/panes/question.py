@@ -15,7 +15,7 @@ from textual.worker import get_current_worker
 
 from inspector.client.answers import Question
 from inspector.text import safe
-from inspector.tui.events import AnySession, Copy, HintsChanged, ShowEvent
+from inspector.tui.events import AnySession, Copy, HintsChanged, ShowExchange
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes import asked
 from inspector.tui.panes.asking import MESSAGE_LINES, FormBody, TextBody, UrlBody, body_for
@@ -200,7 +200,7 @@ class QuestionPane(Edge):
         if question is None:
             return []
         if not self.is_open:
-            return hints(self, "ask.go-to-answer") if self._answer_n() else []
+            return hints(self, "ask.its-messages")
         wanted: list[str | tuple[str, str]] = []
         if question.topic == "elicitation":
             if isinstance(self.body, UrlBody) and not self.body.link.refusal:
@@ -299,16 +299,10 @@ class QuestionPane(Edge):
         if isinstance(self.body, UrlBody):
             self.post_message(Copy(self.body.link.url, "the URL"))
 
-    def _answer_n(self) -> int:
-        index = self.session.journal.index
-        n = self.question.n if self.question is not None else 0
-        return index.pairs[n - 1] if 0 < n <= index.count else 0
-
-    def action_go_to_answer(self) -> None:
-        if self._answer_n() and not self.is_open:
-            self.post_message(ShowEvent(self._answer_n()))
-        else:
+    def action_its_messages(self) -> None:
+        if self.question is None or self.is_open:
             raise SkipAction
+        self.post_message(ShowExchange(self.question.n))
 
     def focus_inside(self) -> bool:
         """Focus where one answers, or the answer."""

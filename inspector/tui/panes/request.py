@@ -265,6 +265,7 @@ class RequestPane(Edge):
         self._touched = True
         self.edits += 1
         self.sends_anyway = False
+        self._draw_past()
         self._draw_uri()
         self._complete()
 
@@ -341,21 +342,20 @@ class RequestPane(Edge):
         past = self.work.past if self.work is not None else None
         if not past or not self.session.can_send:
             raise SkipAction
+        self._draw_past()
         if self._past.at < 0:
             self._draft = self._form.value
         at = self._past.at + 1
-        if at < len(past):
-            await self._form.load(past[at].arguments)
-        else:
-            at = -1
-            await self._form.load(self._draft if self._draft is not UNSET else {})
-        self._past.show(past, at)
+        if at == len(past) and self._draft is UNSET:
+            at = 0
+        await self._form.load(past[at].arguments if at < len(past) else self._draft)
+        self._draw_past()
 
     async def on_past_line_picked(self, event: PastLine.Picked) -> None:
         event.stop()
         if self.work is not None and self.work.past and self.session.can_send:
             await self._form.load(self.work.past[event.at].arguments)
-            self._past.show(self.work.past, event.at)
+            self._draw_past()
             self._form.focus_first()
 
     # Sending

@@ -133,7 +133,7 @@ class WorkPane(Container):
         if self._lower is self.asking and self.asking.is_open:
             self.asking.focus_inside()
         else:
-            self.run_worker(self._focus_when_settled(), group="focus", exclusive=True)
+            self.run_worker(self._focus_when_settled, group="focus", exclusive=True)
 
     async def _focus_when_settled(self) -> None:
         await self._items.settled()
@@ -143,7 +143,7 @@ class WorkPane(Container):
 
     def send(self) -> None:
         """Send the request of the item that is shown, with what its form holds."""
-        self.run_worker(self._send_when_settled(), group="send", exclusive=True)
+        self.run_worker(self._send_when_settled, group="send")
 
     async def _send_when_settled(self) -> None:
         await self._items.settled()

@@ -1,0 +1,332 @@
+"""Questions of the server inside calls: shown, answered, declined, dismissed, answered from now on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_demo import Ticking, desk, go
+from textual.widgets import Button
+from tui_screens import screen_lines, screen_text, settle
+
+from inspector.client.answers import Question
+from inspector.client.recorded import RecordedSession
+from inspector.client.session import Session
+from inspector.journal.journal import Journal
+from inspector.tui.events import ShowExchange
+from inspector.tui.panes import links
+from inspector.tui.panes.question import QuestionPane
+
+
+def answers(session: Session) -> list[Any]:
+    """The answers that were sent to the server's requests, oldest first."""
+    found = []
+    for n in range(1, session.journal.index.count + 1):
+        message = session.journal.event(n).message
+        if isinstance(message, dict) and session.journal.index.dir(n) == 1 and "method" not in message:
+            found.append(message.get("result", message.get("error")))
+    return found
+
+
+async def test_defaults_are_accepted_by_one_key(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-user")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        shown = screen_text(app)
+        assert "Demo server asks you" in shown
+        assert "elicitation  form  1 of 1" in shown
+        assert "Please tell us about yourself." in shown
+        assert "your answer goes to Demo server" in shown
+        assert app.work.asking.tone == "ask"
+        assert "1 to fix" in shown, "the address has no default and is required"
+        await pilot.press("tab", *"ada@example.org", "ctrl+r")
+        await settle(pilot, lambda: "The user accepted" in screen_text(app))
+        assert answers(session)[0]["action"] == "accept"
+        assert answers(session)[0]["content"]["name"] == "Ada"
+        assert answers(session)[0]["content"]["email"] == "ada@example.org"
+
+
+async def test_what_is_wrong_is_said_before_it_is_sent_as_it_is(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-user")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "again sends it as it is" in screen_text(app))
+        assert "is required" in screen_text(app)
+        assert answers(session) == []
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: len(answers(session)) == 1)
+        assert "email" not in answers(session)[0]["content"]
+
+
+@pytest.mark.parametrize(("key", "action"), [("ctrl+d", "decline"), ("escape", "cancel")])
+async def test_an_elicitation_is_declined_or_dismissed(tmp_path: Path, key: str, action: str) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        work = await go(app, pilot, "tools", "ask-user")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await pilot.press(key)
+        await settle(pilot, lambda: not work.is_running)
+        assert answers(session) == [{"action": action}]
+        await settle(pilot, lambda: f"The user chose to {action}" in screen_text(app))
+
+
+async def test_a_model_is_answered_for_by_text_and_no_longer_than_allowed(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-model")
+        await app.work.request.form.load({"prompt": "How are you?", "max_tokens": 3})
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await settle(pilot, lambda: "How are you?" in screen_text(app))
+        shown = screen_text(app)
+        for words in ("sampling", "at most 3 tokens", "model like claude, small", "system  You answer in few words."):
+            assert words in shown
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "again sends it as it is" in screen_text(app))
+        await pilot.press(*"one two three four", "ctrl+r")
+        await settle(pilot, lambda: len(answers(session)) == 1)
+        assert answers(session)[0]["content"] == {"type": "text", "text": "one two three"}
+        assert answers(session)[0]["stopReason"] == "maxTokens"
+
+
+async def test_a_whole_result_can_be_written_as_json(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-model")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await pilot.press(*"hello", "ctrl+e")
+        await settle(pilot, lambda: '"role": "assistant"' in screen_text(app))
+        body = app.work.asking.body
+        assert body is not None
+        body.json.value = "{"  # type: ignore[union-attr]
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "again sends it as it is" in screen_text(app))
+        result = {"role": "assistant", "content": {"type": "text", "text": "mine"}, "model": "me"}
+        body.json.value = json.dumps(result)  # type: ignore[union-attr]
+        await pilot.pause()
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: answers(session) == [result])
+
+
+async def test_sampling_and_roots_are_refused_with_an_error(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        for name in ("ask-model", "where-am-i"):
+            work = await go(app, pilot, "tools", name)
+            await pilot.press("ctrl+r")
+            await settle(pilot, lambda: app.work.asking.has_focus_within)
+            await pilot.press("ctrl+d")
+            await settle(pilot, lambda work=work: not work.is_running)
+        assert [answer["code"] for answer in answers(session)] == [-1, -1]
+
+
+async def test_roots_are_looked_at_changed_and_sent(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "where-am-i")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        assert Path.cwd().as_uri() in screen_text(app)
+        await pilot.press("ctrl+u", *"https://example.com")
+        await settle(pilot, lambda: "is no file:// URI" in screen_text(app))
+        await pilot.press("ctrl+u", *"file:///a/b", "ctrl+j", *"file:///c", "ctrl+r")
+        await settle(pilot, lambda: len(answers(session)) == 1)
+        assert answers(session)[0] == {
+            "roots": [{"uri": "file:///a/b", "name": "b"}, {"uri": "file:///c", "name": "c"}]
+        }
+
+
+async def test_a_url_stands_whole_opens_by_its_key_and_is_accepted_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    problems = ["no browser", ""]
+
+    def remember(link: links.Link) -> str:
+        opened.append(link.url)
+        return problems[len(opened) - 1]
+
+    monkeypatch.setattr("inspector.tui.panes.question.open_in_browser", remember)
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-link")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        assert "https://example.com/demo/connect?visit=visit-1" in screen_text(app)
+        assert "host  example.com" in screen_text(app)
+        assert opened == []
+        await pilot.press("o")
+        await settle(pilot, lambda: "no browser" in screen_text(app))
+        assert answers(session) == []
+        await pilot.press("o")
+        await settle(pilot, lambda: answers(session) == [{"action": "accept"}])
+        assert opened == ["https://example.com/demo/connect?visit=visit-1"] * 2
+
+
+async def test_an_answer_can_be_given_from_now_on_and_no_longer(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "where-am-i")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await pilot.press("ctrl+u", *"file:///only", "ctrl+s")
+        await settle(pilot, lambda: "from now on" in screen_text(app))
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: len(answers(session)) == 1)
+        assert session.inbox.standing.roots == ("file:///only",)
+        await settle(pilot, lambda: app.work.result.display)
+        app.work.send()
+        await settle(pilot, lambda: len(answers(session)) == 2)
+        app.inbox.display = True
+        app.inbox.tick()
+        app.inbox.action_ask_again()
+        assert session.inbox.standing.roots == "ask"
+        app.work.send()
+        await settle(pilot, lambda: len(session.inbox.open()) == 1)
+
+
+async def test_declining_from_now_on_declines_the_next_one(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-model")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await pilot.press("ctrl+s", "ctrl+d")
+        await settle(pilot, lambda: app.work.result.display)
+        app.work.send()
+        await settle(pilot, lambda: len(answers(session)) == 2)
+        assert session.inbox.standing.sampling == "decline"
+
+
+async def test_a_question_of_another_call_waits_in_the_inbox(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        asked = await go(app, pilot, "tools", "ask-user")
+        await go(app, pilot, "tools", "echo")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        asked.call = asked.subject.send(session, {"message": "Later"})
+        await settle(pilot, lambda: len(session.inbox.open()) == 1)
+        await pilot.press(*"typing on")
+        assert app.work.request.form.value == {"message": "typing on"}
+        assert not app.work.asking.display
+        app.work.show_question(session.inbox.open()[0])
+        app.work.focus_question()
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        assert app.work.work is asked
+        assert "Later" in screen_text(app)
+        await pilot.press("escape")
+        await settle(pilot, lambda: not asked.is_running)
+
+
+async def test_whoever_types_in_the_form_of_the_call_is_not_interrupted(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        work = await go(app, pilot, "tools", "ask-user")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        app.work.on_request_pane_send(app.work.request.Send(work, {}))
+        await pilot.press("x")
+        await settle(pilot, lambda: app.work.asking.display)
+        await pilot.pause(0.1)
+        assert app.work.request.has_focus_within
+        assert len(session.inbox.open()) == 1
+
+
+async def test_several_questions_are_gone_through_by_a_key_and_keep_what_was_written(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        first = await go(app, pilot, "tools", "ask-user")
+        second = await go(app, pilot, "tools", "ask-model")
+        for work in (first, second):
+            work.call = work.subject.send(session, {})
+        await settle(pilot, lambda: len(session.inbox.open()) == 2)
+        app.work.show_question(session.inbox.open()[0])
+        app.work.focus_question()
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await settle(pilot, lambda: "1 of 2" in screen_text(app))
+        await pilot.press(*"zz", "ctrl+g")
+        await settle(pilot, lambda: "2 of 2" in screen_text(app))
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await pilot.press("ctrl+g")
+        await settle(pilot, lambda: "1 of 2" in screen_text(app))
+        await settle(pilot, lambda: "Adazz" in screen_text(app) or "zz" in screen_text(app))
+
+
+async def test_a_question_that_the_server_takes_back_says_so(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-user")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        question = session.inbox.open()[0]
+        app.work.show_question(question)
+        session.inbox.withdraw(question.id)
+        await settle(pilot, lambda: "withdrawn by the server" in screen_text(app))
+        await pilot.press("ctrl+r", "ctrl+d")
+        assert answers(session) == []
+
+
+async def test_an_answered_question_leads_to_the_messages_of_its_call(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-user")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        question = session.inbox.open()[0]
+        await pilot.press("ctrl+d")
+        app.work.show_question(question)
+        await settle(pilot, lambda: "declined" in screen_text(app))
+        app.work.focus_question()
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await pilot.press("m")
+        await settle(pilot, lambda: bool(app.heard(ShowExchange)))
+        assert app.heard(ShowExchange)[0].n == question.n  # type: ignore[attr-defined]
+
+
+HOSTILE: list[tuple[Any, dict[str, Any]]] = [
+    ("elicitation", {}),
+    ("elicitation", {"message": ["no text"], "requestedSchema": "no schema"}),
+    ("elicitation", {"message": "\x1b[2J\u202e" + "x" * 50_000, "requestedSchema": {"properties": 7}}),
+    ("elicitation", {"mode": "url", "url": "javascript:alert(1)", "message": "click"}),
+    ("elicitation", {"mode": "url", "url": {"a": 1}}),
+    ("elicitation", {"mode": "url", "url": "https://" + "a" * 50_000}),
+    ("elicitation", {"mode": ["x"]}),
+    ("sampling", {}),
+    ("sampling", {"messages": 7, "maxTokens": "many", "modelPreferences": [], "tools": {"a": 1}, "systemPrompt": 3}),
+    ("sampling", {"messages": [None, {"content": [{"type": []}]}], "tools": [1, {"name": {}}], "stopSequences": "x"}),
+    ("sampling", {"modelPreferences": {"hints": [3, {"name": []}], "costPriority": {}}, "temperature": [1]}),
+    ("roots", {"anything": 1}),
+]
+
+
+@pytest.mark.parametrize(("topic", "params"), HOSTILE)
+async def test_questions_of_any_shape_can_be_shown_and_declined(topic: Any, params: dict[str, Any]) -> None:
+    session = RecordedSession(Journal.unnamed({}), Path("none"))
+    session.can_send = True  # type: ignore[misc]
+    question = session.inbox.ask(1, 1, topic, params, 0, 0)
+    pane = QuestionPane(session)
+    app = Ticking(Button("elsewhere"))
+    app.panes = []
+    async with app.run_test(size=(60, 20)) as pilot:
+        await app.mount(pane)
+        await pane.show(question)
+        await settle(pilot, lambda: "asks you" in screen_text(app))
+        assert "\x1b" not in "".join(screen_lines(app))
+        pane.focus_inside()
+        await pilot.press("o")
+        await pilot.pause()
+        pane.action_decline()
+        assert question.state == "declined"
+        await pane.show(question)
+        assert "declined" in screen_text(app)
+
+
+async def test_a_recorded_question_is_shown_with_its_answer() -> None:
+    session = RecordedSession(Journal.unnamed({}), Path("none"))
+    question = Question(1, 1, "elicitation", {"message": "Really?"}, 0, 0, session.inbox)
+    question.state, question.answer = "answered", {"action": "accept", "content": {"yes": True}}
+    pane = QuestionPane(session)
+    app = Ticking(Button("elsewhere"))
+    app.panes = []
+    async with app.run_test(size=(60, 20)) as pilot:
+        await app.mount(pane)
+        await pane.show(question)
+        await settle(pilot, lambda: "accepted" in screen_text(app))
+        assert "Really?" in screen_text(app)
+        assert '"yes": true' in screen_text(app)
+        assert [hint.verb for hint in pane.hints()] == ["ask.its-messages"]

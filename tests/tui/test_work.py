@@ -1,0 +1,270 @@
+"""The work pane over a real server: forms, calls, results, and what each item keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_demo import desk, go, sent
+from tui_screens import screen_lines, screen_text, settle
+
+from inspector.config.remember import ServerMemory
+from inspector.tui.panes.works import label
+
+
+async def test_a_tool_with_one_text_takes_three_steps(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "echo")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await pilot.press(*"hello", "ctrl+r")
+        await settle(pilot, lambda: "last calls  hello" in screen_text(app))
+        assert sent(session, "tools/call") == [{"name": "echo", "arguments": {"message": "hello"}}]
+        assert " ms" in screen_text(app)
+        assert app.work.request.has_focus_within, "the focus stays where one types"
+
+
+async def test_the_list_sends_what_a_form_holds_and_says_what_is_missing_first(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "what-time")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: len(sent(session, "tools/call")) == 1)
+        await go(app, pilot, "tools", "echo")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "again sends it as it is" in screen_text(app))
+        assert "is required" in screen_text(app)
+        assert app.work.request.has_focus_within
+        assert len(sent(session, "tools/call")) == 1
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: len(sent(session, "tools/call")) == 2)
+        assert sent(session, "tools/call")[-1]["arguments"] == {}
+
+
+async def test_typing_takes_back_the_wish_to_send_it_anyway(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "add")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.request.sends_anyway)
+        await pilot.press("x")
+        await settle(pilot, lambda: not app.work.request.sends_anyway)
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.request.sends_anyway)
+        assert sent(session, "tools/call") == []
+
+
+async def test_each_item_keeps_its_form_and_its_result(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "echo")
+        await pilot.press("enter", *"zulu", "ctrl+r")
+        await settle(pilot, lambda: "last calls  zulu" in screen_text(app))
+        await pilot.press(*" two")
+        await go(app, pilot, "tools", "what-time")
+        assert "zulu" not in screen_text(app)
+        await go(app, pilot, "tools", "echo")
+        await settle(pilot, lambda: "zulu two" in screen_text(app))
+        await settle(pilot, lambda: "last calls  zulu" in screen_text(app))
+        assert " 73 B" in screen_text(app) or " B ─" in screen_text(app)
+
+
+async def test_json_that_is_not_finished_waits_for_its_user(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "echo")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await pilot.press("ctrl+e", *"[broken")
+        await settle(pilot, lambda: "not JSON" in screen_text(app))
+        await go(app, pilot, "tools", "what-time")
+        assert "broken" not in screen_text(app)
+        await go(app, pilot, "tools", "echo")
+        await settle(pilot, lambda: "[broken" in screen_text(app))
+
+
+async def test_several_calls_run_at_once_each_with_its_item(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        slow = await go(app, pilot, "tools", "slow")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: slow.is_running)
+        await settle(pilot, lambda: "running" in screen_text(app))
+        await go(app, pilot, "tools", "what-time")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "running" not in screen_text(app) and "last calls" in screen_text(app))
+        assert slow.is_running
+        await go(app, pilot, "tools", "slow")
+        await settle(pilot, lambda: "running" in screen_text(app))
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await pilot.press("escape")
+        await settle(pilot, lambda: "You cancelled it after" in screen_text(app))
+        await pilot.press("escape")
+        await settle(pilot, lambda: app.catalog.has_focus_within)
+        assert len(session.pending) == 0
+
+
+async def test_a_call_that_takes_its_time_gets_the_focus_and_gives_it_back(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "slow")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        before = app.focused
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.running.has_focus_within)
+        await pilot.press("escape")
+        await settle(pilot, lambda: app.focused is before)
+
+
+async def test_whoever_types_on_keeps_the_focus(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "slow")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await pilot.press("ctrl+r", "7")
+        await pilot.pause(0.5)
+        assert app.work.request.has_focus_within
+
+
+async def test_past_calls_come_back_by_up_and_what_was_being_typed_after_them(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        work = await go(app, pilot, "tools", "echo")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        for word in ("one", "two"):
+            await pilot.press("ctrl+u", *word, "ctrl+r")
+            await settle(pilot, lambda word=word: bool(work.past) and work.past[0].label == word)
+        await pilot.press("ctrl+u", *"draft")
+        form = app.work.request.form
+        for expected in ("two", "one", "draft"):
+            await pilot.press("up")
+            await settle(pilot, lambda expected=expected: form.value == {"message": expected})
+
+
+async def test_the_last_arguments_are_remembered_for_the_next_session(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "echo")
+        await pilot.press("enter", *"again", "ctrl+r")
+        memory = ServerMemory(session.target, tmp_path)
+        await settle(pilot, lambda: memory.last_arguments("echo") == {"message": "again"})
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "echo")
+        await settle(pilot, lambda: app.work.request.form.value == {"message": "again"})
+        assert "last calls  again" in screen_text(app)
+
+
+async def test_a_secret_is_not_remembered(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        work = await go(app, pilot, "tools", "echo")
+        app.work.works.keep(work.subject, {"message": "x", "api_key": "hunter2"}, True)
+        assert ServerMemory(session.target, tmp_path).last_arguments("echo") == {"message": "x"}
+
+
+async def test_destructive_tools_say_so_and_are_not_held_back(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        work = await go(app, pilot, "tools", "delete-everything")
+        assert "destructive" in screen_lines(app)[0]
+        assert work.subject.facts[0] == [("destructive", "error")]
+
+
+async def test_a_resource_is_read_by_enter_and_followed_by_u(tmp_path: Path) -> None:
+    async with desk(tmp_path, "resources") as (session, app, pilot):
+        await go(app, pilot, "resources", "demo://clock")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await pilot.press("enter")
+        await settle(pilot, lambda: "resource  demo://clock" in screen_text(app))
+        await pilot.press("u")
+        await settle(pilot, lambda: "demo://clock" in session.subscriptions)
+        await settle(pilot, lambda: "changed" in screen_lines(app)[0])
+        await pilot.press("u")
+        await settle(pilot, lambda: "demo://clock" not in session.subscriptions)
+
+
+async def test_a_template_shows_what_it_comes_to_and_completes_its_variables(tmp_path: Path) -> None:
+    async with desk(tmp_path, "templates") as (session, app, pilot):
+        await go(app, pilot, "templates", "demo://weather/{country}/{city}")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await pilot.press(*"it")
+        await settle(pilot, lambda: "tab takes" in screen_text(app))
+        await pilot.press("tab")
+        await settle(pilot, lambda: "reads demo://weather/italy/" in screen_text(app))
+        await pilot.press("tab", "t")
+        await settle(pilot, lambda: "torino" in screen_text(app))
+        asked = sent(session, "completion/complete")[-1]
+        assert asked["context"] == {"arguments": {"country": "italy"}}
+        await pilot.press("tab", "ctrl+r")
+        await settle(pilot, lambda: "Sunny in torino" in screen_text(app))
+        assert sent(session, "resources/read") == [{"uri": "demo://weather/italy/torino"}]
+
+
+async def test_tab_leaves_an_empty_argument_empty_and_down_chooses_a_value(tmp_path: Path) -> None:
+    async with desk(tmp_path, "prompts") as (_session, app, pilot):
+        await go(app, pilot, "prompts", "explain-code")
+        await pilot.press("enter")
+        await settle(pilot, lambda: "javascript" in screen_text(app))
+        await pilot.press("tab")
+        assert "language" not in app.work.request.form.value
+        await pilot.press("shift+tab")
+        await settle(pilot, lambda: "javascript" in screen_text(app))
+        await pilot.press("down", "down", "tab")
+        await settle(pilot, lambda: bool(app.work.request.form.value.get("language")))
+
+
+async def test_a_prompt_is_got_with_texts_and_shown_role_by_role(tmp_path: Path) -> None:
+    async with desk(tmp_path, "prompts") as (session, app, pilot):
+        await go(app, pilot, "prompts", "explain-code")
+        await app.work.request.form.load({"language": "python", "code": "x"})
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "Explain this python code" in screen_text(app))
+        assert sent(session, "prompts/get") == [
+            {"name": "explain-code", "arguments": {"language": "python", "code": "x"}}
+        ]
+
+
+@pytest.mark.parametrize("item", [{}, {"name": 7}, {"name": ["x"], "inputSchema": []}, {"name": "\x1b[2J"}])
+async def test_items_of_wrong_types_can_be_looked_at_and_sent(tmp_path: Path, item: dict[str, Any]) -> None:
+    async with desk(tmp_path) as (_session, app, pilot):
+        app.work.show_item("tools", item)
+        await settle(pilot, lambda: app.work.request.form.form is (app.work.work and app.work.work.form))
+        assert "\x1b" not in screen_text(app)
+        app.work.send()
+        await settle(pilot, lambda: app.work.request.sends_anyway or "error" in screen_text(app))
+        app.work.send()
+        await settle(pilot, lambda: "error" in screen_text(app))
+
+
+async def test_without_a_connection_a_call_says_so(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "crash")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "✗ no answer" in screen_text(app))
+        await settle(pilot, lambda: session.phase == "lost")
+        await go(app, pilot, "tools", "what-time")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "There is no connection" in screen_text(app))
+
+
+async def test_nothing_to_show_is_no_trouble(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await settle(pilot, lambda: app.work.work is not None)
+        app.work.show_item("tools", None)
+        app.work.send()
+        app.work.focus_work()
+        await pilot.pause()
+        assert app.work.hints() == []
+
+
+async def test_a_linked_resource_is_shown_and_read(tmp_path: Path) -> None:
+    async with desk(tmp_path, "resources") as (_session, app, pilot):
+        app.work.open_resource("demo://planets")
+        await settle(pilot, lambda: "Mercury" in screen_text(app))
+        app.work.open_resource("demo://nowhere")
+        await settle(pilot, lambda: "protocol error" in screen_text(app))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [({}, "{}"), ({"a": "hi\nthere"}, "hi there"), ({"a": 1}, '{"a": 1}'), ([1], "[1]"), ("x", '"x"')],
+)
+def test_a_past_call_is_named_by_its_text_or_its_json(arguments: Any, name: str) -> None:
+    assert label(arguments) == name
+    assert len(label({"a": "x" * 1000})) <= 24
