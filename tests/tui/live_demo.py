@@ -28,10 +28,14 @@ ASK = Standing(sampling="ask", elicitation="ask", roots="ask")
 
 
 @asynccontextmanager
-async def demo(*lists: Any, seconds: float = 60.0, standing: Standing = ASK) -> AsyncIterator[Session]:
+async def demo(
+    *lists: Any, seconds: float = 60.0, standing: Standing = ASK, journal: Journal | None = None
+) -> AsyncIterator[Session]:
     """A session on the demo server with some of its lists read."""
     target = StdioTarget(command=(sys.executable, "-m", "inspector.demo", "--items", "30"))
-    session = Session(target, Journal.unnamed({}), Options(timeout=seconds, standing=standing))
+    session = Session(
+        target, Journal.unnamed({}) if journal is None else journal, Options(timeout=seconds, standing=standing)
+    )
     await session.open()
     for name in lists:
         await session.load(name)

@@ -128,6 +128,14 @@ def of_request(journal: Journal, n: int) -> Outcome | None:
     return Outcome(method, n, answer, value, error, late, index.duration(n) or gave_up, gave_up)
 
 
+def unanswered(journal: Journal, n: int) -> Outcome:
+    """Return how request `n` stands that has no answer in its recording, up to where that goes."""
+    index = journal.index
+    took = index.times[index.count - 1] - index.times[n - 1]
+    error = ConnectionProblem("The recording has no answer to it up to here.")
+    return Outcome(index.method(n), n, 0, None, error, False, took, took)
+
+
 def _answer(journal: Journal, n: int, method: str) -> tuple[Any, ServerError | None]:
     message = journal.event(n).message
     body = message if isinstance(message, dict) else {}

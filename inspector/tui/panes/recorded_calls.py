@@ -8,7 +8,7 @@ from inspector.client.catalog import ListName
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
-from inspector.tui.panes.outcome import Answer, of_request
+from inspector.tui.panes.outcome import Answer, of_request, unanswered
 from inspector.tui.panes.works import PAST, Past, Work, label
 
 SLICE = 50_000
@@ -75,8 +75,8 @@ class RecordedCalls:
         if n:
             form = work.make_form()
             form.load(params_of(self._journal.event(n)).get("arguments", {}))
-            outcome = of_request(self._journal, n)
-            work.answer = Answer(outcome, work.subject.output_schema) if outcome is not None else None
+            outcome = of_request(self._journal, n) or unanswered(self._journal, n)
+            work.answer = Answer(outcome, work.subject.output_schema)
 
     def _past(self, n: int) -> Past:
         arguments = params_of(self._journal.event(n)).get("arguments", {})

@@ -1,0 +1,89 @@
+"""The work pane over a recording: what was sent, what came back, and nothing that sends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from live_demo import Desk, Ticking, demo
+from textual.pilot import Pilot
+from tui_screens import screen_text, settle
+
+from inspector.client.recorded import RecordedSession
+from inspector.journal.journal import Journal
+from inspector.tui.panes.recorded_calls import RecordedCalls, subject_of
+from inspector.tui.panes.work import WorkPane
+
+
+async def recording(path: Path) -> Journal:
+    """A recording of a few calls on the demo server."""
+    async with demo("tools", "resources", journal=Journal.create(path, {})) as session:
+        for arguments in ({"message": "first"}, {"message": "second"}):
+            await session.call_tool("echo", arguments).result()
+        await session.read_resource("demo://planets").result()
+        session.call_tool("forget")
+    return Journal.open(path)
+
+
+def requests(journal: Journal, method: str) -> list[int]:
+    index = journal.index
+    return [n for n in range(1, index.count + 1) if index.method(n) == method and index.dir(n) == 1]
+
+
+async def opened(path: Path) -> RecordedSession:
+    session = RecordedSession(await recording(path), path)
+    while session.journal.refresh():
+        pass
+    while session.advance():
+        pass
+    return session
+
+
+async def settled(app: Ticking, pilot: Pilot[None], words: str) -> None:
+    await settle(pilot, lambda: words in screen_text(app))
+
+
+async def test_an_item_shows_the_newest_request_about_it_and_any_other_by_its_number(tmp_path: Path) -> None:
+    session = await opened(tmp_path / "a.mcp.jsonl")
+    app = Desk(session, tmp_path)
+    async with app.run_test(size=(110, 34)) as pilot:
+        await settled(app, pilot, "last calls  second")
+        assert "✓ valid" not in screen_text(app)
+        first = requests(session.journal, "tools/call")[0]
+        app.work.show_call(first)
+        await settle(pilot, lambda: app.work.request.form.value == {"message": "first"})
+        assert app.work.result.answer is not None
+        assert app.work.result.answer.outcome.request_n == first
+        app.catalog.focus_inside()
+        await pilot.press("enter", "ctrl+r", *"typed")
+        await pilot.pause()
+        assert app.work.request.form.value == {"message": "first"}
+        assert not any(hint.verb in ("form.call", "catalog.call") for hint in [*app.work.hints(), *app.catalog.hints()])
+
+
+async def test_a_resource_and_a_request_without_an_answer_are_shown(tmp_path: Path) -> None:
+    session = await opened(tmp_path / "a.mcp.jsonl")
+    pane = WorkPane(session)
+    app = Ticking(pane)
+    async with app.run_test(size=(90, 30)) as pilot:
+        pane.show_call(requests(session.journal, "resources/read")[0])
+        await settled(app, pilot, "Mercury")
+        pane.show_call(requests(session.journal, "tools/call")[-1])
+        await settled(app, pilot, "✗ no answer")
+        assert "no answer to it up to here" in screen_text(app)
+        pane.show_call(requests(session.journal, "initialize")[0])
+        await pilot.pause()
+
+
+def test_requests_are_found_in_slices_whatever_they_hold() -> None:
+    journal = Journal.unnamed({})
+    bodies: list[Any] = ['{"name":"a"}', '{"name":7}', "[]", "null", '{"uri":"x:y"}', '{"name":"a","arguments":[1]}']
+    for id, params in enumerate(bodies):
+        raw = f'{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}'
+        journal.record_sent("stdio", raw.encode(), json.loads(raw))
+    calls = RecordedCalls(journal)
+    while calls.advance():
+        pass
+    assert calls.of("tools", "a") == [1, 6]
+    assert [subject_of(journal, n) for n in range(1, 7)] == [("tools", "a"), None, None, None, None, ("tools", "a")]
