@@ -103,12 +103,14 @@ class Watch:
 
     def _stray(self, n: int) -> list[str]:
         """Something arrived that is no message, or answers nothing that was asked."""
+        if self._strays > STRAYS:
+            return []
         event = self._session.journal.event(n)
         if not event.text.strip():
             return []
         self._strays += 1
         if self._strays > STRAYS:
-            return ["note: More that cannot be used is in the recording."] if self._strays == STRAYS + 1 else []
+            return ["note: More that cannot be used is in the recording."]
         if event.kind is Kind.INVALID:
             why = f"is no JSON: {self._out.safe(event.fields.get('why'), 200)}"
         elif event.shape is Shape.NONE:

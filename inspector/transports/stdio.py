@@ -21,6 +21,10 @@ from inspector.errors import LimitReached, ServerExited, SessionLost, SpawnError
 from inspector.transports.base import LONGEST_MESSAGE, Outgoing, Sink
 
 READ_SIZE = 1 << 18
+FIRST_READ = 1 << 14
+STDERR_READ = 1 << 16
+MANY_LINES = 4096
+"""Lines in one read above which less is read at a time, so that a flood of short ones leaves time for the rest."""
 LONGEST_LINE = LONGEST_MESSAGE
 STDERR_LINE = 1 << 16
 """Bytes of one stderr line at most; a longer one is recorded in pieces."""
@@ -87,6 +91,7 @@ class StdioTransport:
         """Exit code of the child, negative for a signal; None while it runs."""
         self._loop: asyncio.AbstractEventLoop
         self._view = memoryview(bytearray(READ_SIZE))
+        self._ask = FIRST_READ
         self._parts: list[bytes] = []
         self._held_bytes = 0
         self._limit = limit
@@ -161,20 +166,20 @@ class StdioTransport:
 
     # Reading
 
-    def _read(self, fd: int) -> bytes | None:
-        """What is there, empty at the end; None where there is nothing yet.
+    def _read(self, fd: int, size: int) -> bytes | None:
+        """What is there, up to `size` bytes, empty at the end; None where there is nothing yet.
 
         Read into a buffer of our own: `os.read` would ask for and give back a large block of memory each time.
         """
         try:
-            return self._view[: os.readv(fd, (self._view,))].tobytes()
+            return self._view[: os.readv(fd, (self._view[:size],))].tobytes()
         except (BlockingIOError, InterruptedError):
             return None
         except OSError:
             return b""
 
     def _read_stdout(self) -> None:
-        block = self._read(self._stdout)
+        block = self._read(self._stdout, self._ask)
         if block is None:
             return
         if not block:
@@ -183,6 +188,7 @@ class StdioTransport:
         if not self._held:
             self._unanswered = 0
         if b"\n" not in block:
+            self._ask = READ_SIZE
             self._parts.append(block)
             self._held_bytes += len(block)
             if self._held_bytes > self._limit:
@@ -190,6 +196,7 @@ class StdioTransport:
             return
         self._held_bytes = 0
         lines = block.split(b"\n")
+        self._ask = min(READ_SIZE, max(FIRST_READ >> 1, len(block) * MANY_LINES // len(lines)))
         if self._parts:
             self._parts.append(lines[0])
             lines[0] = b"".join(self._parts)
@@ -224,7 +231,7 @@ class StdioTransport:
             self._watch = self._loop.create_task(self._watch_exit())
 
     def _read_stderr(self) -> None:
-        block = self._read(self._stderr_fd)
+        block = self._read(self._stderr_fd, STDERR_READ)
         if block is None:
             return
         if not block:
@@ -436,10 +443,11 @@ class StdioTransport:
         if self._watch is not None:
             self._watch.cancel()
         self._close_stdin()
-        # Answers and last words that were still in the pipes belong into the recording.
+        # Answers and last words that were still in the pipes belong into the recording; a flood does not, for ever.
+        end = self._loop.time() + GRACE
         for fd, reader in ((self._stdout, self._read_stdout), (self._stderr_fd, self._read_stderr)):
             for _ in range(64):
-                if fd not in (self._stdout, self._stderr_fd) or not _readable(fd):
+                if fd not in (self._stdout, self._stderr_fd) or not _readable(fd) or self._loop.time() > end:
                     break
                 reader()
         for fd in (self._stdout, self._stderr_fd):
