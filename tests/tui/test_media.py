@@ -1,4 +1,5 @@
 import struct
+import tracemalloc
 import zlib
 
 import pytest
@@ -92,7 +93,10 @@ def test_a_broken_or_large_picture_is_refused(data):
 def test_a_picture_that_expands_beyond_its_size_is_not_expanded():
     bomb = png(2, 2, b"\x00" * 50_000_000)
     assert len(bomb) < 100_000
+    tracemalloc.start()
     assert decode_png(bomb).width == 2
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    tracemalloc.stop()
     assert not can_draw(png(3_000_000, 1, b"\x00", depth=1, kind=0))
 
 
