@@ -106,8 +106,8 @@ class Watch:
         if self._strays > STRAYS:
             return []
         event = self._session.journal.event(n)
-        if not event.text.strip():
-            return []
+        if not event.text.strip() or "status" in event.fields:
+            return []  # Nothing, or the page of an HTTP error, which is told as that.
         self._strays += 1
         if self._strays > STRAYS:
             return ["note: More that cannot be used is in the recording."]

@@ -28,6 +28,7 @@ _HINTS = {
     415: "The server does not accept application/json; does an added header field replace Content-Type?",
     421: "The server does not serve this host name: check the host in the URL.",
     431: "The server finds the header fields too large.",
+    500: "The server failed while it worked on this; its own log may say why.",
     502: "A proxy in front of the server got no good answer from it.",
     503: "The server is not ready; try again later.",
     504: "A proxy in front of the server got no answer in time.",
@@ -72,7 +73,7 @@ def _unauthorized(
     if not text:
         text = safe(error.get("message"), _EXCERPT) if error is not None else excerpt(body, answer.media_type)
     wants = "wants authorization" if answer.status == 401 else "refuses access"
-    hint = "Log in (inspector login URL), or give a token with --header 'Authorization: Bearer …'."
+    hint = "Give a token with --header 'Authorization: Bearer …', or with `headers` in the config entry."
     if answer.status == 403:
         hint = "The authorization given is not enough, or the server does not take this Origin or Host."
     return AuthorizationNeeded(
