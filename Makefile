@@ -41,5 +41,8 @@ wheel: $(READY) ## build, install into an empty environment, run from another fo
 golden: $(READY) ## make the recordings in recordings/ anew
 	$(BIN)/python tests/golden/make_recordings.py
 
+pictures: $(READY) ## make the pictures of the docs anew
+	$(BIN)/python docs/pictures/make.py
+
 clean:
 	rm -rf $(VENV) build dist .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

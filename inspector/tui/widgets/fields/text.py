@@ -84,6 +84,12 @@ class TextField(FieldFrame, Editor, can_focus=True):
         bar = Segment(signs_now().edge, look.style(self.bar_role))
         return [Segment(" " * self.indent), bar, Segment(" ")]
 
+    def on_focus(self, event: events.Focus) -> None:
+        """What stands in a short field is selected, so that typing takes its place; a click or a move of the caret
+        keeps it."""
+        if "\n" not in self.value:
+            self.action_select_all()
+
     def on_mouse_down(self, event: events.MouseDown) -> None:
         if not 0 <= event.y - self.head_rows < self.body_rows():
             event.prevent_default()
