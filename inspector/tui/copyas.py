@@ -26,6 +26,8 @@ _REDACTED = re.compile(r"‹redacted [0-9a-f]{8}›|" + re.escape(MASK))
 _NOT_SENT = frozenset(("content-length", "host", "connection", "accept-encoding", "transfer-encoding", "user-agent"))
 """Header fields that the HTTP client writes itself."""
 _FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MOST_OPTIONS = 50
 _VARIABLES = {
     "authorization": "TOKEN",
     "mcp-session-id": "MCP_SESSION_ID",
@@ -126,7 +128,7 @@ def command(journal: Journal, n: int) -> str:
         raise CannotCopy("Only a request can be written as a command.", hint="Copy the message as JSON instead.")
     method, params = message["method"], message.get("params")
     words = _verb(method, params if isinstance(params, dict) else {}, params)
-    return " ".join(("inspector", *map(_word, words), *map(_word, _target(journal))))
+    return " ".join(("inspector", *map(_word, words), *_connection(journal), *map(_word, _target(journal))))
 
 
 def _verb(method: str, params: Mapping[str, Any], given: Any) -> list[str]:
@@ -176,6 +178,21 @@ def _target(journal: Journal) -> list[str]:
     if argv:
         return ["--", *argv]
     return [header.text("url") or "TARGET"]
+
+
+def _connection(journal: Journal) -> list[str]:
+    """The options, quoted, that a target needs beside its words: their values are in no recording, but variables."""
+    header = View(journal.header.get("target"))
+    if header.text("name"):
+        return []
+    found = [f"--cwd {_word(header.text('cwd'))}"] if header.text("cwd") else []
+    for name in header.array("env")[:_MOST_OPTIONS]:
+        if isinstance(name, str) and _VARIABLE.fullmatch(name):
+            found.append(f'--env {name}="${name}"')
+    for name in header.array("headers")[:_MOST_OPTIONS]:
+        if isinstance(name, str) and _FIELD_NAME.fullmatch(name):
+            found.append(f"--header {_word(f'{name}: {MASK}', _variable(name))}")
+    return found
 
 
 def _argv(journal: Journal) -> list[str]:

@@ -99,6 +99,8 @@ def test_a_request_as_our_command(method: str, params: Any, words: str) -> None:
         ({"url": "https://x.example/mcp"}, "https://x.example/mcp"),
         ({"name": "shop", "url": "https://x.example"}, "@shop"),
         ({"argv": ["run", "--token", "***"]}, '-- run --token "$SECRET"'),
+        ({"argv": ["run"], "env": ["KEY", "not a name", 7], "cwd": "/a b"}, "--cwd '/a b' --env KEY=\"$KEY\" -- run"),
+        ({"url": "https://x.example", "headers": ["X-Key"]}, "--header 'X-Key: '\"$X_KEY\" https://x.example"),
         ({"argv": "no list"}, "TARGET"),
         ([], "TARGET"),
     ],
