@@ -92,6 +92,15 @@ async def test_a_form_looks_as_it_was_drawn():
         assert view.to_fix == 2
 
 
+async def test_a_title_stands_beside_the_name_where_it_says_more():
+    view = made(schema(firstName=TEXT | {"title": "First name"}, vat=TEXT | {"title": "Tax number"}))
+    app = stage(view)
+    async with app.run_test(size=(40, 8)) as pilot:
+        await checked(pilot, view)
+        labels = [line.split() for line in shown(app)[::2]]
+        assert labels == [["firstName", "string"], ["vat", "Tax", "number", "string"]]
+
+
 async def test_typing_sets_the_value_and_draws_that_field_alone(monkeypatch):
     view = made(schema(a=TEXT, b=TEXT, c=TEXT))
     app = stage(view)
@@ -260,6 +269,19 @@ async def test_one_of_many_is_found_by_typing():
         assert view.value == {"c": "country 136"}
         await pilot.press("enter")
         assert at(view, "/d").has_focus
+
+
+async def test_a_list_that_opens_and_a_text_that_grows_come_into_view():
+    many = {"enum": [f"word {at}" for at in range(50)]}
+    view = made(schema(a=TEXT, b=TEXT, c=many, d=TEXT))
+    app = stage(view)
+    async with app.run_test(size=(40, 10)) as pilot:
+        await checked(pilot, view)
+        at(view, "/c").focus()
+        await pilot.press("space")
+        await settle(pilot, lambda: "word 7" in screen_text(app))
+        await pilot.press("tab", "ctrl+j", "ctrl+j", "ctrl+j", "z")
+        await settle(pilot, lambda: "z▏" in screen_text(app))
 
 
 async def test_an_open_list_closes_when_it_is_left_and_takes_clicks():

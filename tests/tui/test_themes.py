@@ -71,6 +71,16 @@ def test_a_bundled_theme_needs_no_yaml(monkeypatch):
     assert read_theme(themes.bundled_folder() / "dark.yaml").roles["ground"] == "#11151c"
 
 
+def test_themes_are_found_in_a_wheel_and_in_a_source_tree(monkeypatch, tmp_path):
+    import importlib.resources
+
+    monkeypatch.setattr(importlib.resources, "files", lambda package: tmp_path / package)
+    assert themes.bundled_folder() == tmp_path / "themes"
+    inside = tmp_path / "inspector" / "_data" / "themes"
+    inside.mkdir(parents=True)
+    assert themes.bundled_folder() == inside
+
+
 def test_a_user_theme_names_only_what_differs(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("dark: false\nroles: {accent: '#102030', error: 'ansi_red bold'}\n")

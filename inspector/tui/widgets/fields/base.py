@@ -144,7 +144,7 @@ class FieldFrame(Widget):
         pieces: list[paint.Piece] = [(name, "bright")]
         if field.required and not field.is_item:
             pieces += [" ", ("*", "ask")]
-        if field.title and field.title != field.name:
+        if _letters(field.title) not in ("", _letters(field.name)):
             pieces.append((f"  {field.title}", "muted"))
         hints: list[paint.Piece] = [(self.hint(), "faint")]
         for sign, _ in self._marks():
@@ -257,3 +257,8 @@ class FieldFrame(Widget):
 
     def on_blur(self) -> None:
         self.refresh()
+
+
+def _letters(text: str) -> str:
+    """Return what tells a title from a name: `First name` says no more than `firstName`."""
+    return "".join(char for char in text[:200] if char.isalnum()).casefold()
