@@ -186,13 +186,12 @@ def _connection(journal: Journal) -> list[str]:
     if header.text("name"):
         return []
     found = [f"--cwd {_word(header.text('cwd'))}"] if header.text("cwd") else []
-    for name in header.array("env")[:_MOST_OPTIONS]:
-        if isinstance(name, str) and _VARIABLE.fullmatch(name):
-            found.append(f'--env {name}="${name}"')
-    for name in header.array("headers")[:_MOST_OPTIONS]:
-        if isinstance(name, str) and _FIELD_NAME.fullmatch(name):
-            found.append(f"--header {_word(f'{name}: {MASK}', _variable(name))}")
-    return found
+    variables, fields = (
+        [name for name in header.array(key)[:_MOST_OPTIONS] if isinstance(name, str) and shape.fullmatch(name)]
+        for key, shape in (("env", _VARIABLE), ("headers", _FIELD_NAME))
+    )
+    found += [f'--env {name}="${name}"' for name in variables]
+    return found + [f"--header {_word(f'{name}: {MASK}', _variable(name))}" for name in fields]
 
 
 def _argv(journal: Journal) -> list[str]:
