@@ -57,7 +57,7 @@ class PastLine(Widget):
         for at in range(max(self.at - 1, 0), len(self.past)):
             past = self.past[at]
             start = paint.width(line) + 2
-            label = (past.label, "accent" if at == self.at else "normal")
+            label = (past.label, "bright" if at == self.at else "normal")
             brief = [(f" {past.brief}", past.role)] if past.brief else []
             parts = paint.segments(["  ", label, *brief], room=room, look=look)
             if start + paint.width(parts) > room and self._spans:

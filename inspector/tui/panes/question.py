@@ -22,10 +22,10 @@ from inspector.tui.panes.asking import MESSAGE_LINES, FormBody, TextBody, UrlBod
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.links import open_in_browser
 from inspector.tui.panes.paragraphs import Paragraph, Paragraphs
+from inspector.tui.panes.snug import SnugEdge
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.content_blocks import json_text
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.json_view import JsonView
@@ -34,7 +34,7 @@ BODIES_KEPT = 8
 """Questions whose half-written answers stay while another question is looked at."""
 
 
-class QuestionPane(Edge):
+class QuestionPane(SnugEdge):
     """One question: it is answered here, declined or dismissed; afterwards the answer stands here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -136,12 +136,13 @@ class QuestionPane(Edge):
         self.title = f"{asked.asker(self.session.server)} asks you" if waits else self._over(question)
         waiting = self.session.inbox.open()
         place = waiting.index(question) + 1 if question in waiting else 0
-        self.facts = [asked.kind(question), *([f"{place} of {len(waiting)}"] if place else [])]
+        self.state_facts = [asked.kind(question), *([f"{place} of {len(waiting)}"] if place else [])]
         said: list[Paragraph] = [(question.message, "bright")] if question.message else []
         self._said.show(said)
         self._foot.show(self._foot_lines(question))
-        self.keys = self.hints()
-        self.note = self._note()
+        self.state_keys = self.hints()
+        self.state_note = self._note()
+        self.draw_state()
         self.post_message(HintsChanged())
 
     def _over(self, question: Question) -> paint.Pieces:
@@ -178,7 +179,7 @@ class QuestionPane(Edge):
 
     def on_form_view_checked(self, event: FormView.Checked) -> None:
         event.stop()
-        self.note = self._note()
+        self.say(self._note())
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
@@ -190,7 +191,7 @@ class QuestionPane(Edge):
 
     def _edited(self) -> None:
         self._sends_anyway = False
-        self.note = self._note()
+        self.say(self._note())
 
     # Answering
 
@@ -222,7 +223,7 @@ class QuestionPane(Edge):
             return
         if body.to_fix() and not self._sends_anyway:
             self._sends_anyway = True
-            self.note = self._note()
+            self.say(self._note())
             body.focus_wrong()
             return
         self._stand(body.standing())

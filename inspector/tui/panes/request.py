@@ -21,10 +21,10 @@ from inspector.tui.panes.keys import hints
 from inspector.tui.panes.paragraphs import Paragraph, Paragraphs
 from inspector.tui.panes.past_line import PastLine
 from inspector.tui.panes.running import seconds
+from inspector.tui.panes.snug import SnugEdge
 from inspector.tui.panes.works import Work
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.form import FormView
@@ -39,7 +39,7 @@ _FRAME = 4
 """Lines of the pane that are neither text nor form: its edge, its keys, the empty line above them."""
 
 
-class RequestPane(Edge):
+class RequestPane(SnugEdge):
     """One item and its form. `Send` says that the user wants it sent with what the form holds."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -95,6 +95,8 @@ class RequestPane(Edge):
         self.waiting_since = 0
         """Since when the call waits for the user's answer, in microseconds of the journal; 0: it does not."""
         self._draft: Any = UNSET
+        self._picks = False
+        """Past calls are being gone through."""
         self._completer = Completer(session, self._found) if isinstance(session, Session) else None
 
     def compose(self) -> ComposeResult:
@@ -124,7 +126,7 @@ class RequestPane(Edge):
     async def show(self, work: Work) -> None:
         """Show an item and its form, as they were left."""
         self.work = work
-        self.sends_anyway = False
+        self.sends_anyway = self._picks = False
         self._draft = UNSET
         self._suggestions.show([])
         if self._completer is not None:
@@ -192,9 +194,10 @@ class RequestPane(Edge):
     def refresh_state(self) -> None:
         """Draw anew what changes while nothing is typed: facts, keys, whether the form is valid."""
         self.title = self._title()
-        self.facts = self._facts()
-        self.keys = [hint for hint in self.hints() if hint.verb != "form.leave"]
-        self.note = self._note()
+        self.state_facts = self._facts()
+        self.state_keys = [hint for hint in self.hints() if hint.verb != "form.leave"]
+        self.state_note = self._note()
+        self.draw_state()
         self.post_message(HintsChanged())
 
     def _facts(self) -> list[paint.Pieces]:
@@ -229,6 +232,8 @@ class RequestPane(Edge):
         value = self._form.value
         at = next((at for at, each in enumerate(past) if each.arguments == value), -1)
         self._past.show(past, at)
+        # In little room past calls are named only while one goes through them.
+        self._past.display = bool(past) and (not self.snug or self._picks)
 
     def _draw_uri(self) -> None:
         """Show what a template comes to with what is filled in so far."""
@@ -247,7 +252,7 @@ class RequestPane(Edge):
             return
         self._about.limit(1 if self.is_brief else ABOUT_LINES)
         # The description stays readable, and the form keeps two fields at least.
-        others = _FRAME + self._about.size.height + self._past.size.height * self._past.display
+        others = _FRAME - 2 * self.snug + self._about.size.height + self._past.size.height * self._past.display
         others += self._uri.size.height * self._uri.display
         self._about.styles.max_height = max(self.most_lines - _FRAME - 8, 2)
         for view in (self._form, *self._kept.values()):
@@ -272,7 +277,7 @@ class RequestPane(Edge):
     def on_form_view_checked(self, event: FormView.Checked) -> None:
         event.stop()
         if event.view is self._form:
-            self.note = self._note()
+            self.say(self._note())
 
     def action_about(self) -> None:
         """Show all of the description, or only its beginning again."""
@@ -342,6 +347,7 @@ class RequestPane(Edge):
         past = self.work.past if self.work is not None else None
         if not past or not self.session.can_send:
             raise SkipAction
+        self._picks = True
         self._draw_past()
         if self._past.at < 0:
             self._draft = self._form.value
@@ -390,11 +396,11 @@ class RequestPane(Edge):
             return
         if self._form.to_fix and not self.sends_anyway:
             self.sends_anyway = True
-            self.note = self._note()
+            self.say(self._note())
             self._form.focus_wrong()
             return
-        self.sends_anyway = False
-        self.note = self._note()
+        self.sends_anyway = self._picks = False
+        self.say(self._note())
         value = self._form.value
         self.post_message(self.Send(work, {} if value is UNSET else value))
 

@@ -19,11 +19,11 @@ from inspector.tui.panes.links import Link, look_at, open_in_browser
 from inspector.tui.panes.messages_view import MessagesView
 from inspector.tui.panes.outcome import CODE_NAMES, Answer, Outcome
 from inspector.tui.panes.paragraphs import Paragraph, Paragraphs
+from inspector.tui.panes.snug import SnugEdge
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.content import ContentView
 from inspector.tui.widgets.content_blocks import json_text
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.json_view import AT_ONCE, JsonView
 from inspector.tui.widgets.tab_row import Tab, TabRow
 
@@ -33,7 +33,7 @@ LINKS = 20
 STDERR_LINES = 5
 
 
-class ResultPane(Edge):
+class ResultPane(SnugEdge):
     """The newest result of the item that is shown, or the place where it will be."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("result")]
@@ -96,12 +96,14 @@ class ResultPane(Edge):
         self.tabs = [] if plain else self._views
         self.tab_row.active = tab
         self._content.set_class(plain and not self._notice.display, "-alone")
-        self.keys = self.hints()
+        self.state_keys = self.hints()
+        self.draw_state()
 
     def _draw_edge(self) -> None:
         answer = self.answer
         if answer is None:
-            self.facts, self.tone = (), ""
+            self.state_facts, self.tone = (), ""
+            self.draw_state()
             self._notice.show([(self._promise, "muted")] if self._promise else ())
             return
         outcome = answer.outcome
@@ -110,7 +112,8 @@ class ResultPane(Edge):
         facts: list[paint.Pieces] = [_verdict(answer), duration(outcome.took)]
         if outcome.answer_n:
             facts.append(size(self.session.journal.index.sizes[outcome.answer_n - 1]))
-        self.facts = [fact for fact in facts if fact]
+        self.state_facts = [fact for fact in facts if fact]
+        self.draw_state()
         self._notice.show([*_notice(outcome), *self._link_lines()])
 
     def _draw_body(self) -> None:

@@ -18,9 +18,9 @@ from inspector.tui.events import AnySession, ShowExchange
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.happened import TEXT, Happened, steps
 from inspector.tui.panes.keys import hints
+from inspector.tui.panes.snug import SnugEdge
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
 
 TICKS = 10
@@ -34,7 +34,7 @@ class Bar(Widget):
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
-    Bar { height: 3; width: 1fr; }
+    Bar { height: 3; width: 1fr; margin-top: 1; }
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Bar(Widget):
         return paint.segments("no message from the server" if self.progress is not None else "", "muted", room=room)
 
 
-class RunningPane(Edge):
+class RunningPane(SnugEdge):
     """The call in flight, in the place where its result will be."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("call")]
@@ -92,6 +92,7 @@ class RunningPane(Edge):
         self.call: Call | None = None
         self._bar = Bar()
         self._list = VirtualList(can_follow=True, follow=True)
+        self._list.shows_idle_cursor = False
         self._clock: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -100,7 +101,8 @@ class RunningPane(Edge):
         yield self._list
 
     def on_mount(self) -> None:
-        self.keys = self.hints()
+        self.state_keys = self.hints()
+        self.draw_state()
         self._clock = self.set_interval(1 / TICKS, self._draw_time, pause=True)
 
     def show(self, call: Call) -> None:
@@ -137,7 +139,8 @@ class RunningPane(Edge):
         if isinstance(source, Happened) and source.behind:
             self.call_later(self.tick)
         times = f" running {seconds(call.elapsed)} of {seconds(call.allowed, 0)}"
-        self.facts = [[(signs_now().progress, "progress"), times]]
+        self.state_facts = [[(signs_now().progress, "progress"), times]]
+        self.draw_state()
 
     def hints(self) -> list[Hint]:
         """What can be done about a call in flight."""

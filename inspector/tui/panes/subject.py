@@ -89,7 +89,7 @@ class Subject:
     def about(self) -> list[tuple[str, str]]:
         """What is known of it as (text, role) paragraphs: description, address, annotations, what is wrong with it."""
         view = self.view
-        found = [(view.description[:TEXT], "normal")] if view.description.strip() else []
+        found = [(view.description[:TEXT], "muted")] if view.description.strip() else []
         if isinstance(view, (Resource, ResourceTemplate)):
             found.append((self.address, "muted"))
             notes = [f"{key} {safe(value, 100)}" for key, value in list(view.annotations.items())[:10]]

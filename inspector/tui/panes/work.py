@@ -35,6 +35,9 @@ from inspector.tui.panes.works import Work, Works, past_of, refuse, settle
 PATIENCE = 0.3
 """Seconds after which a call that was sent from its form gets the focus, where esc cancels it."""
 
+SNUG = 26
+"""Lines below which the panes leave their keys to the footer."""
+
 Lower = ResultPane | RunningPane | QuestionPane
 
 
@@ -133,7 +136,7 @@ class WorkPane(Container):
         if self._lower is self.asking and self.asking.is_open:
             self.asking.focus_inside()
         else:
-            self.run_worker(self._focus_when_settled, group="focus", exclusive=True)
+            self.run_worker(self._focus_when_settled(), group="focus")
 
     async def _focus_when_settled(self) -> None:
         await self._items.settled()
@@ -143,7 +146,7 @@ class WorkPane(Container):
 
     def send(self) -> None:
         """Send the request of the item that is shown, with what its form holds."""
-        self.run_worker(self._send_when_settled, group="send")
+        self.run_worker(self._send_when_settled(), group="send")
 
     async def _send_when_settled(self) -> None:
         await self._items.settled()
@@ -276,6 +279,9 @@ class WorkPane(Container):
         """Give the form the lines it needs, up to a share; the rest belongs to the lower place."""
         if not self.size.height:
             return
+        snug = self.size.height < SNUG
+        for pane in (self.request, self.result, self.running, self.asking):
+            pane.be_snug(snug)
         share = 0.3 if self._lower is self.asking else 0.6 if self.work is None or self.work.call is not None else 0.75
         most = max(int(self.size.height * share), min(9, self.size.height // 2))
         brief = self._lower is self.asking

@@ -1,0 +1,38 @@
+"""A pane that gives its line of keys to its content where there is little room: the footer has the same keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inspector.tui.keymap import Hint
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.edge import Edge
+
+
+class SnugEdge(Edge):
+    """`state_facts`, `state_keys` and `state_note` are what the pane would show; where it is `snug`, the note stands
+    first among the facts and the keys are left out."""
+
+    snug = False
+    state_facts: Sequence[paint.Pieces] = ()
+    state_keys: Sequence[Hint] = ()
+    state_note: paint.Pieces = ""
+
+    def be_snug(self, snug: bool) -> None:
+        """Leave the line of keys out, or show it again."""
+        if snug != self.snug:
+            self.snug = snug
+            self.draw_state()
+
+    def draw_state(self) -> None:
+        """Show facts, keys and note as there is room for them."""
+        note = self.state_note
+        self.facts = [*([note] if note and self.snug else []), *self.state_facts]
+        self.keys = [] if self.snug else self.state_keys
+        self.note = "" if self.snug else note
+
+    def say(self, note: paint.Pieces) -> None:
+        """Show another note."""
+        if note != self.state_note:
+            self.state_note = note
+            self.draw_state()
