@@ -293,6 +293,14 @@ def test_sparse_events_are_read_without_the_rest(journal: Journal) -> None:
     assert found(journal, "needle size:<100") == list(range(50, 400, 50))
 
 
+def test_exchange_takes_in_what_is_about_a_nested_request(journal: Journal) -> None:
+    call(journal, 9)
+    receive(journal, {"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": {"message": "?"}})
+    receive(journal, {"method": "notifications/cancelled", "params": {"requestId": 1}})
+    assert found(journal, "exchange:9") == [1, 2, 3]
+    assert parse("exchange:9").numbers(journal, 3) == [3]
+
+
 # A journal that grows
 
 

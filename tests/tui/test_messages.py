@@ -189,6 +189,19 @@ async def test_times_are_absolute_since_the_start_or_since_the_previous() -> Non
         assert shown(app)[1].startswith(".211")
 
 
+async def test_the_first_visible_row_tells_the_whole_time() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(78, 8)) as pilot:
+        pane.focus_inside()
+        await pilot.press("home", *["down"] * 6)
+        assert [line.split()[0].count(":") for line in shown(app)] == [2, 2, 0, 0, 0]
+        await pilot.press("down")
+        assert [line.split()[0].count(":") for line in shown(app)] == [2, 0, 0, 0, 2]
+        await pilot.press("home")
+        assert [line.split()[0].count(":") for line in shown(app)] == [2, 0, 0, 2, 0]
+
+
 def test_times_since_the_start_are_written_for_people() -> None:
     assert [since(us) for us in (0, 1_500_000, 62_345_000, 3_662_345_000, -5_000)] == [
         "0.000", "1.500", "1:02.345", "1:01:02.345", "-0.005",
