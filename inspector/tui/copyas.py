@@ -17,6 +17,7 @@ from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.revisions import NEWEST_LEGACY
 from inspector.protocol.views import View
 from inspector.text import safe
 from inspector.tui.panes.channel import request_head
@@ -285,7 +286,7 @@ def _opening(journal: Journal) -> str:
     event = journal.event(n) if n else None
     if event is not None and event.shape == Shape.REQUEST and event.dir == Dir.SEND and event.raw is not None:
         return _one_line(event.raw)
-    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "script", "version": "1"}}
+    client = {"protocolVersion": NEWEST_LEGACY, "capabilities": {}, "clientInfo": {"name": "script", "version": "1"}}
     return _json(jsonrpc.request(0, "initialize", client))
 
 

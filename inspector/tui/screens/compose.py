@@ -19,6 +19,7 @@ from inspector.client.session import Session
 from inspector.errors import InspectorError
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.revisions import NEWEST_LEGACY
 from inspector.text import count, duration, safe
 from inspector.tui.keymap import bindings
 from inspector.tui.panes.keys import hints
@@ -50,7 +51,7 @@ METHODS: dict[str, dict[str, Any] | None] = {
     "logging/setLevel": {"level": "info"},
     "ping": None,
     "initialize": {
-        "protocolVersion": "2025-11-25",
+        "protocolVersion": NEWEST_LEGACY,
         "capabilities": {},
         "clientInfo": {"name": "inspector", "version": "0"},
     },
