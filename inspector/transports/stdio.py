@@ -104,6 +104,8 @@ class StdioTransport:
         self._said_lost = False
         self._ended: asyncio.Future[None]
         self._watch: asyncio.Task[None] | None = None
+        self._unheard: list[Outgoing] = []
+        self._deaf: asyncio.Task[None] | None = None
         self._guard: subprocess.Popen[bytes] | None = None
         self._guard_timer: asyncio.TimerHandle | None = None
 
@@ -155,6 +157,8 @@ class StdioTransport:
                 f"The command “{name}” was not found.",
                 hint="Is it installed, and on the PATH? A path such as ./server needs its folder; see --cwd.",
             )
+        if isinstance(error, PermissionError) and os.path.isdir(os.path.join(self.cwd or "", name)):
+            return SpawnError(f"“{name}” is a folder.", hint="Name the program in it that is the server.")
         if isinstance(error, PermissionError):
             return SpawnError(
                 f"“{name}” may not be executed.", hint=f"Try: chmod +x {name} — or start it with its interpreter."
@@ -208,7 +212,7 @@ class StdioTransport:
 
     def _give_up_line(self) -> None:
         """A line without an end would fill the memory: keep its beginning, say so, end the server."""
-        held, self._parts = self._held_bytes, self._parts[:1]
+        held, self._parts = self._held_bytes, self._parts[:4]
         self._stdout_ended(watch=False)
         error = LimitReached(
             f"The server wrote {held >> 20} MiB in one line that does not end.",
@@ -284,7 +288,7 @@ class StdioTransport:
 
     def send(self, outgoing: Outgoing) -> None:
         """Record the message and write it as one line."""
-        if self._stdin < 0 or self._said_lost:
+        if self._said_lost or self._closing:
             raise (
                 SessionLost("The server's input is closed.", hint="Restart it.")
                 if self.status is None
@@ -295,6 +299,9 @@ class StdioTransport:
                     stderr=tuple(self.last_words),
                 )
             )
+        if self._stdin < 0:
+            self._send_unheard(outgoing)
+            return
         # One message at a time goes out at once. Where several follow each other without anything coming back, they are
         # gathered to the end of this turn of the event loop and cost one write together.
         self._unanswered += 1
@@ -306,6 +313,25 @@ class StdioTransport:
         if not self._held:
             self._loop.call_soon(self._send_held)
         self._held.append(outgoing.data)
+
+    def _send_unheard(self, outgoing: Outgoing) -> None:
+        """The child has stopped reading. Most likely it is ending, and how it ended is the better reason: wait for it."""
+        self.sink.sent(self.channel, outgoing)
+        self._unheard.append(outgoing)
+        if self._deaf is None:
+            self._deaf = self._loop.create_task(self._fail_unheard())
+
+    async def _fail_unheard(self) -> None:
+        await asyncio.sleep(GRACE)
+        if self._said_lost:
+            return
+        self._deaf = None
+        error = ServerExited(
+            "The server closed its input and runs on.", hint="Restart it.", stderr=tuple(self.last_words)
+        )
+        unheard, self._unheard = self._unheard, []
+        for outgoing in unheard:
+            self.sink.failed(outgoing, error)
 
     def _send_held(self) -> None:
         if self._held:
@@ -440,8 +466,9 @@ class StdioTransport:
             pause = min(pause * 1.5, 0.02)
 
     def _finish(self, status: int | None) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
+        for task in (self._watch, self._deaf):
+            if task is not None:
+                task.cancel()
         self._close_stdin()
         # Answers and last words that were still in the pipes belong into the recording; a flood does not, for ever.
         end = self._loop.time() + GRACE
