@@ -67,7 +67,7 @@ _APP = (
     ("tab-7", "inbox", "7", "Show what the server asks of you."),
     ("messages", "messages", "m", "Go to the message log."),
     ("toggle-messages", "hide", "M", "Hide the message log, or show it again."),
-    ("maximise", "maximise", "z", "Give the focused pane the whole screen, or put it back."),
+    ("maximise", "maximise", "z", "Give the message log the whole screen, or put it back."),
     ("export", "export", "x", "Export the recording, or what a filter leaves of it."),
     ("compose", "compose", "ctrl+n", "Write any message by hand and send it."),
     ("reconnect", "reconnect", "", "Close the connection and open it again."),
@@ -171,6 +171,7 @@ _RESULT = (
     ("next-tab", "next view", "right_curly_bracket", "Show the next view of the result."),
     ("previous-tab", "previous view", "left_curly_bracket", "Show the previous view of the result."),
     ("its-messages", "its messages", "m", "Show only the messages of this call."),
+    ("leave", "list", "escape", "Go back to the list."),
 )
 _CALL = (
     ("cancel", "cancel the call", "escape", "Cancel the call, as the transport requires."),

@@ -19,7 +19,7 @@ from inspector.check.judge import Judge
 from inspector.client.catalog import KINDS, ListName
 from inspector.client.session import Session
 from inspector.errors import InspectorError
-from inspector.text import count, duration
+from inspector.text import count, duration, safe
 from inspector.tui import events
 from inspector.tui.events import AnySession
 from inspector.tui.files import export_new, write_new
@@ -73,7 +73,7 @@ class MainScreen(Screen[None]):
     #log > #detail { height: 1fr; }
     #last { height: 1; display: none; }
 
-    MainScreen.-medium #body { layout: grid; grid-size: 2 2; grid-columns: 34 1fr; grid-rows: 1fr 14; }
+    MainScreen.-medium #body { layout: grid; grid-size: 2 2; grid-columns: 34 1fr; grid-rows: 5fr 4fr; }
     MainScreen.-medium #log { column-span: 2; width: 100%; }
     MainScreen.-medium #log > #messages { height: 1fr; }
     MainScreen.-medium #log > #detail { display: none; }
@@ -103,6 +103,7 @@ class MainScreen(Screen[None]):
         """Which tab is shown."""
         self.narrow_place = "list"
         """In one column: `list`, `work`, `messages` or `detail`."""
+        self._was_narrow = False
         self.follow_file = follow_file
         self._follow_log = follow_log
         self._ticking = False
@@ -263,7 +264,8 @@ class MainScreen(Screen[None]):
             state = (f"not on disk: {problem}", "error")
         latency = session.pending.latency
         self.query_one(HeaderLine).parts = session_parts(
-            session.server.title or target.label,
+            # A long name must not take the place of the state.
+            safe(session.server.title or target.label, max(self.size.width // 3, 16)),
             target.describe(),
             short_target=target.label,
             transport=target.kind,
@@ -311,8 +313,16 @@ class MainScreen(Screen[None]):
         return self.size.width < MEDIUM
 
     def on_resize(self) -> None:
+        if self._narrow and not self._was_narrow:
+            self.narrow_place = self._place_of_focus()
+        self._was_narrow = self._narrow
         self._arrange()
         self._wake()
+
+    def _place_of_focus(self) -> str:
+        """What one column shows of several: where the focus is."""
+        places = (("messages", self._messages), ("detail", self._detail), ("work", self._work))
+        return next((place for place, pane in places if pane.has_focus_within), "list")
 
     def _arrange(self) -> None:
         """Which panes are shown, by tab, width and phase. Panes keep their state while they are not."""
@@ -327,12 +337,12 @@ class MainScreen(Screen[None]):
             "#catalog": not failed and self.place in KINDS and in_list,
             "#inbox": not failed and self.place == "inbox" and in_list,
             "#work": not failed and self.place in _WORKS and in_work,
-            "#log": where in ("messages", "detail") if narrow else not self.has_class("-log-hidden"),
+            "#log": log_alone or (where in ("messages", "detail") if narrow else not self.has_class("-log-hidden")),
         }
         for selector, display in shown.items():
             self.query_one(selector).display = display and (not log_alone or selector == "#log")
         if narrow:
-            self._messages.display = where == "messages"
+            self._messages.display = where != "detail"
             self._detail.display = where == "detail"
         else:
             self._messages.display = True
@@ -344,7 +354,7 @@ class MainScreen(Screen[None]):
             self._arrange()
 
     def _show_place(self, place: str) -> None:
-        self.remove_class("-maximised")
+        self._maximise(False)
         self.place = place
         if place in KINDS:
             self._catalog.show(place)
@@ -411,21 +421,27 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(self._focus_in, self._messages)
 
     def action_toggle_messages(self) -> None:
+        if self._narrow:
+            self.action_messages()
+            return
         self.toggle_class("-log-hidden")
-        self.remove_class("-maximised")
+        self._maximise(False)
         self._arrange()
         if self.has_class("-log-hidden"):
             self._focus_list()
 
     def action_maximise(self) -> None:
-        self.toggle_class("-maximised")
-        maximised = self.has_class("-maximised")
+        maximised = not self.has_class("-maximised")
+        self._maximise(maximised)
         self.remove_class("-log-hidden")
         if self._narrow:
             self.narrow_place = "messages" if maximised else "list"
-        self._messages.maximised = maximised
         self._arrange()
         self.call_after_refresh(self._focus_in if maximised else lambda _: self._focus_list(), self._messages)
+
+    def _maximise(self, maximised: bool) -> None:
+        self.set_class(maximised, "-maximised")
+        self._messages.maximised = maximised
 
     def show_address(self, name: ListName, address: str) -> None:
         """Go to an item by its name or URI, ready to be used."""

@@ -1,0 +1,21 @@
+"""Every test of the interface has a home of its own: no settings, no recordings, nothing remembered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home, which is the current folder too."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    for name in ("HOME", "INSPECTOR_STATE_HOME", "INSPECTOR_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(folder))
+    for name in ("NO_COLOR", "LC_ALL", "LC_CTYPE", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    monkeypatch.chdir(folder)
+    return folder

@@ -1,0 +1,109 @@
+"""The whole interface, as a test drives it: on the demo server, on a hostile one, on a recording."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+from tui_screens import screen_lines, screen_text
+
+from inspector.client.answers import Standing
+from inspector.client.options import Options
+from inspector.config.settings import Settings
+from inspector.config.targets import RecordingTarget, StdioTarget, Target
+from inspector.tui.app import InspectorApp
+from inspector.tui.screens.main import MainScreen
+
+TESTS = Path(__file__).parents[1]
+ROOT = str(TESTS.parent)
+SESSION = TESTS / "export" / "golden" / "session.mcp.jsonl"
+"""A recording of everything that a recording can hold."""
+WIDE, MEDIUM, NARROW = (160, 45), (120, 35), (80, 24)
+
+PAUSE, TRIES = 0.03, 300
+"""Seconds between two looks at the screen, and how often it is looked at."""
+
+Live = tuple[InspectorApp, Pilot[int]]
+
+
+def demo(*words: str) -> StdioTarget:
+    """The demo server with short lists."""
+    command = (sys.executable, "-m", "inspector.demo", "--items", "30", *words)
+    return StdioTarget(command, name="demo", env={"PYTHONPATH": ROOT})
+
+
+def hostile(case: str, *words: str) -> StdioTarget:
+    """A hostile server of tests/servers."""
+    return StdioTarget((sys.executable, str(TESTS / "servers" / "hostile.py"), "--case", case, *words), name=case)
+
+
+@asynccontextmanager
+async def running(
+    target: Target | None,
+    *,
+    size: tuple[int, int] = WIDE,
+    until: str = "",
+    settings: Settings | None = None,
+    **more: Any,
+) -> AsyncIterator[Live]:
+    """The app on a target, when its screen shows `until`."""
+    options = Options(timeout=20, standing=Standing(sampling="ask", elicitation="ask", roots="ask"))
+    more.setdefault("keep", False)
+    app = InspectorApp(target, options, settings or Settings(), **more)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        if until:
+            await shows(app, pilot, until)
+        yield app, pilot
+
+
+@asynccontextmanager
+async def on_demo(*, size: tuple[int, int] = WIDE, **more: Any) -> AsyncIterator[Live]:
+    """The app on the demo server, all its lists read."""
+    async with running(demo(), size=size, **more) as (app, pilot):
+        await becomes(app, pilot, lambda: has_all_lists(app), "all lists")
+        yield app, pilot
+
+
+@asynccontextmanager
+async def on_recording(path: Path = SESSION, **more: Any) -> AsyncIterator[Live]:
+    """The app on a recording."""
+    async with running(RecordingTarget(path), **more) as (app, pilot):
+        yield app, pilot
+
+
+def has_all_lists(app: InspectorApp) -> bool:
+    """Whether every list of the demo server is there and drawn."""
+    line = screen_lines(app)[1]
+    return "48" in line and all(f"{word} " in line for word in ("Tools", "Prompts")) and "Prompts 5" in line
+
+
+def main_screen(app: InspectorApp) -> MainScreen:
+    """The main screen, also while a dialog stands over it."""
+    return next(screen for screen in app.screen_stack if isinstance(screen, MainScreen))
+
+
+async def shows(app: InspectorApp, pilot: Pilot[Any], words: str) -> None:
+    """Wait until the screen shows these words."""
+    await becomes(app, pilot, lambda: words in screen_text(app), words)
+
+
+async def becomes(app: InspectorApp, pilot: Pilot[Any], so: Callable[[], bool], what: str = "so") -> None:
+    """Wait until something is so; the screen is told where it never is."""
+    for _ in range(TRIES):
+        await pilot.pause(PAUSE)
+        if so():
+            return
+    raise AssertionError(f"never {what}:\n{screen_text(app)}")
+
+
+async def click(app: InspectorApp, pilot: Pilot[Any], words: str, *, times: int = 1) -> None:
+    """Click on words of the screen."""
+    for y, line in enumerate(screen_lines(app)):
+        if words in line:
+            await pilot.click(offset=(line.index(words) + 1, y), times=times)
+            return
+    raise AssertionError(f"{words!r} is not on the screen:\n{screen_text(app)}")

@@ -1,0 +1,343 @@
+"""The main screen over real servers: connecting, lists, tabs, layouts, messages, leaving."""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+from pathlib import Path
+
+import pytest
+from live_app import (
+    MEDIUM,
+    NARROW,
+    SESSION,
+    WIDE,
+    becomes,
+    click,
+    demo,
+    has_all_lists,
+    hostile,
+    main_screen,
+    on_demo,
+    on_recording,
+    running,
+    shows,
+)
+from tui_screens import screen_lines, screen_text
+
+from inspector.client.session import Session
+from inspector.config.settings import Settings
+from inspector.text import safe
+from inspector.tui.app import InspectorApp
+from inspector.tui.panes.catalog import CatalogPane
+from inspector.tui.panes.messages import MessagesPane
+
+
+async def test_it_connects_by_itself_and_fills_the_lists() -> None:
+    async with running(demo(), until="connected") as (app, pilot):
+        await becomes(app, pilot, lambda: has_all_lists(app), "all lists")
+        lines = screen_lines(app)
+        assert lines[0].startswith(" Demo server ")
+        assert "stdio  2025-11-25 legacy" in lines[0]
+        assert "● connected" in lines[0]
+        assert "● rec " in lines[0]
+        assert "echo message" in lines[3]
+        assert app.focused is not None
+        assert main_screen(app).query_one(CatalogPane).has_focus_within
+
+
+async def test_a_number_or_a_click_shows_a_tab_and_focuses_what_it_lists() -> None:
+    async with on_demo() as (app, pilot):
+        for key, words in (
+            ("2", "demo://"), ("3", "Item"), ("4", "greet"), ("6", "Capabilities"), ("7", "asks nothing of you"),
+            ("1", "echo message"),
+        ):  # fmt: skip
+            await pilot.press(key)
+            await shows(app, pilot, words)
+            assert app.focused is not None
+            assert app.focused.is_on_screen
+            assert app.focused.region.x < WIDE[0] // 3
+        await click(app, pilot, "4 Prompts")
+        await shows(app, pilot, "greet")
+        await click(app, pilot, "6 Server")
+        await shows(app, pilot, "Capabilities")
+
+
+async def test_a_click_selects_an_item_and_shows_what_can_be_done_with_it() -> None:
+    async with on_demo() as (app, pilot):
+        await click(app, pilot, "what-time")
+        await shows(app, pilot, "What time is it?")
+
+
+async def test_the_header_says_how_the_connection_fares() -> None:
+    async with running(hostile("silent"), until="connecting") as (app, _):
+        assert "● connecting" in screen_lines(app)[0]
+    async with running(hostile("exits-after-initialize"), until="connection lost") as (app, _):
+        assert "✗ connection lost" in screen_lines(app)[0]
+    async with running(hostile("dead-at-start"), until="not connected") as (app, _):
+        assert "✗ not connected" in screen_lines(app)[0]
+
+
+async def test_a_recording_that_cannot_be_written_is_said_in_the_header() -> None:
+    async with on_demo() as (app, pilot):
+        assert isinstance(app.session, Session)
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (app.session.journal.storage.size, before[1]))
+        try:
+            await app.session.request("ping")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        await shows(app, pilot, "not on disk: ")
+        assert "● connected" not in screen_text(app)
+
+
+async def test_three_widths_show_three_columns_two_or_one() -> None:
+    async with on_demo(size=WIDE) as (app, pilot):
+        assert {"Tools", "Echo", "Result", "Messages"} <= panes(app)
+        assert main_screen(app).query_one("#detail").region.width > 40
+        await pilot.resize_terminal(*MEDIUM)
+        await becomes(app, pilot, lambda: not main_screen(app).query_one("#detail").is_on_screen)
+        log = main_screen(app).query_one("#log").region
+        assert (log.x, log.width) == (0, MEDIUM[0]), "the log is a dock below"
+        assert {"Tools", "Messages"} <= panes(app)
+        await pilot.resize_terminal(*NARROW)
+        await becomes(app, pilot, lambda: panes(app) == {"Tools"}, "one pane")
+        assert "m messages" in screen_lines(app)[-2], "the last message in one line"
+        assert all(len(line) <= NARROW[0] for line in screen_lines(app))
+
+
+async def test_resizing_keeps_the_selection_and_keeps_it_in_view() -> None:
+    async with on_demo(size=WIDE) as (app, pilot):
+        await pilot.press("end", "up", "up")
+        name = selected(app)
+        for size in (MEDIUM, NARROW, (100, 16), WIDE):
+            await pilot.resize_terminal(*size)
+            await becomes(app, pilot, lambda: any(name in line for line in screen_lines(app)), f"{name} in view")
+            assert selected(app) == name
+
+
+async def test_one_column_goes_to_the_work_and_back() -> None:
+    async with on_demo(size=NARROW) as (app, pilot):
+        await pilot.press("enter")
+        await shows(app, pilot, "Tools › ")
+        assert "Says back what it is told." in screen_text(app)
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: "Tools › " not in screen_text(app))
+        await pilot.press("m")
+        await becomes(app, pilot, lambda: panes(app) == {"Messages"}, "the log")
+        await pilot.press("m")
+        await becomes(app, pilot, lambda: panes(app) == {"Tools"}, "the list")
+
+
+async def test_the_log_is_gone_to_hidden_and_maximised() -> None:
+    async with on_demo() as (app, pilot):
+        screen = main_screen(app)
+        await pilot.press("m")
+        await becomes(app, pilot, lambda: screen.query_one(MessagesPane).has_focus_within)
+        await pilot.press("m")
+        await becomes(app, pilot, lambda: screen.query_one(CatalogPane).has_focus_within)
+        await pilot.press("M")
+        await becomes(app, pilot, lambda: "Messages" not in panes(app))
+        assert screen.query_one("#work").region.right == WIDE[0]
+        await pilot.press("M")
+        await becomes(app, pilot, lambda: "Messages" in panes(app))
+        await pilot.press("z")
+        await becomes(app, pilot, lambda: "Tools" not in panes(app))
+        assert screen.query_one("#messages").region.width > WIDE[0] // 2
+        assert screen.query_one(MessagesPane).has_focus_within
+        await pilot.press("z")
+        await becomes(app, pilot, lambda: {"Tools", "Messages"} <= panes(app))
+        assert screen.query_one(CatalogPane).has_focus_within
+
+
+async def test_a_maximised_log_survives_every_width() -> None:
+    async with on_demo() as (app, pilot):
+        await pilot.press("z")
+        for size in (NARROW, MEDIUM, WIDE):
+            await pilot.resize_terminal(*size)
+            await becomes(app, pilot, lambda: "Messages" in panes(app) and "Tools" not in panes(app))
+
+
+async def test_the_footer_names_the_keys_of_the_focused_pane() -> None:
+    async with on_demo() as (app, pilot):
+        assert screen_lines(app)[-1].startswith(" enter open   ^r call   / filter")
+        await pilot.press("6")
+        await becomes(app, pilot, lambda: screen_lines(app)[-1].startswith(" r reconnect   R restart   l log level"))
+        await pilot.press("m")
+        await becomes(app, pilot, lambda: "/ filter" in screen_lines(app)[-1])
+
+
+async def test_quitting_asks_only_while_a_call_is_in_flight() -> None:
+    async with on_demo() as (app, pilot):
+        assert isinstance(app.session, Session)
+        app.session.start("tools/call", {"name": "forget", "arguments": {}})
+        await pilot.press("q")
+        await shows(app, pilot, "Leave with a call in flight?")
+        assert "tools/call forget has no answer yet." in screen_text(app)
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: app.screen is main_screen(app))
+        assert app.is_running
+        await pilot.press("escape", "escape")
+        assert app.is_running, "escape never leaves"
+        await pilot.press("q")
+        await shows(app, pilot, "Leave with a call in flight?")
+        await pilot.press("y")
+        await becomes(app, pilot, lambda: app.return_code == 0 and not app._running)
+    async with on_demo() as (app, pilot):
+        await pilot.press("q")
+        await becomes(app, pilot, lambda: not app._running)
+
+
+async def test_a_click_on_a_key_in_the_footer_presses_it() -> None:
+    async with on_demo() as (app, pilot):
+        await click(app, pilot, "x export")
+        await shows(app, pilot, "Export the recording")
+
+
+async def test_the_session_is_recorded_where_it_was_wished(tmp_path: Path) -> None:
+    path = tmp_path / "session.mcp.jsonl"
+    async with on_demo(keep=True, record=path):
+        pass
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    assert lines[0]["format"] == "mcp-recording"
+    assert lines[-1]["kind"] == "end"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+async def test_the_recording_opens_as_the_session_was() -> None:
+    async with on_recording(until="rec 20") as (app, pilot):
+        lines = screen_lines(app)
+        assert "● recording" in lines[0]
+        assert "nothing is sent" in lines[-1]
+        await shows(app, pilot, "echo")
+        assert "1 Tools 1" in lines[1]
+        await pilot.press("6")
+        await shows(app, pilot, "Capabilities")
+        assert "reconnect" not in screen_text(app)
+        assert "going on" in screen_text(app), "its stderr"
+
+
+async def test_a_recording_without_its_end_is_shown_to_the_last_whole_line(tmp_path: Path) -> None:
+    lines = SESSION.read_bytes().splitlines(keepends=True)
+    torn = tmp_path / "torn.mcp.jsonl"
+    torn.write_bytes(b"".join(lines[:12]) + lines[12][:40])
+    async with on_recording(torn, until="end is missing") as (app, pilot):
+        await shows(app, pilot, "rec 11")
+
+
+async def test_a_recording_that_grows_is_followed_to_its_end(tmp_path: Path) -> None:
+    lines = SESSION.read_bytes().splitlines(keepends=True)
+    growing = tmp_path / "growing.mcp.jsonl"
+    growing.write_bytes(b"".join(lines[:4]))
+    async with on_recording(growing, follow=True, until="following") as (app, pilot):
+        assert "rec 3" in screen_lines(app)[0]
+        with growing.open("ab") as file:
+            file.write(b"".join(lines[4:10]) + lines[10][:30])
+        await shows(app, pilot, "rec 9")
+        assert "1 Tools 1" in screen_lines(app)[1]
+        with growing.open("ab") as file:
+            file.write(lines[10][30:] + b"".join(lines[11:]))
+        await shows(app, pilot, "rec 20")
+        await shows(app, pilot, "● recording")
+
+
+async def test_a_recording_of_a_newer_version_is_shown_raw_with_a_notice(tmp_path: Path) -> None:
+    head, *rest = SESSION.read_bytes().splitlines(keepends=True)
+    newer = tmp_path / "newer.mcp.jsonl"
+    newer.write_bytes(head.replace(b'"version": 1', b'"version": 2') + b"".join(rest))
+    async with on_recording(newer, until="recording of a newer version") as (app, pilot):
+        await shows(app, pilot, "This recording has format version 2")
+        await shows(app, pilot, "rec 21")
+
+
+async def test_the_theme_is_the_one_of_the_settings(home: Path) -> None:
+    async with on_recording(until="echo", settings=Settings(theme="light")) as (app, _):
+        assert app.theme_switch.name == "light"
+        assert not app.current_theme.dark
+    async with on_recording(until="There is no theme `lihgt`", settings=Settings(theme="lihgt")) as (app, _):
+        assert app.theme_switch.name == "dark"
+
+
+async def test_a_theme_is_chosen_by_dialog() -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        await app.run_action("theme", main_screen(app))
+        await shows(app, pilot, "high-contrast")
+        await pilot.press("home", "enter")
+        await becomes(app, pilot, lambda: app.theme_switch.name == "ansi")
+
+
+async def test_a_keymap_moves_keys_in_bindings_hints_and_palette() -> None:
+    keys = {"app.tab-6": "f6", "app.quit": "f10", "app.palette": "f1", "app.tab-1": "nonsense key"}
+    async with on_recording(until="echo", settings=Settings(keymap=keys)) as (app, pilot):
+        assert "f10 quit" in screen_lines(app)[-1]
+        assert "f1 palette" in screen_lines(app)[1]
+        assert "gives `app.tab-1` a key that does not exist" in screen_text(app)
+        await pilot.press("6")
+        assert "Capabilities" not in screen_text(app)
+        await pilot.press("f6")
+        await shows(app, pilot, "Capabilities")
+        await pilot.press("ctrl+p")
+        assert app.screen is main_screen(app)
+        await pilot.press("f1")
+        await becomes(app, pilot, lambda: app.screen is not main_screen(app))
+
+
+async def test_ascii_only_where_the_setting_or_the_locale_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with on_recording(until="echo", settings=Settings(ascii="always")) as (app, _):
+        assert screen_text(app).isascii()
+    monkeypatch.setenv("LANG", "C")
+    async with on_recording(until="echo") as (app, _):
+        assert screen_text(app).isascii()
+    async with on_recording(until="echo", settings=Settings(ascii="never")) as (app, _):
+        assert not screen_text(app).isascii()
+
+
+async def test_the_log_does_not_follow_its_end_where_the_setting_says_so() -> None:
+    async with on_demo(settings=Settings(follow=False)) as (app, _):
+        assert "follow" not in screen_lines(app)[2]
+    async with on_demo() as (app, _):
+        assert "follow" in screen_lines(app)[2]
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_no_text_of_a_server_reaches_the_terminal_as_anything_but_text(size: tuple[int, int]) -> None:
+    async with running(hostile("escapes"), size=size, until="connected") as (app, pilot):
+        await shows(app, pilot, safe("\x1b]0;owned\x07")[:6])
+        assert isinstance(app.session, Session)
+        app.session.start("tools/call", {"name": "echo", "arguments": {}})
+        app.session.start("tools/call", {"name": "error", "arguments": {}})
+        for keys in (
+            ["1"], ["enter"], ["ctrl+r"], ["escape"], ["2"], ["3"], ["4"], ["enter"], ["escape"], ["6"],
+            ["m"], ["end"], ["enter"], ["right_curly_bracket"], ["z"], ["z"], ["question_mark"], ["escape"],
+            ["1", "ctrl+p", *"red"], ["escape"], ["x"], ["escape"],
+        ):  # fmt: skip
+            await pilot.press(*keys)
+            await pilot.pause(0.06)
+            assert_plain(app)
+
+
+def assert_plain(app: InspectorApp) -> None:
+    """No strip of the screen holds a character that a terminal would act on, or that hides or turns others."""
+    for line in screen_lines(app):
+        bad = [char for char in line if ord(char) < 32 or 127 <= ord(char) < 160 or char in "\u200b\u202e\u202c\u2066"]
+        assert not bad, f"{bad!r} in {line!r}"
+
+
+async def test_a_server_that_names_markup_and_a_title_is_quoted_in_notices() -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        app.notify("\x1b]0;owned\x07 [bold red]markup[/]")
+        await shows(app, pilot, "[bold red]markup[/]")
+        assert_plain(app)
+
+
+def panes(app: InspectorApp) -> set[str]:
+    """The beginnings of the titles of the panes that are on the screen."""
+    return {found for line in screen_lines(app) for found in re.findall(r"╭─ ([^─]+?)(?:  [^─]*)? ─", line)}
+
+
+def selected(app: InspectorApp) -> str:
+    """The name of the tool under the cursor."""
+    item = main_screen(app).query_one(CatalogPane).item
+    assert item is not None
+    return str(item["name"])
