@@ -315,7 +315,7 @@ class StdioTransport:
         self._held.append(outgoing.data)
 
     def _send_unheard(self, outgoing: Outgoing) -> None:
-        """The child has stopped reading. Most likely it is ending, and how it ended is the better reason: wait for it."""
+        """The child has stopped reading, mostly since it is ending: how it ended is the better reason, so wait for that."""
         self.sink.sent(self.channel, outgoing)
         self._unheard.append(outgoing)
         if self._deaf is None:
