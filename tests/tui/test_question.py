@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_demo import Ticking, desk, go
 from textual.widgets import Button
-from tui_screens import screen_lines, screen_text, settle
 
 from inspector.client.answers import Question
 from inspector.client.recorded import RecordedSession
@@ -18,6 +16,9 @@ from inspector.journal.journal import Journal
 from inspector.tui.events import ShowExchange
 from inspector.tui.panes import links
 from inspector.tui.panes.question import QuestionPane
+from inspector.tui.widgets.form import FormView
+from tests.tui.live_demo import Ticking, desk, go
+from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 
 def answers(session: Session) -> list[Any]:
@@ -223,7 +224,8 @@ async def test_whoever_types_in_the_form_of_the_call_is_not_interrupted(tmp_path
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
         app.work.on_request_pane_send(app.work.request.Send(work, {}))
-        await pilot.press("x")
+        # As if a key had been pressed before the server could ask.
+        app.work.request.on_form_view_changed(FormView.Changed(app.work.request.form))
         await settle(pilot, lambda: app.work.asking.display)
         await pilot.pause(0.1)
         assert app.work.request.has_focus_within

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_demo import desk, go, sent
-from tui_screens import screen_lines, screen_text, settle
 
 from inspector.config.remember import ServerMemory
 from inspector.tui.panes.works import label
+from tests.tui.live_demo import desk, go, sent
+from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 
 async def test_a_tool_with_one_text_takes_three_steps(tmp_path: Path) -> None:
@@ -268,3 +268,32 @@ async def test_a_linked_resource_is_shown_and_read(tmp_path: Path) -> None:
 def test_a_past_call_is_named_by_its_text_or_its_json(arguments: Any, name: str) -> None:
     assert label(arguments) == name
     assert len(label({"a": "x" * 1000})) <= 24
+
+
+async def test_a_list_read_again_brings_the_new_schema_and_keeps_what_was_filled_in(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        work = await go(app, pilot, "tools", "echo")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await pilot.press(*"kept")
+        before = work.subject.item
+        fresh = [dict(item) for item in session.catalog.tools.items]
+        fresh[0]["inputSchema"] = {"type": "object", "properties": {"message": {"type": "string"}, "twice": {}}}
+        fresh[0]["description"] = "Says it once or twice."
+        session.catalog.tools.begin()
+        session.catalog.tools.page({"tools": fresh})
+        session.changes.bump("tools")
+        await settle(pilot, lambda: "Says it once or twice." in screen_text(app))
+        await settle(pilot, lambda: "twice  " in screen_text(app) and "kept" in screen_text(app))
+        assert work.subject.item is not before
+        assert app.work.request.form.value == {"message": "kept"}
+
+
+async def test_escape_leads_from_the_result_to_the_list(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "what-time")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.result.answer is not None)
+        app.work.result.focus_inside()
+        await pilot.press("escape")
+        await settle(pilot, lambda: app.catalog.has_focus_within)

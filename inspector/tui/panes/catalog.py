@@ -68,6 +68,7 @@ class CatalogPane(Edge):
             name: _Place(CatalogRows(session.catalog[name])) for name in session.catalog.lists
         }
         self._phase_seen = -1
+        self._told: dict[str, Any] | None = None
         self._list = VirtualList(self._places["tools"].rows)
         self._notice = Paragraphs(after=1)
         self._notice.display = False
@@ -148,6 +149,9 @@ class CatalogPane(Edge):
         first = place.rows.advance()
         if first is not None:
             self._list.source_changed(first)
+            if self.item is not self._told:
+                # The same item as before, but as the server lists it now.
+                self._tell()
         self._describe()
         if place.rows.behind:
             self.set_timer(0.02, self.tick)
@@ -261,4 +265,5 @@ class CatalogPane(Edge):
             self.post_message(ItemOpened(self.list_name, item))
 
     def _tell(self) -> None:
-        self.post_message(ItemHighlighted(self.list_name, self.item))
+        self._told = self.item
+        self.post_message(ItemHighlighted(self.list_name, self._told))

@@ -118,9 +118,10 @@ class RequestPane(SnugEdge):
     # What is shown
 
     def announce(self, work: Work | None) -> None:
-        """Name the item that is shown from now on; its form follows with `show`."""
+        """Name the item that is shown from now on; all that needs a new layout follows with `show`."""
         self.work = work
-        self._draw_about()
+        if work is None:
+            self._draw_about()
         self.refresh_state()
 
     async def show(self, work: Work) -> None:
@@ -148,7 +149,8 @@ class RequestPane(SnugEdge):
         if known is not None and known.form is not form:
             await known.remove()
             known = None
-        if self._touched or view.json_mode or known is not None:
+        begun = self._touched or view.json_mode
+        if known is not None or (begun and self._key != key):
             # What was begun stays as it is: text that is no JSON yet, scrolling, undoing.
             view.display = False
             if self._key is not None:

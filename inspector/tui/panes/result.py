@@ -12,7 +12,7 @@ from textual.worker import get_current_worker
 from inspector.errors import InspectorError, ServerError, ServerExited
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED
 from inspector.text import duration, size
-from inspector.tui.events import AnySession, Copy, HintsChanged, OpenResource, Save, ShowExchange
+from inspector.tui.events import AnySession, Copy, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.links import Link, look_at, open_in_browser
@@ -96,7 +96,7 @@ class ResultPane(SnugEdge):
         self.tabs = [] if plain else self._views
         self.tab_row.active = tab
         self._content.set_class(plain and not self._notice.display, "-alone")
-        self.state_keys = self.hints()
+        self.state_keys = [hint for hint in self.hints() if hint.verb != "result.leave"]
         self.draw_state()
 
     def _draw_edge(self) -> None:
@@ -205,6 +205,7 @@ class ResultPane(SnugEdge):
             wanted.append(("result.json", "content" if answer.tab == "raw" else "json"))
         if answer.outcome.request_n:
             wanted.append("result.its-messages")
+        wanted.append("result.leave")
         return hints(self, *wanted)
 
     def on_tab_row_chosen(self, event: TabRow.Chosen) -> None:
@@ -260,6 +261,9 @@ class ResultPane(SnugEdge):
     def on_content_view_save_requested(self, event: ContentView.SaveRequested) -> None:
         event.stop()
         self.post_message(Save(event.data, event.suggested, "what the server sent"))
+
+    def action_leave(self) -> None:
+        self.post_message(LeaveWork())
 
     # Links that must be opened first (C-ELIC-05)
 

@@ -88,15 +88,20 @@ class WorkPane(Container):
 
     def show_item(self, list_name: ListName, item: dict[str, Any] | None) -> None:
         """Show an item as it was left, with its form, its call or its result; None for no item at all."""
-        self.question = None
         if item is None:
-            self.work = None
+            self.work = self.question = None
             self._items.drop()
             self.request.announce(None)
             self._draw_lower()
             return
+        known = self.work.subject.item if self.work is not None else None
         work = self.works.of(Subject(list_name, item))
         work.pinned = 0
+        if work is self.work and item is not known:
+            # The list was read again: what the user is doing with the item goes on.
+            self._items.want(work)
+            return
+        self.question = None
         if work is self.work and self.request.work is work:
             self._draw_lower()
             return
@@ -169,7 +174,7 @@ class WorkPane(Container):
         self._edits = self.request.edits
         if self.work is work:
             self.question = None
-            self.request.announce(work)
+            self.request.redraw()
             self._draw_lower()
             self.set_timer(PATIENCE, partial(self._move_to_call, work))
 
