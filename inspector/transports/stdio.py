@@ -315,7 +315,7 @@ class StdioTransport:
         self._held.append(outgoing.data)
 
     def _send_unheard(self, outgoing: Outgoing) -> None:
-        """The child has stopped reading, mostly since it is ending: how it ended is the better reason, so wait for that."""
+        """The child has stopped reading, mostly since it is ending: how it ended is the better reason, so wait."""
         self.sink.sent(self.channel, outgoing)
         self._unheard.append(outgoing)
         if self._deaf is None:
