@@ -6,7 +6,7 @@ Cheaper than messages, and safe in a flood: twenty thousand changes between two 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, get_args
 
 Topic = Literal[
     "phase", "server", "tools", "resources", "templates", "prompts", "calls", "inbox", "subscriptions", "log"
@@ -17,15 +17,15 @@ class Changes:
     """Counters by topic, and at most one listener that is woken once until it has looked."""
 
     def __init__(self) -> None:
-        self.counts: dict[str, int] = {}
+        self.counts: dict[Topic, int] = dict.fromkeys(get_args(Topic), 0)
         self._wake: Callable[[], None] | None = None
 
     def __getitem__(self, topic: Topic) -> int:
-        return self.counts.get(topic, 0)
+        return self.counts[topic]
 
     def bump(self, topic: Topic) -> None:
         """Something about `topic` is new."""
-        self.counts[topic] = self.counts.get(topic, 0) + 1
+        self.counts[topic] += 1
         if self._wake is not None:
             self._wake()
 

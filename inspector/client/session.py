@@ -33,6 +33,11 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import LEGACY, NEWEST_MODERN
 from inspector.transports.base import Outgoing, Sink, Transport
 
+# Looking a member up in an enum costs more than the comparison; `on_frame` does it for each message.
+_REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = (
+    Shape.REQUEST, Shape.NOTIFICATION, Shape.RESULT, Shape.ERROR, Shape.BATCH,
+)  # fmt: skip
+
 LOOKED_AT = 2000
 """Events after a request that are looked at for the reason of a silence."""
 
@@ -279,13 +284,13 @@ class Session:
     def on_frame(self, frame: Frame) -> None:
         """Settle, ask or tell, by the message's shape."""
         shape = frame.shape
-        if shape is Shape.NOTIFICATION:
-            self.driver.on_notification(frame, frame.message)
-        elif shape is Shape.RESULT or shape is Shape.ERROR:
+        if shape is _RESULT or shape is _ERROR:
             self.pending.answer(frame.n, frame.message)
-        elif shape is Shape.REQUEST:
+        elif shape is _NOTIFICATION:
+            self.driver.on_notification(frame, frame.message)
+        elif shape is _REQUEST:
             self.driver.on_request(frame, frame.message)
-        elif shape is Shape.BATCH:
+        elif shape is _BATCH:
             for item in frame.message:
                 inner = jsonrpc.shape_of(item)
                 if inner is not Shape.BATCH and inner is not Shape.NONE:

@@ -52,6 +52,8 @@ KINDS = {
 }  # fmt: skip
 DIR_NAMES = ("local", "send", "recv")
 KIND_NAMES = ("rpc", "invalid", "stderr", "http", "sse", "life", "auth", "note", "other")
+_LARGE = 1 << 14
+"""Bytes from which on it pays to search for the few characters that need an escape instead of looking at each."""
 _ENVELOPE = frozenset(("n", "t", "dir", "kind", "ch", "raw", "b64"))
 
 
@@ -126,25 +128,26 @@ def event_line(n: int, t: int, dir: str, kind: str, ch: str, payload: str | None
     return f'{head}{extra},"raw":{escape(payload)}}}\n'
 
 
-def is_utf8(raw: bytes) -> bool:
-    """Whether the bytes are UTF-8."""
-    try:
+def parsed_line(head: str, raw: bytes) -> bytes:
+    """The line of a message that was read as JSON: `head` is all of it up to the value of `raw`.
+
+    Raises UnicodeDecodeError where the message is not UTF-8.
+    """
+    if len(raw) < _LARGE:
+        return f"{head}{escape(raw.decode('utf-8'))}}}\n".encode()
+    if not raw.isascii():
         raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+    return b'%b"%b"}\n' % (head.encode(), escape_parsed(raw))
 
 
 def escape_parsed(raw: bytes) -> bytes:
-    """UTF-8 that was read as JSON, as it stands within the quotes of a JSON string.
+    """What `escape` does, without the quotes, for UTF-8 that was read as JSON; three times as fast for long texts.
 
     Outside of its strings JSON allows four characters of white space, inside of them no control character at all: what
-    else `escape` looks for cannot be there. Five searches for a byte take a third of the time of one look at each.
+    else `escape` looks for cannot be there.
     """
     raw = raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
-    if b"\n" in raw or b"\r" in raw or b"\t" in raw:
-        raw = raw.replace(b"\n", b"\\n").replace(b"\r", b"\\r").replace(b"\t", b"\\t")
-    return raw
+    return raw.replace(b"\n", b"\\n").replace(b"\r", b"\\r").replace(b"\t", b"\\t")
 
 
 def extra_json(fields: dict[str, Any]) -> str:

@@ -19,10 +19,6 @@ _STRING_BASE = -2
 _KEPT_ANSWERED = 4096
 _KEPT_CHANNELS = 4096
 
-# Looking a member up in an enum costs more than comparing it; this is the hot path.
-_SEND, _RECV = Dir.SEND, Dir.RECV
-_RPC, _INVALID_KIND, _HTTP, _SSE = Kind.RPC, Kind.INVALID, Kind.HTTP, Kind.SSE
-_NONE, _REQUEST, _NOTIFICATION, _BATCH, _ERROR = Shape.NONE, Shape.REQUEST, Shape.NOTIFICATION, Shape.BATCH, Shape.ERROR
 _MAX_NAMES = 0xFFFF
 _MAX_DIRECT_ID = 1 << 62
 
@@ -45,6 +41,13 @@ class State(IntEnum):
     LOST = 10
     """The connection ended before the answer."""
 
+
+# Looking a member up in an enum costs more than all that is done with it; this is the hot path.
+_SEND, _RECV = Dir.SEND, Dir.RECV
+_RPC, _INVALID_KIND, _HTTP, _SSE = Kind.RPC, Kind.INVALID, Kind.HTTP, Kind.SSE
+_NONE, _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = Shape
+_PENDING, _DONE, _FAILED, _INVALID = State.PENDING, State.DONE, State.ERROR, State.INVALID
+_GIVEN_UP = (State.CANCELLED, State.TIMED_OUT)
 
 STATE_NAMES = (
     "plain", "pending", "done", "error", "cancelled", "timeout", "late", "invalid", "unknown", "doubled", "lost",
@@ -219,28 +222,29 @@ class Index:
                     pair = parent = self._request_meant(message, dir)
                 if not pair and dir is _RECV:
                     parent = self._enclosing(channel)
+            elif shape is _REQUEST:
+                id_code = self._encode_id(message["id"])
+                name = message["method"]
+                method = self.method_names.numbers.get(name) or self.method_names.number(name)
+                state = _PENDING
+                parent = self._open_request(n, dir, channel, message)
+            elif shape is _RESULT or shape is _ERROR:
+                id_code = self._encode_id(message.get("id"))
+                pair, state = self._close_request(n, dir, message, shape)
+                if pair:
+                    method = self.methods[pair - 1]
+                    parent = self.parents[pair - 1]
             elif shape is _BATCH:
                 for item in message:
                     if type(item) is dict:
                         pair = self._pair_in_batch(n, dir, item) or pair
-            elif shape is not _NONE:
-                id_code = self._encode_id(message.get("id"))
-                if shape is _REQUEST:
-                    method = self.method_names.number(message["method"])
-                    state = State.PENDING
-                    parent = self._open_request(n, dir, channel, message)
-                else:
-                    pair, state = self._close_request(n, dir, message, shape)
-                    if pair:
-                        method = self.methods[pair - 1]
-                        parent = self.parents[pair - 1]
             else:
-                state = State.INVALID
+                state = _INVALID
                 self.invalid += 1
         else:
             shape = _NONE
             if kind is _INVALID_KIND:
-                state = State.INVALID
+                state = _INVALID
                 self.invalid += 1
                 parent = self._channel_request.get(channel, 0)
             elif kind is _HTTP or kind is _SSE:
@@ -322,15 +326,14 @@ class Index:
         if len(self._answered) > _KEPT_ANSWERED:
             self._answered.popitem(last=False)
         failed = shape is _ERROR or _is_tool_error(message)
-        late = self.states[request - 1] != State.PENDING
-        if not late:
-            self._settle(request, State.ERROR if failed else State.DONE)
         self.pairs[request - 1] = n
         if failed:
             self.errors += 1
-        if late:
+        if self.states[request - 1] != _PENDING:
             return request, State.LATE
-        return request, State.ERROR if failed else State.DONE
+        state = _FAILED if failed else _DONE
+        self._settle(request, state)
+        return request, state
 
     def _pair_in_batch(self, n: int, dir: Dir, item: dict[str, Any]) -> int:
         shape = shape_of(item)
@@ -344,7 +347,7 @@ class Index:
         self.states[request - 1] = state
         self._open_calls.pop(request, None)
         token = self._token_of.pop(request, None)
-        if token is not None and state not in (State.CANCELLED, State.TIMED_OUT):
+        if token is not None and state not in _GIVEN_UP:
             self._tokens.pop(token, None)
 
     def _request_meant(self, message: dict[str, Any], dir: Dir) -> int:

@@ -21,17 +21,17 @@ from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import (
     DIR_NAMES,
     FORMAT,
+    KIND_NAMES,
     VERSION,
     Dir,
     Event,
     Kind,
     dumps,
     escape,
-    escape_parsed,
     event_line,
     extra_json,
     header_line,
-    is_utf8,
+    parsed_line,
     read_event,
     to_base64,
 )
@@ -46,7 +46,7 @@ _BLOCK = 1 << 20
 _HEADER_LIMIT = 1 << 20
 
 # Looking a member up in an enum costs as much as the rest of what is done with it once for each message.
-_RECV, _RPC, _INVALID = Dir.RECV, Kind.RPC, Kind.INVALID
+_SEND, _RECV, _RPC, _INVALID = Dir.SEND, Dir.RECV, Kind.RPC, Kind.INVALID
 _NONE, _NOTIFICATION = Shape.NONE, Shape.NOTIFICATION
 
 
@@ -160,22 +160,24 @@ class Journal:
         index, storage = self.index, self.storage
         t = self.now()
         exact = not (cut or self.redactor.active)
-        head = f',"t":{t},"dir":"recv","kind":"rpc","ch":{escape(channel)}{extra},"raw":"'.encode()
+        rest = f',"t":{t},"dir":"recv","kind":"rpc","ch":{escape(channel)}{extra},"raw":'
         lines: list[bytes] = []
         parsed: list[tuple[Kind, Shape, Any]] = []
         for n, raw in enumerate(messages, index.count + 1):
             why = ""
             try:
                 message = parse(raw)
-            except NotJson as problem:
-                why = str(problem) if raw.strip() else "an empty line"
-                parsed.append((_INVALID, _NONE, None))
-            else:
                 parsed.append((_RPC, shape_of(message), message))
-            if exact and not why and (raw.isascii() or is_utf8(raw)):
-                lines.append(b'{"n":%d%b%b"}\n' % (n, head, escape_parsed(raw)))
-            else:
-                lines.append(self._odd_line(n, t, channel, raw, extra, why, cut))
+                if exact:
+                    lines.append(parsed_line(f'{{"n":{n}{rest}', raw))
+                    continue
+            except NotJson as problem:
+                why = ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
+                parsed.append((_INVALID, _NONE, None))
+            except UnicodeDecodeError:
+                pass
+            more = extra + why + (',"cut":true' if cut else "")
+            lines.append(self._line(n, t, "recv", parsed[-1][0], channel, raw, more))
         offset = storage.size
         storage.append(lines[0] if len(lines) == 1 else b"".join(lines))
         # Only now, so that whoever reads in another thread finds in the file what is in the index.
@@ -187,12 +189,8 @@ class Journal:
                 frames.append(Frame(n, t, channel, shape, message))
         return frames
 
-    def _odd_line(self, n: int, t: int, channel: str, raw: bytes, extra: str, why: str, cut: bool) -> bytes:
-        """The line of a message with something to be said about it; `why` it is no JSON, or empty."""
-        if why:
-            extra += ',"why":' + dumps(why)
-        if cut:
-            extra += ',"cut":true'
+    def _line(self, n: int, t: int, dir: str, kind: Kind, channel: str, raw: bytes, extra: str) -> bytes:
+        """The line of any message, whatever its bytes are, without the secrets in it."""
         try:
             text, binary = raw.decode("utf-8"), False
         except UnicodeDecodeError:
@@ -200,7 +198,7 @@ class Journal:
             extra += ',"encoding":"not UTF-8"'
         if self.redactor.active:
             text, binary, extra = self._redact(raw, text, binary, extra)
-        return event_line(n, t, "recv", "invalid" if why else "rpc", channel, text, binary, extra).encode()
+        return event_line(n, t, dir, KIND_NAMES[kind], channel, text, binary, extra).encode("utf-8")
 
     def record_sent(
         self, channel: str, data: bytes, message: Any = None, extra: str = "", *, hold: bool = False
@@ -209,19 +207,11 @@ class Journal:
 
         With `hold` it is written with the next event or at `flush`, which must come before the bytes go out.
         """
-        binary = False
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError:
-            text, binary = to_base64(data), True
-        if self.redactor.active:
-            text, binary, extra = self._redact(data, text, binary, extra)
-        kind, name = (Kind.RPC, "rpc") if message is not None else (Kind.INVALID, "invalid")
-        t = self.now()
-        offset = self.storage.size
-        line = event_line(self.index.count + 1, t, "send", name, channel, text, binary, extra)
-        self.storage.append(line.encode("utf-8"), hold=hold)
-        return self.index.add(t, Dir.SEND, kind, channel, offset, len(data), message)
+        kind = _RPC if message is not None else _INVALID
+        t, offset = self.now(), self.storage.size
+        line = self._line(self.index.count + 1, t, "send", kind, channel, data, extra)
+        self.storage.append(line, hold=hold)
+        return self.index.add(t, _SEND, kind, channel, offset, len(data), message)
 
     def flush(self) -> None:
         """Write what was recorded with `hold`."""

@@ -21,9 +21,10 @@ RESOURCE_NOT_FOUND = -32002
 URL_ELICITATION_REQUIRED = -32042
 USER_REJECTED = -1
 
-# The standard library's parser is loaded anyway; pydantic_core parses five times faster but takes 50 ms to import:
-# as long as the standard library takes for about so many bytes.
+# The standard library's JSON is loaded anyway. pydantic_core is three to five times faster, but takes 50 ms to import:
+# what the standard library takes longer for about so many bytes, a message counting as so many more.
 _WARM_AFTER = 2 << 20
+_WEIGHT = 128
 
 
 class Shape(IntEnum):
@@ -41,18 +42,25 @@ class NotJson(ValueError):
     """The bytes are not JSON at all; the text says why and where."""
 
 
-class Parser:
-    """Reads JSON: with the standard library's parser the first megabytes, with `pydantic_core` once there were more."""
+class Codec:
+    """Reads and writes JSON: with the standard library at first, with `pydantic_core` once there was enough of it."""
 
     def __init__(self) -> None:
         self.parsed = 0
-        self.fast: Callable[[bytes], Any] | None = None
+        self._fast_parse: Callable[[bytes], Any] | None = None
+        self._fast_encode: Callable[[Any], bytes] | None = None
 
-    def warm(self) -> None:
-        """Load the fast parser now."""
-        from pydantic_core import from_json
+    @property
+    def warm(self) -> bool:
+        """Whether the fast library is loaded."""
+        return self._fast_parse is not None
 
-        self.fast = from_json
+    def warm_up(self) -> None:
+        """Load the fast library now."""
+        from pydantic_core import from_json, to_json
+
+        self._fast_encode = to_json
+        self._fast_parse = from_json
 
     def parse(self, raw: bytes) -> Any:
         """The JSON value in `raw`, read as leniently as can be.
@@ -61,24 +69,42 @@ class Parser:
         skipped; bytes that are not UTF-8 become U+FFFD *in the value only* (the recording keeps the bytes).
         Of duplicate keys the last wins. Raises `NotJson` with the reason.
         """
-        if self.fast is None:
-            self.parsed += len(raw)
+        if self._fast_parse is None:
+            self.parsed += len(raw) + _WEIGHT
             if self.parsed < _WARM_AFTER:
                 return _lenient(raw)
-            self.warm()
+            self.warm_up()
             return self.parse(raw)
         try:
-            return self.fast(raw)
+            return self._fast_parse(raw)
         except ValueError:
             return _lenient(raw)
 
+    def encode(self, message: Any) -> bytes:
+        """The message as one line of UTF-8 JSON without its line feed (C-STDIO-02).
 
-_parser = Parser()
-parse = _parser.parse
-warm_up = _parser.warm
+        Text that UTF-8 cannot carry (a lone surrogate that a server sent us) goes out as the escape it came as.
+        """
+        if self._fast_encode is not None:
+            try:
+                return self._fast_encode(message)
+            except ValueError:
+                pass  # A lone surrogate, or nested deeper than it can.
+        try:
+            return _encode_plain(message).encode("utf-8")
+        except UnicodeEncodeError:
+            return _encode_ascii(message).encode("ascii")
+
+
+_codec = Codec()
+parse = _codec.parse
+encode = _codec.encode
+warm_up = _codec.warm_up
 
 
 _decode = json.JSONDecoder().decode
+_encode_plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encode_ascii = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
 def _lenient(raw: bytes) -> Any:
@@ -97,19 +123,23 @@ def _lenient(raw: bytes) -> Any:
         raise NotJson("an integer of more than 4,300 digits") from None
 
 
+# Done for each message, and looking a member up in an enum costs as much as all the rest of it.
+_NONE, _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = Shape
+
+
 def shape_of(value: Any) -> Shape:
     """Classify a parsed message. `NONE` means: JSON, but no JSON-RPC message (C-BASE-01)."""
     if type(value) is not dict:
-        return Shape.BATCH if type(value) is list and value else Shape.NONE
+        return _BATCH if type(value) is list and value else _NONE
     if "method" in value:
         if type(value["method"]) is not str:
-            return Shape.NONE
-        return Shape.REQUEST if value.get("id") is not None else Shape.NOTIFICATION
+            return _NONE
+        return _REQUEST if value.get("id") is not None else _NOTIFICATION
     if value.get("error") is not None:
-        return Shape.ERROR
+        return _ERROR
     if "result" in value:
-        return Shape.RESULT
-    return Shape.ERROR if "error" in value else Shape.NONE
+        return _RESULT
+    return _ERROR if "error" in value else _NONE
 
 
 def id_key(value: Any) -> int | str | float | None:
@@ -144,18 +174,3 @@ def error(id: Any, code: int, message: str, data: Any = None) -> dict[str, Any]:
     if data is not None:
         body["data"] = data
     return {"jsonrpc": VERSION, "id": id, "error": body}
-
-
-_encode_plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_encode_ascii = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
-
-
-def encode(message: Any) -> bytes:
-    """The message as one line of UTF-8 JSON without its line feed (C-STDIO-02).
-
-    Text that UTF-8 cannot carry (a lone surrogate that a server sent us) goes out as the escape it came as.
-    """
-    try:
-        return _encode_plain(message).encode("utf-8")
-    except UnicodeEncodeError:
-        return _encode_ascii(message).encode("ascii")

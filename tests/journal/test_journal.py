@@ -13,7 +13,7 @@ from inspector.journal.findings import Finding
 from inspector.journal.format import Dir, Kind, escape, escape_parsed
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
-from inspector.protocol.jsonrpc import NotJson, Parser, Shape
+from inspector.protocol.jsonrpc import Codec, NotJson, Shape
 
 HOSTILE = [
     b'{"jsonrpc":"2.0","id":1,"result":{}}',
@@ -401,21 +401,29 @@ def test_a_parsed_message_is_escaped_as_a_json_encoder_would(text):
 
 @pytest.mark.parametrize("fast", [True, False])
 def test_nothing_that_needs_another_escape_is_read_as_json(fast):
-    parser = Parser()
+    codec = Codec()
     if fast:
-        parser.warm()
+        codec.warm_up()
     for code in set(range(32)) - {9, 10, 13}:
         for raw in (b'{"a":%c1}', b'{"a":"x%cy"}', b'{"x%cy":"\\u0041\xc3\xa9"}', b"%c[1]", b"[1]%c"):
             with pytest.raises(NotJson):
-                parser.parse(raw % code)
+                codec.parse(raw % code)
 
 
 @pytest.mark.parametrize("space", [b"\t", b"\n", b"\r", b"\r\n\t ", b""])
-def test_white_space_within_a_message_is_kept(journal, space):
-    raw = b'{%b"method": "x","params": {"a": "\\u001b \\n \\\\ \\" \xc3\xa9"}}' % space
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_white_space_within_a_message_is_kept(journal, space, size):
+    raw = b'{%b"method": "x","params": {"a": "\\u001b \\n \\\\ \\" \xc3\xa9%b"}}' % (space, b"x" * size)
     journal.record_received("post-1", [raw])
     assert journal.event(1).bytes == raw
     assert reopen(journal).event(1).bytes == raw
+
+
+def test_a_long_message_that_is_not_utf8_is_kept_byte_for_byte(journal):
+    raw = b'{"a":"' + b"x" * 100_000 + b'\xff"}'
+    journal.record_received("stdio", [raw])
+    assert journal.event(1).bytes == raw
+    assert journal.event(1).fields["encoding"] == "not UTF-8"
 
 
 def test_notifications_that_nobody_heeds_are_recorded_and_not_handed_on(journal):

@@ -19,10 +19,10 @@ json_values = st.recursive(
 
 @pytest.fixture(params=["standard library", "fast"])
 def parse(request):
-    parser = jsonrpc.Parser()
+    codec = jsonrpc.Codec()
     if request.param == "fast":
-        parser.warm()
-    return parser.parse
+        codec.warm_up()
+    return codec.parse
 
 
 def test_big_integers_are_exact(parse):
@@ -63,21 +63,53 @@ def test_an_integer_of_five_thousand_digits_is_refused_in_words():
         jsonrpc._lenient(b'{"a": ' + b"9" * 5000 + b"}")
 
 
-def test_the_fast_parser_is_taken_once_there_are_many_messages():
-    parser = jsonrpc.Parser()
-    assert parser.parse(b'{"a": 1}') == {"a": 1}
-    assert parser.fast is None
+def test_the_fast_library_is_loaded_once_there_was_much_to_parse():
+    codec = jsonrpc.Codec()
+    assert codec.parse(b'{"a": 1}') == {"a": 1}
+    assert not codec.warm
     large = json.dumps({"a": "x" * 3_000_000}).encode()
-    assert len(parser.parse(large)["a"]) == 3_000_000
-    assert parser.fast is not None
+    assert len(codec.parse(large)["a"]) == 3_000_000
+    assert codec.warm
+
+
+def test_many_small_messages_count_too():
+    codec = jsonrpc.Codec()
+    for _ in range(20_000):
+        codec.parse(b"{}")
+    assert codec.warm
 
 
 @given(json_values)
 def test_both_parsers_read_the_same(value):
     raw = json.dumps(value).encode()
-    fast = jsonrpc.Parser()
-    fast.warm()
+    fast = jsonrpc.Codec()
+    fast.warm_up()
     assert fast.parse(raw) == jsonrpc._lenient(raw) == value
+
+
+@given(json_values)
+def test_both_libraries_write_the_same_value(value):
+    fast = jsonrpc.Codec()
+    fast.warm_up()
+    assert json.loads(fast.encode(value)) == json.loads(jsonrpc.Codec().encode(value)) == value
+
+
+@pytest.mark.parametrize(
+    "value", ['\x00\x08\t\n\x0b\x0c\r\x1f "\\/\x7f\x85\u2028é😀', math.inf, -math.inf, math.nan, 10**40, 0.1]
+)
+def test_both_libraries_spell_it_alike(value):
+    fast = jsonrpc.Codec()
+    fast.warm_up()
+    assert fast.encode(value) == jsonrpc.Codec().encode(value)
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_message_nested_as_deeply_as_python_allows_goes_out(warm):
+    codec = jsonrpc.Codec()
+    if warm:
+        codec.warm_up()
+    value = json.loads("[" * 700 + "]" * 700)
+    assert codec.encode(value) == b"[" * 700 + b"]" * 700
 
 
 @given(json_values)
@@ -88,7 +120,10 @@ def test_encoding_is_one_line_and_exact(value):
 
 
 def test_a_lone_surrogate_goes_out_as_the_escape_it_came_as():
-    assert jsonrpc.encode({"a": "\ud800"}) == b'{"a":"\\ud800"}'
+    codec = jsonrpc.Codec()
+    assert codec.encode({"a": "\ud800"}) == b'{"a":"\\ud800"}'
+    codec.warm_up()
+    assert codec.encode({"a": "\ud800"}) == b'{"a":"\\ud800"}'
 
 
 @pytest.mark.parametrize(
