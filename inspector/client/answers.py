@@ -92,7 +92,8 @@ class Question:
         if self.topic == "elicitation":
             result: dict[str, Any] = {"action": "accept"}
             if content is not None:
-                result["content"] = content
+                # The schema of ElicitResult wants an object here, whatever the server asks for.
+                result["content"] = content if isinstance(content, dict) else {}
         elif self.topic == "roots":
             result = {"roots": content}
         else:

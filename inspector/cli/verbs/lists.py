@@ -71,6 +71,7 @@ def _print(out: Output, found: ServerList, more: str | None, findings: Iterable[
         if found.error is not None:
             raise found.error
         out.document({found.kind.key: found.items} | ({} if more is None else {"nextCursor": more}))
+        _tell(out, found, findings)
         return 0
     from inspector.cli.rows import ROWS
 
@@ -80,13 +81,18 @@ def _print(out: Output, found: ServerList, more: str | None, findings: Iterable[
         raise found.error
     if found.pages and not found.items:
         out.note(f"The server has no {found.kind.name}.")
+    _tell(out, found, findings)
+    if more is not None:
+        out.note(f"note: There is more: --cursor {out.safe(shlex.quote(more), NOTE)}")
+    return 0
+
+
+def _tell(out: Output, found: ServerList, findings: Iterable[Finding]) -> None:
+    """What is not as it should be with the list."""
     if found.odd:
         out.note(f"note: {found.odd:,} entries are no objects and are left out; the recording holds them.")
     for finding in findings:
         out.note(f"note: {out.safe(finding.message, NOTE)}")
-    if more is not None:
-        out.note(f"note: There is more: --cursor {out.safe(shlex.quote(more), NOTE)}")
-    return 0
 
 
 def _verb(name: str, about: str) -> Verb:
