@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,7 @@ from inspector.errors import ConfigError, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
 from inspector.text import safe, wants_ascii
+from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
 from inspector.tui.palette import PALETTE_CSS, Items, Themes, Verbs
 from inspector.tui.screens.main import MainScreen
@@ -44,7 +46,7 @@ def demo_target() -> StdioTarget:
     return StdioTarget((sys.executable, "-m", "inspector.demo"), name="demo")
 
 
-class InspectorApp(App[int]):
+class InspectorApp(KeysInOrder, App[int]):
     """The interface. `target` None shows the start screen."""
 
     TITLE = "inspector"
@@ -76,7 +78,8 @@ class InspectorApp(App[int]):
         follow: bool = False,
         config: Path | None = None,
     ) -> None:
-        super().__init__()
+        # Without the terminal's own colours, Textual would write greys in their place.
+        super().__init__(ansi_color="NO_COLOR" in os.environ)
         self.target = target
         self.options = options
         self.settings = settings

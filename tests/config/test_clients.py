@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import World
 
 from inspector.config.targets import HttpTarget, ServerOptions, StdioTarget
 from inspector.errors import ConfigError, TargetError
+from tests.config.conftest import World
 
 
 def stdio(world: World, word: str, **options: Any) -> StdioTarget:

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from conftest import World
 
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError
+from tests.config.conftest import World
 
 
 def server(**parts: Any) -> dict[str, Any]:

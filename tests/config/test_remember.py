@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import World
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.config.remember import CALLS_PER_TOOL, ServerMemory, identity, without_secrets
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
+from tests.config.conftest import World
 
 TARGET = StdioTarget(("srv", "--x"), secrets=("held-secret",))
 JSON = st.recursive(

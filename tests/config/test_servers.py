@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import World
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from inspector.config import places
 from inspector.config.servers import find_servers, resolve
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, InspectorError, TargetError
+from tests.config.conftest import World
 
 GOOD = {"mcpServers": {"good": {"command": "good-server"}}}
 EVERY_FILE = [

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import World
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from inspector.config.checks import format_command, parse_header, parse_variable
 from inspector.config.labels import program_label
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, parse_target
 from inspector.errors import ConfigError, TargetError
+from tests.config.conftest import World
 
 ARGUMENT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from demo_client import HttpServer, MemoryPeer, StdioPeer
+
+from tests.demo.demo_client import HttpServer, MemoryPeer, StdioPeer
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from demo_client import EVERYTHING, MemoryPeer, StdioPeer, text_of
+
+from tests.demo.demo_client import EVERYTHING, MemoryPeer, StdioPeer, text_of
 
 Connect = Callable[..., MemoryPeer]
 

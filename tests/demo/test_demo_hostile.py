@@ -7,13 +7,13 @@ import sys
 from typing import Any
 
 import pytest
-from demo_client import MemoryPeer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.demo.core import HANDLERS
 from inspector.demo.tools import all_tools
 from inspector.demo.uritemplate import UriTemplate
+from tests.demo.demo_client import MemoryPeer
 
 SESSION = ["ping", "initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]
 NAMES = [tool.name for tool in all_tools() if tool.name not in ("crash", "noisy") and not tool.patient]

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from demo_client import PATIENCE, HttpPeer, HttpServer, text_of
+
+from tests.demo.demo_client import PATIENCE, HttpPeer, HttpServer, text_of
 
 INITIALIZE = {
     "jsonrpc": "2.0",

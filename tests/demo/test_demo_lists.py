@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from demo_client import EVERYTHING, MemoryPeer, Peer, StdioPeer, text_of
+
+from tests.demo.demo_client import EVERYTHING, MemoryPeer, Peer, StdioPeer, text_of
 
 Connect = Callable[..., MemoryPeer]
 

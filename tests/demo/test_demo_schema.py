@@ -10,11 +10,11 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from demo_client import EVERYTHING, HttpPeer, HttpServer, Peer, StdioPeer
 
 import inspector.protocol
 from inspector.demo.schema import problems
 from inspector.demo.tools import all_tools
+from tests.demo.demo_client import EVERYTHING, HttpPeer, HttpServer, Peer, StdioPeer
 
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 RESULTS = {

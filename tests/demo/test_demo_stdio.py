@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from demo_client import MemoryPeer, StdioPeer, text_of
+
+from tests.demo.demo_client import MemoryPeer, StdioPeer, text_of
 
 Connect = Callable[..., MemoryPeer]
 

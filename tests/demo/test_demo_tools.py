@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from demo_client import MemoryPeer, StdioPeer, text_of
 
 from inspector.demo.call import Channel
 from inspector.demo.legacy import Session
 from inspector.demo.world import World
+from tests.demo.demo_client import MemoryPeer, StdioPeer, text_of
 
 Connect = Callable[..., MemoryPeer]
 

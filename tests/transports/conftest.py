@@ -3,11 +3,11 @@
 import contextlib
 
 import pytest
-from sinks import Peer
-from web import Web
 
 from inspector.transports.base import HttpOptions
 from inspector.transports.http import HttpTransport
+from tests.transports.sinks import Peer
+from tests.transports.web import Web
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-from web import JSON, answer_to
 
 from inspector.errors import AuthorizationNeeded, HttpError, ServerError, SessionLost, TargetError, UsageError
 from inspector.journal.format import Dir, Kind
@@ -16,6 +15,7 @@ from inspector.protocol import jsonrpc
 from inspector.transports import http_client
 from inspector.transports.base import HttpOptions, Outgoing
 from inspector.transports.http import HttpTransport
+from tests.transports.web import JSON, answer_to
 
 SESSION = "session-0123456789"
 

@@ -8,7 +8,6 @@ import ssl
 from pathlib import Path
 
 import pytest
-from web import JSON, SSE, answer_to
 
 from inspector.errors import HttpError, LimitReached, UsageError
 from inspector.journal.format import Kind
@@ -16,6 +15,7 @@ from inspector.transports import http_exchange
 from inspector.transports.base import HttpOptions
 from inspector.transports.http import HttpTransport
 from inspector.transports.http_client import Endpoint
+from tests.transports.web import JSON, SSE, answer_to
 
 CERTIFICATES = Path(__file__).parent / "certificates"
 

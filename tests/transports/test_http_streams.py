@@ -4,12 +4,12 @@ import asyncio
 import json
 
 import pytest
-from web import JSON, SSE, answer_to
 
 from inspector.errors import AuthorizationNeeded, HttpError, ServerError, SessionLost
 from inspector.journal.format import Kind
 from inspector.transports import http_exchange, http_listen, http_stream
 from inspector.transports.http_stream import EventStream
+from tests.transports.web import JSON, SSE, answer_to
 
 
 @pytest.fixture(autouse=True)

@@ -3,13 +3,13 @@
 import asyncio
 
 import pytest
-from sinks import Peer
 
 from inspector.errors import ConnectionProblem, ServerExited
 from inspector.journal.format import Kind
 from inspector.protocol import jsonrpc
 from inspector.transports.base import Outgoing
 from inspector.transports.memory import MemoryTransport
+from tests.transports.sinks import Peer
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from sinks import Peer, RecordingSink
 
 from inspector.errors import ConnectionProblem, RecordingError
 from inspector.journal.format import Kind
@@ -11,6 +10,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.transports.recorded import RecordedTransport
+from tests.transports.sinks import Peer, RecordingSink
 
 
 class Tape:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from textual.pilot import Pilot
-from tui_screens import screen_lines, screen_text
 
 from inspector.client.answers import Standing
 from inspector.client.options import Options
@@ -17,6 +16,7 @@ from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget, StdioTarget, Target
 from inspector.tui.app import InspectorApp
 from inspector.tui.screens.main import MainScreen
+from tests.tui.tui_screens import screen_lines, screen_text
 
 TESTS = Path(__file__).parents[1]
 ROOT = str(TESTS.parent)

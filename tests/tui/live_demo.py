@@ -10,7 +10,6 @@ from typing import Any
 
 from textual.pilot import Pilot
 from textual.widget import Widget
-from tui_screens import Stage, settle
 
 from inspector.client.answers import Standing
 from inspector.client.options import Options
@@ -23,6 +22,7 @@ from inspector.tui.panes.catalog import CatalogPane
 from inspector.tui.panes.inbox import InboxPane
 from inspector.tui.panes.work import WorkPane
 from inspector.tui.panes.works import Work
+from tests.tui.tui_screens import Stage, settle
 
 ASK = Standing(sampling="ask", elicitation="ask", roots="ask")
 

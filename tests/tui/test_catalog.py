@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from live_demo import Ticking, demo
 from textual.pilot import Pilot
-from tui_screens import screen_lines, screen_text, settle
 
 from inspector.client.catalog import ListName
 from inspector.client.recorded import RecordedSession
@@ -15,6 +13,8 @@ from inspector.errors import ConnectionProblem, NotOffered
 from inspector.journal.journal import Journal
 from inspector.tui.events import ItemHighlighted, ItemOpened
 from inspector.tui.panes.catalog import CatalogPane
+from tests.tui.live_demo import Ticking, demo
+from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 
 def recorded() -> RecordedSession:

@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from live_demo import demo
 from textual.app import App
-from tui_screens import Stage, screen_text, settle
 
 from inspector.client.session import Session
 from inspector.tui.screens.compose import METHODS, ComposeScreen, Described, MessageEditor, template, with_method
+from tests.tui.live_demo import demo
+from tests.tui.tui_screens import Stage, screen_text, settle
 
 
 def words(text: str, **more: Any) -> str:

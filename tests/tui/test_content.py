@@ -4,12 +4,12 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_media import png
-from tui_screens import Stage, burst, screen_lines, screen_text, settle
 
 from inspector.protocol.views import ContentBlock
 from inspector.tui.widgets.content import ContentView
 from inspector.tui.widgets.content_blocks import BLOCK_LIMIT, Look, bytes_of, file_name, shown_blocks
+from tests.tui.test_media import png
+from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text, settle
 
 PICTURE = base64.b64encode(png(4, 4, (b"\x00" + b"\xff\x00\x00" * 4) * 4)).decode()
 WAV = base64.b64encode(

@@ -9,11 +9,11 @@ import sys
 from typing import Any
 
 import pytest
-from talks import Talk, example
 
 from inspector.journal.format import Dir
 from inspector.tui import copyas
 from inspector.tui.copyas import CannotCopy
+from tests.tui.talks import Talk, example
 
 URL = {"kind": "http", "url": "https://shop.example/mcp"}
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_demo import Ticking
-from talks import Talk, example
-from tui_screens import screen_lines, screen_text, settle
 
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir
 from inspector.tui.events import Copy, Save, ShowEvent
 from inspector.tui.panes.detail import DetailPane
+from tests.tui.live_demo import Ticking
+from tests.tui.talks import Talk, example
+from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 
 def on(talk: Talk, n: int) -> tuple[Any, DetailPane]:

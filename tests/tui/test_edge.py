@@ -3,13 +3,13 @@ from typing import ClassVar
 import pytest
 from textual.geometry import Region
 from textual.widgets import Static
-from tui_screens import Stage, screen_lines, screen_text, settle
 
 from inspector.tui.keymap import Hint, Keymap
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.key_line import KeyLine
 from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
+from tests.tui.tui_screens import Stage, screen_lines, screen_text, settle
 
 HINTS = Keymap().hints(["form.call", "form.json", "form.editor"])
 TABS = (Tab("parsed", "parsed"), Tab("raw", "raw"), Tab("findings", "findings", "2"))

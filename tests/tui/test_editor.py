@@ -1,11 +1,11 @@
 from textual import events
 from textual.containers import Vertical
 from textual.geometry import Size
-from tui_screens import Stage, burst, screen_lines, screen_text
 
 from inspector.tui.widgets.cells import shown
 from inspector.tui.widgets.editor import MOST_ROWS, Editor
 from inspector.tui.widgets.filter_input import FilterInput
+from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text
 
 
 async def test_typing_moving_deleting():

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 
 import pytest
-from talks import Talk, example
 
 from inspector.journal.filters import parse
 from inspector.journal.index import Index
 from inspector.protocol.jsonrpc import Shape
 from inspector.tui.panes.exchanges import Exchanges, Stats
 from inspector.tui.panes.message_view import MessageView
+from tests.tui.talks import Talk, example
 
 
 def rows(view: MessageView) -> list[tuple[int, int]]:

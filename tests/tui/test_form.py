@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from textual.app import App
 from textual.containers import Vertical
 from textual.events import Paste
-from tui_screens import Stage, screen_lines, screen_text, settle
 
 from inspector.protocol.form import UNSET, Form
 from inspector.tui.widgets.external_editor import editor_command
@@ -21,6 +20,7 @@ from inspector.tui.widgets.fields.containers import AddItem, AddKey, ContainerFi
 from inspector.tui.widgets.fields.text import EDIT_LIMIT, LongField, TextField
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.json_editor import JsonEditor, json_lines, read_json
+from tests.tui.tui_screens import Stage, screen_lines, screen_text, settle
 
 
 def schema(required: tuple[str, ...] = (), **properties) -> dict:

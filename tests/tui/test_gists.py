@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from talks import Talk, example
 
 from inspector.journal.format import Dir
 from inspector.text import SIGNS
 from inspector.tui.panes.gists import LARGEST_READ, gist, result_gist
 from inspector.tui.panes.message_words import id_text, sign_of, subject, title
+from tests.tui.talks import Talk, example
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from live_demo import Ticking, demo
-from tui_screens import screen_lines, screen_text, settle
-
 from inspector.client.answers import Question
 from inspector.client.recorded import RecordedSession
 from inspector.journal.journal import Journal
 from inspector.tui.panes import asked
 from inspector.tui.panes.inbox import InboxPane
+from tests.tui.live_demo import Ticking, demo
+from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 
 async def test_open_questions_come_first_and_what_was_answered_stays() -> None:

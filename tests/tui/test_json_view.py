@@ -1,7 +1,6 @@
 import json
 
 import pytest
-from tui_screens import Stage, burst, screen_lines, screen_text, settle
 
 from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.edge import Edge
@@ -9,6 +8,7 @@ from inspector.tui.widgets.json_view import AT_ONCE, JsonView
 from inspector.tui.widgets.search import SearchLine, pattern_of
 from inspector.tui.widgets.sections import json_spans
 from inspector.tui.widgets.virtual_list import VirtualList
+from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text, settle
 
 ANSWER = (
     '{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"Echo: hello"}],"isError":false,'

@@ -1,10 +1,10 @@
 from textual.app import App
 from textual.events import Key, Paste
 from textual.widget import Widget
-from tui_screens import Stage, burst, settle
 
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.widgets.editor import Editor
+from tests.tui.tui_screens import Stage, burst, settle
 
 
 async def test_keys_of_one_burst_go_where_the_focus_is_by_then():

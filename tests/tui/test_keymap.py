@@ -2,11 +2,11 @@ import re
 
 import pytest
 from textual.keys import Keys
-from tui_screens import Stage
 
 from inspector.tui.keymap import Keymap, bindings, label, normal_key
 from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
+from tests.tui.tui_screens import Stage
 
 
 def test_the_table_is_sound():

@@ -8,7 +8,14 @@ import resource
 from pathlib import Path
 
 import pytest
-from live_app import (
+
+from inspector.client.session import Session
+from inspector.config.settings import Settings
+from inspector.text import safe
+from inspector.tui.app import InspectorApp
+from inspector.tui.panes.catalog import CatalogPane
+from inspector.tui.panes.messages import MessagesPane
+from tests.tui.live_app import (
     MEDIUM,
     NARROW,
     SESSION,
@@ -24,14 +31,7 @@ from live_app import (
     running,
     shows,
 )
-from tui_screens import screen_lines, screen_text
-
-from inspector.client.session import Session
-from inspector.config.settings import Settings
-from inspector.text import safe
-from inspector.tui.app import InspectorApp
-from inspector.tui.panes.catalog import CatalogPane
-from inspector.tui.panes.messages import MessagesPane
+from tests.tui.tui_screens import screen_lines, screen_text
 
 
 async def test_it_connects_by_itself_and_fills_the_lists() -> None:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from live_demo import Ticking, demo
-from talks import Talk, example
-from tui_screens import screen_lines, screen_text, settle
 
 from inspector.journal.findings import Finding
 from inspector.tui.events import EditMessage, EventHighlighted, Export, ShowEvent
@@ -17,6 +14,9 @@ from inspector.tui.panes.message_list import MessageList
 from inspector.tui.panes.message_rows import Columns, MessageRows, since
 from inspector.tui.panes.messages import LastMessageLine, MessagesPane
 from inspector.tui.widgets.filter_input import FilterInput
+from tests.tui.live_demo import Ticking, demo
+from tests.tui.talks import Talk, example
+from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 
 def shown(app: Any) -> list[str]:

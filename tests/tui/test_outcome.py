@@ -6,12 +6,12 @@ import asyncio
 from contextlib import suppress
 
 import pytest
-from live_demo import demo
 
 from inspector.client.pending import Call
 from inspector.client.session import Session
 from inspector.errors import InspectorError
 from inspector.tui.panes.outcome import Outcome, of_call, of_request
+from tests.tui.live_demo import demo
 
 
 async def ended(call: Call, seconds: float = 20) -> None:

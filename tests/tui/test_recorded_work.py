@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from live_demo import Desk, Ticking, demo
 from textual.pilot import Pilot
-from tui_screens import screen_text, settle
 
 from inspector.client.recorded import RecordedSession
 from inspector.journal.journal import Journal
 from inspector.tui.panes.recorded_calls import RecordedCalls, subject_of
 from inspector.tui.panes.work import WorkPane
+from tests.tui.live_demo import Desk, Ticking, demo
+from tests.tui.tui_screens import screen_text, settle
 
 
 async def recording(path: Path) -> Journal:

@@ -8,9 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
-from live_demo import Ticking, demo
 from textual.pilot import Pilot
-from tui_screens import screen_lines, screen_text, settle
 
 from inspector.client.pending import Call
 from inspector.client.session import Session
@@ -19,6 +17,8 @@ from inspector.tui.events import OpenResource, Save, ShowExchange
 from inspector.tui.panes import links
 from inspector.tui.panes.outcome import Answer, of_call
 from inspector.tui.panes.result import ResultPane
+from tests.tui.live_demo import Ticking, demo
+from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 Shown = tuple[Session, ResultPane, Ticking, Pilot[None]]
 

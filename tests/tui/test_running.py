@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from live_demo import Ticking, demo
-from tui_screens import screen_text, settle
 
 from inspector.client.pending import Progress
 from inspector.tui.events import ShowExchange
 from inspector.tui.panes.happened import answer_words, steps
 from inspector.tui.panes.running import RunningPane, fraction
+from tests.tui.live_demo import Ticking, demo
+from tests.tui.tui_screens import screen_text, settle
 
 
 async def test_a_running_call_shows_how_far_it_is_and_what_happened() -> None:

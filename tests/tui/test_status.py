@@ -1,9 +1,9 @@
 import pytest
 from textual.geometry import Offset
-from tui_screens import Stage, screen_lines, settle
 
 from inspector.tui.keymap import Keymap
 from inspector.tui.widgets.status import Footer, HeaderLine, MainTab, Part, TabLine, session_parts
+from tests.tui.tui_screens import Stage, screen_lines, settle
 
 TABS = (
     MainTab("tools", "1", "Tools", "Tools", "17"),

@@ -1,11 +1,11 @@
 import pytest
-from tui_screens import Stage, burst, screen_lines, screen_text, settle
 
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.lines_view import LinesView
 from inspector.tui.widgets.markdown import MarkdownSection
 from inspector.tui.widgets.sections import TEXT_LINE, PieceSection, TextSection
 from inspector.tui.widgets.text_view import SHOWN_AT_FIRST, MarkdownView, TextView
+from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text, settle
 
 
 async def test_text_is_wrapped_at_words_and_scrolled_by_the_keys():

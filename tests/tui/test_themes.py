@@ -4,12 +4,12 @@ from pathlib import Path
 import pytest
 import yaml
 from rich.style import Style
-from tui_screens import Stage, settle
 
 from inspector.errors import ConfigError
 from inspector.tui import themes
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import GROUNDS, LEAST_CONTRAST, ROLES, Palette, bundled, contrast, palette, read_theme, style
+from tests.tui.tui_screens import Stage, settle
 
 NAMES = sorted(path.stem for path in themes.bundled_folder().glob("*.yaml"))
 COLOURED = [name for name in NAMES if not bundled(name).ansi]

@@ -1,10 +1,10 @@
 from textual.containers import Vertical
 from textual.events import MouseScrollDown
 from textual.geometry import Size
-from tui_screens import Stage, burst, screen_lines, screen_text
 
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
+from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text
 
 
 class Numbers:
