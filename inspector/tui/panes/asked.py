@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inspector.client.answers import Question
+from inspector.client.pending import Call
 from inspector.client.server import Server
 from inspector.protocol.views import ContentBlock
 from inspector.text import safe
@@ -59,3 +60,23 @@ def inside(session: AnySession, question: Question) -> list[paint.Piece]:
     if not 0 < question.parent <= index.count:
         return []
     return [("inside ", "muted"), f"{index.method(question.parent)}", (f" {index.id(question.parent)}", "muted")]
+
+
+def belongs(question: Question, call: Call | None) -> bool:
+    """Tell whether a question was asked inside a call."""
+    return call is not None and question.parent == call.n and question.parent > 0
+
+
+def question_of(call: Call, questions: list[Question], shown: Question | None) -> Question | None:
+    """Return the question that a running call is about: one that waits, `shown` itself where it does, else the last.
+
+    What was answered stands there until the call goes on, which its progress tells.
+    """
+    mine = [question for question in questions if belongs(question, call)]
+    waiting = [question for question in mine if question.state == "open"]
+    if waiting:
+        return shown if shown in waiting else waiting[0]
+    last = mine[-1] if mine else None
+    if last is None or last.state not in ("answered", "declined", "cancelled"):
+        return None
+    return None if call.progress is not None and call.progress.n > last.n else last

@@ -13,11 +13,16 @@ from textual.widget import Widget
 
 from inspector.client.session import Session
 from inspector.errors import InspectorError, NotOffered, ServerError
+from inspector.protocol.form import Field
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND
 from inspector.text import safe
+from inspector.tui.events import AnySession
 from inspector.tui.panes.keys import hints
 from inspector.tui.themes import palette
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.fields.text import TextField
+from inspector.tui.widgets.form import FormView
 
 PAUSE = 0.15
 """Seconds without a key after which the server is asked."""
@@ -126,3 +131,66 @@ class Suggestions(Widget):
                 break
         side = Segment(" ")
         return paint.strip([side, *paint.spread(line, right, room), side], cells, look=look)
+
+
+class FieldCompletion:
+    """Completes the field of a form that is typed into, and shows the values on a line below the form."""
+
+    def __init__(self, session: AnySession, line: Suggestions) -> None:
+        self._line = line
+        self._completer = Completer(session, self._found) if isinstance(session, Session) else None
+        self._editor: Editor | None = None
+        self._field: Field | None = None
+
+    def look(self, ref: dict[str, Any] | None, view: FormView) -> None:
+        """Look at what is typed into now; `ref` is how the server calls what is completed, None for nothing."""
+        focused = view.screen.focused if view.is_attached else None
+        if ref is None or self._completer is None or not isinstance(focused, TextField):
+            self.clear()
+            return
+        if focused is not self._editor:
+            self.clear()
+        self._editor, self._field = focused, focused.field
+        value = view.value if isinstance(view.value, dict) else {}
+        name = self._field.name
+        others = {key: text for key, text in value.items() if isinstance(text, str) and key != name}
+        self._completer.typed(ref, name, self._field.text, others)
+
+    def clear(self) -> None:
+        """Nothing is typed into: take the suggestions away."""
+        if self._completer is not None:
+            self._completer.stop()
+        if self._editor is not None:
+            self._editor.suggestion = ""
+        self._editor = self._field = None
+        self._line.show([])
+
+    def _found(self, argument: str, value: str, values: list[str]) -> None:
+        field = self._field
+        if field is None or (field.name, field.text) != (argument, value):
+            return
+        # Where nothing was typed, tab must still leave the field empty.
+        self._line.show([each for each in values if each != value], chosen=bool(value))
+        self._suggest()
+
+    def _suggest(self) -> None:
+        """Show the chosen value in the field as well, where it goes on from what was typed."""
+        if self._editor is not None:
+            self._editor.suggestion = self._line.chosen or ""
+
+    def take(self) -> bool:
+        """Put the value that is suggested into the field; False where none is."""
+        chosen, editor = self._line.chosen, self._editor
+        if chosen is None or editor is None or not editor.has_focus:
+            return False
+        self._line.show([])
+        editor.value = chosen
+        return True
+
+    def step(self, by: int) -> bool:
+        """Go to the next or previous value; False where there are none."""
+        if not self._line.values:
+            return False
+        self._line.step(by)
+        self._suggest()
+        return True

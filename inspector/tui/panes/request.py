@@ -12,11 +12,11 @@ from textual.message import Message
 
 from inspector.client.session import Session
 from inspector.errors import InspectorError
-from inspector.protocol.form import UNSET, Field
+from inspector.protocol.form import UNSET
 from inspector.protocol.views import Resource, ResourceTemplate
 from inspector.tui.events import AnySession, HintsChanged, LeaveWork
 from inspector.tui.keymap import Hint, bindings
-from inspector.tui.panes.completion import Completer, Suggestions
+from inspector.tui.panes.completion import FieldCompletion, Suggestions
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.paragraphs import Paragraph, Paragraphs
 from inspector.tui.panes.past_line import PastLine
@@ -25,8 +25,6 @@ from inspector.tui.panes.snug import SnugEdge
 from inspector.tui.panes.works import Work
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.form import FormView
 
 ABOUT_LINES = 3
@@ -97,7 +95,7 @@ class RequestPane(SnugEdge):
         self._draft: Any = UNSET
         self._picks = False
         """Past calls are being gone through."""
-        self._completer = Completer(session, self._found) if isinstance(session, Session) else None
+        self._completion = FieldCompletion(session, self._suggestions)
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -129,9 +127,7 @@ class RequestPane(SnugEdge):
         self.work = work
         self.sends_anyway = self._picks = False
         self._draft = UNSET
-        self._suggestions.show([])
-        if self._completer is not None:
-            self._completer.stop()
+        self._completion.clear()
         await self._show_form(work)
         self._draw_about()
         self._draw_past()
@@ -289,58 +285,23 @@ class RequestPane(SnugEdge):
     # Completion (C-COMP-01)
 
     def _complete(self) -> None:
-        field = self._completable()
-        if field is None or self.work is None or self._completer is None:
-            self._suggestions.show([])
-            return
-        ref = self.work.subject.completion_ref
-        value = self._form.value if isinstance(self._form.value, dict) else {}
-        others = {key: text for key, text in value.items() if isinstance(text, str) and key != field.name}
-        if ref is not None:
-            self._completer.typed(ref, field.name, field.text, others)
-
-    def _completable(self) -> Field | None:
-        """The field being typed into, where the server may know values for it."""
-        focused = self.screen.focused if self.is_attached else None
-        if self.work is None or self.work.subject.completion_ref is None or not isinstance(focused, FieldFrame):
-            return None
-        return focused.field if focused in self._form.children and isinstance(focused, Editor) else None
-
-    def _found(self, argument: str, value: str, values: list[str]) -> None:
-        field = self._completable()
-        if field is None or field.name != argument or field.text != value:
-            return
-        # Where nothing was typed, tab must still leave the field empty.
-        self._suggestions.show([each for each in values if each != value], chosen=bool(value))
-        self._suggest()
-
-    def _suggest(self) -> None:
-        """Show the chosen value in the field as well, where it goes on from what was typed."""
-        focused = self.screen.focused
-        if isinstance(focused, Editor):
-            focused.suggestion = self._suggestions.chosen or ""
+        self._completion.look(self.work.subject.completion_ref if self.work is not None else None, self._form)
 
     def on_descendant_focus(self) -> None:
-        # Textual calls the pane's own handler as well.
+        # Textual calls the handler of the edge as well.
         self._complete()
 
     def on_descendant_blur(self) -> None:
-        self._suggestions.show([])
+        self._completion.clear()
 
     def action_take(self) -> None:
         """Take the value that is suggested; without one, the key goes on to the next field."""
-        focused = self.screen.focused
-        chosen = self._suggestions.chosen
-        if chosen is None or not isinstance(focused, Editor):
+        if not self._completion.take():
             raise SkipAction
-        self._suggestions.show([])
-        focused.value = chosen
 
     def action_suggestion(self, by: int) -> None:
-        if not self._suggestions.values:
+        if not self._completion.step(by):
             raise SkipAction
-        self._suggestions.step(by)
-        self._suggest()
 
     # Past calls
 

@@ -21,6 +21,7 @@ from inspector.config.remember import ServerMemory
 from inspector.errors import InspectorError
 from inspector.tui.events import AnySession, HintsChanged
 from inspector.tui.keymap import Hint
+from inspector.tui.panes import asked
 from inspector.tui.panes.catalog import TITLES
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.latest import Latest
@@ -246,7 +247,7 @@ class WorkPane(Container):
         else:
             self.result.show(work.answer if work is not None else None, self._promise())
             self._swap(self.result)
-        self.request.display = question is None or work is None or self._belongs(question, work)
+        self.request.display = question is None or work is None or asked.belongs(question, work.call)
         self._share_room()
 
     def _swap(self, to: Lower) -> None:
@@ -324,25 +325,12 @@ class WorkPane(Container):
         if around is not None and around is not self.work:
             self._go_to(around)
 
-    def _belongs(self, question: Question, work: Work) -> bool:
-        return work.call is not None and question.parent == work.call.n and question.parent > 0
-
     def _question_to_show(self) -> Question | None:
-        """The question that was chosen, else the one that the shown call waits for, else the one it was asked last."""
-        chosen, work = self.question, self.work
-        if chosen is not None:
-            return chosen
-        if work is None or not work.is_running:
-            return None
-        mine = [question for question in self.session.inbox.questions if self._belongs(question, work)]
-        waiting = [question for question in mine if question.state == "open"]
-        if waiting:
-            return self.asking.question if self.asking.question in waiting else waiting[0]
-        # What was answered stands there until the call goes on.
-        last = mine[-1] if mine else None
-        progress = work.call.progress if work.call is not None else None
-        goes_on = last is not None and progress is not None and progress.n > last.n
-        return None if last is None or goes_on or last.state not in ("answered", "declined", "cancelled") else last
+        """The question that was chosen, else that of the shown call."""
+        call = self.work.call if self.work is not None else None
+        if self.question is not None or call is None or call.fate != "pending":
+            return self.question
+        return asked.question_of(call, self.session.inbox.questions, self.asking.question)
 
     def _look_for_questions(self) -> None:
         """A new question of the shown call gets the focus, unless one is typing. Others wait in the inbox."""
@@ -355,7 +343,7 @@ class WorkPane(Container):
             return
         typing = self.request.has_focus_within and self._typed_since
         busy = self.asking.is_open and self._lower is self.asking
-        mine = self.work is not None and self.work.is_running and self._belongs(fresh[0], self.work)
+        mine = self.work is not None and self.work.is_running and asked.belongs(fresh[0], self.work.call)
         if mine and not busy and not typing and self.is_on_screen and self.screen.is_current:
             self.focus_question()
 
@@ -378,7 +366,7 @@ class WorkPane(Container):
     def on_question_pane_answered(self, event: QuestionPane.Answered) -> None:
         """Go on to the next question of the same call, or back to the call."""
         event.stop()
-        if self.question is event.question and self.work is not None and self._belongs(event.question, self.work):
+        if self.question is event.question and self.work is not None and asked.belongs(event.question, self.work.call):
             self.question = None
         self._draw_lower()
 
@@ -386,7 +374,7 @@ class WorkPane(Container):
         """Keep the time for which a call has waited for the user."""
         if self._lower is self.asking and self.asking.is_open and self.is_on_screen:
             question = self.asking.question
-            if question is not None and self.work is not None and self._belongs(question, self.work):
+            if question is not None and self.work is not None and asked.belongs(question, self.work.call):
                 self.request.waiting_since = question.t
                 self.request.refresh_state()
                 return
