@@ -18,8 +18,8 @@ from inspector.tui.verbs import Verb
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.facts_view import FactsView
 
-_KEYS = 14
-_TITLE = 23
+_KEYS = 12
+_TITLE = 17
 
 
 class Help(ModalScreen[None]):
@@ -66,5 +66,5 @@ class Help(ModalScreen[None]):
 
 def _row(verb: Verb, keys: Sequence[str]) -> Row:
     named = " ".join(label(key, ascii_only()) for key in keys) or "palette"
-    key = (f"  {named:<{_KEYS}}", "key" if keys else "faint")
-    return Row([key, (f"{verb.title:<{_TITLE}}", "bright"), verb.description], _KEYS + _TITLE + 2)
+    key = (f"  {named:<{_KEYS - 1}} ", "key" if keys else "faint")
+    return Row([key, (f"{verb.title:<{_TITLE - 1}} ", "bright"), verb.description], _KEYS + _TITLE + 2)

@@ -1,0 +1,127 @@
+"""The table of verbs holds what it promises, and the help screen shows what works where one is."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+
+import pytest
+from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.widgets import Static
+
+import inspector.tui
+from inspector.tui.app import InspectorApp
+from inspector.tui.reach import contexts, who_does
+from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS, Verb
+from tests.tui.live_app import NARROW, becomes, main_screen, on_recording, running, shows
+from tests.tui.tui_screens import screen_lines, screen_text
+
+
+def _all_widgets() -> list[type[DOMNode]]:
+    for module in pkgutil.walk_packages(inspector.tui.__path__, "inspector.tui."):
+        importlib.import_module(module.name)
+
+    def below(kind: type[DOMNode]) -> Iterator[type[DOMNode]]:
+        for one in kind.__subclasses__():
+            yield one
+            yield from below(one)
+
+    return [kind for kind in dict.fromkeys(below(DOMNode)) if kind.__module__.startswith("inspector.")]
+
+
+WIDGETS = _all_widgets()
+
+
+def own_bindings(kind: type[DOMNode]) -> list[Binding]:
+    """What a class itself binds of the table."""
+    return [one for one in kind.__dict__.get("BINDINGS", ()) if isinstance(one, Binding) and one.id in BY_ID]
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.id)
+def test_every_verb_is_done_by_a_widget_that_binds_its_context(verb: Verb) -> None:
+    binders = [
+        (kind, one.action.partition("(")[0])
+        for kind in WIDGETS
+        for one in own_bindings(kind)
+        if (one.id == verb.id if verb.key else BY_ID[str(one.id)].context == verb.context)
+    ]
+    methods = {(kind, f"action_{action if verb.key else verb.action}") for kind, action in binders}
+    assert any(hasattr(below, method) for kind, method in methods for below in WIDGETS if issubclass(below, kind))
+
+
+def test_every_context_is_bound_and_lies_within_another() -> None:
+    bound = {BY_ID[str(one.id)].context for kind in WIDGETS for one in own_bindings(kind)}
+    assert bound == set(CONTEXTS) == {verb.context for verb in VERBS}
+    assert all(outer in CONTEXTS or context == "app" for context, outer in CONTEXTS.items())
+
+
+async def test_the_nearest_context_comes_first_and_the_rest_follows() -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        await pilot.press("question_mark")
+        await shows(app, pilot, "those that work here first")
+        assert headings(app)[:3] == ["Lists", "Catalogues", "Everywhere"]
+        await pilot.press("escape", "m")
+        await pilot.press("question_mark")
+        await shows(app, pilot, "Keep the newest message selected")
+        assert "Messages" in headings(app)[:2]
+
+
+async def test_what_cannot_be_done_on_a_recording_is_left_out() -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        await pilot.press("question_mark")
+        await shows(app, pilot, "those that work here first")
+        everywhere = screen_text(app).partition("Everywhere")[2]
+        assert "export" in everywhere
+        for verb in ("reconnect", "restart", "compose"):
+            assert who_does(main_screen(app), BY_ID[f"app.{verb}"]) is None
+            assert f" {verb} " not in everywhere
+        assert who_does(main_screen(app), BY_ID["app.export"]) is main_screen(app)
+
+
+async def test_on_the_start_screen_only_its_own_verbs_are_offered() -> None:
+    async with running(None, until="Recordings") as (app, pilot):
+        await pilot.press("tab", "question_mark")
+        await shows(app, pilot, "open the demo")
+        here = screen_text(app).partition("Everywhere")[2].split("│\n")[:12]
+        assert any("quit" in line for line in here)
+        assert not any("maximise" in line or "Show the tools" in line for line in here)
+
+
+async def test_help_is_searched_and_closed_as_it_was_opened() -> None:
+    async with on_recording(until="echo", size=NARROW) as (app, pilot):
+        await pilot.press("question_mark")
+        await shows(app, pilot, "esc close")
+        assert "whole screen" not in screen_text(app)
+        await pilot.press("slash", *"whole screen")
+        await shows(app, pilot, "whole screen, or put it back")
+        await pilot.press("enter", "question_mark")
+        await becomes(app, pilot, lambda: app.screen is main_screen(app), "closed")
+
+
+async def test_long_sentences_wrap_below_themselves() -> None:
+    async with on_recording(until="echo", size=NARROW) as (app, pilot):
+        await pilot.press("question_mark")
+        await shows(app, pilot, "Go to the last row")
+        lines = screen_lines(app)
+        at = next(at for at, line in enumerate(lines) if "Go to the last row" in line)
+        column = lines[at].index("Go to the last row")
+        assert lines[at + 1][column : column + 2].isalpha()
+        assert lines[at + 1][column - 30 : column].strip() == ""
+
+
+async def test_contexts_stand_in_the_order_of_the_way_out() -> None:
+    async with on_recording(until="echo") as (app, _):
+        assert app.focused is not None
+        found = contexts(app.focused)
+        assert found.index("list") < found.index("catalog") < found.index("app")
+        assert contexts(Static()) == []
+
+
+def headings(app: InspectorApp) -> list[str]:
+    """The headings of the help that are on the screen."""
+    titles = {verb.group for verb in VERBS}
+    inside = [line.partition("│")[2] for line in screen_lines(app)]
+    found = [next((cell.strip() for cell in line.split("│") if cell.strip() in titles), "") for line in inside]
+    return [title for title in found if title]
