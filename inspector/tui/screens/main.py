@@ -34,6 +34,8 @@ from inspector.tui.panes.server import ServerPane
 from inspector.tui.panes.work import WorkPane
 from inspector.tui.screens.dialogs import AskPath, Choose, Confirm
 from inspector.tui.widgets.clipboard import Copied, copy
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.status import Footer, HeaderLine, MainTab, TabLine, session_parts
 from inspector.tui.widgets.virtual_list import VirtualList
 
@@ -374,6 +376,9 @@ class MainScreen(Screen[None]):
         self._focus_in(self.query_one("#failed"))
 
     def _focus_in(self, pane: Widget) -> None:
+        if isinstance(pane, Edge):
+            pane.focus_inside()
+            return
         try:
             self.set_focus(pane.query_one(VirtualList))
         except NoMatches:
@@ -658,6 +663,8 @@ class MainScreen(Screen[None]):
                 break
             widget = widget.parent
         common = hints(self, "app.messages", "app.export", "app.quit")
+        if isinstance(self.focused, Editor):
+            common = []  # Letters are typed there; the keys of the pane itself are no letters.
         footer = self.query_one(Footer)
         footer.hints = [*shown, *(hint for hint in common if hint.key not in {one.key for one in shown})]
         notices = self.session.journal.notices
