@@ -23,7 +23,7 @@ LARGEST = 1 << 53
 
 def run(said: Invocation) -> int:
     """Write the recording to stdout or to a file."""
-    from inspector.cli.recorded import whole_journal
+    from inspector.cli.recorded import tell_notices, whole_journal
 
     out = Output.of(said)
     to = said.option("to")
@@ -31,10 +31,7 @@ def run(said: Invocation) -> int:
         raise UsageError("`inspector export` needs --to FORMAT.", hint=f"Formats are {', '.join(FORMATS)}.")
     source = path(said.arguments["file"])
     with whole_journal(source) as journal:
-        for notice in journal.notices:
-            out.note(f"note: {out.safe(notice)}")
-        if journal.end_is_missing:
-            out.note("note: The recording's end is missing: its writer was killed, or is still writing.")
+        tell_notices(out, journal)
         numbers = _numbers(said.option("events"), journal)
         written: Path | None = said.option("output")
         if written is None:

@@ -23,7 +23,7 @@ def run(said: Invocation) -> int:
     target = target_of(said)
     if isinstance(target, RecordingTarget):
         out = Output.of(said)
-        with recorded_session(target.path) as session:
+        with recorded_session(target.path, out) as session:
             _print(out, session.server, "recording")
         return 0
     from inspector.cli import headless

@@ -47,7 +47,7 @@ def _recorded(said: Invocation, name: ListName, target: RecordingTarget) -> int:
     from inspector.cli.recorded import recorded_session
 
     out = Output.of(said)
-    with recorded_session(target.path) as session:
+    with recorded_session(target.path, out) as session:
         found = session.catalog[name]
         if not found.pages:
             out.note(f"note: The recording holds no answer to {found.kind.method}.")
