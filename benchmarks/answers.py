@@ -45,11 +45,13 @@ class Answers:
             return (
                 self._result(
                     id,
-                    dumps({
-                        "protocolVersion": revision if revision in REVISIONS else REVISIONS[-1],
-                        "capabilities": {"tools": {}, "logging": {}},
-                        "serverInfo": {"name": "bench", "version": "1"},
-                    }),
+                    dumps(
+                        {
+                            "protocolVersion": revision if revision in REVISIONS else REVISIONS[-1],
+                            "capabilities": {"tools": {}, "logging": {}},
+                            "serverInfo": {"name": "bench", "version": "1"},
+                        }
+                    ),
                 ),
             )
         if method in ("ping", "logging/setLevel"):

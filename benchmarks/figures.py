@@ -1,7 +1,10 @@
-"""What each Python client is measured for. A client is an async context manager with `call(arguments) -> text`,
-`page(cursor) -> (count, next cursor)` and `seen` (notifications so far). One JSON line on stdout.
+"""What each Python client is measured for, and the command line that all of them have:
 
-    python clients/X.py FIGURE --server 'JSON argv' | --url URL
+    python clients/X.py FIGURE --server 'JSON argv' | --url URL [--n N] [--flight K] [--way W] [--log]
+
+A client is an async context manager that gives something with `call(arguments) -> text`, `tools() -> count` (of all
+pages) and `seen` (notifications so far). One JSON line on stdout. Where a figure repeats itself, the best counts: what
+else runs on the machine can only make it worse.
 """
 
 import argparse
@@ -10,25 +13,27 @@ import json
 import resource
 import time
 
-
-def clocks():
-    return time.perf_counter(), time.process_time()
+BURSTS = 5
 
 
 async def cold(client, words):
-    return {"tools": (await client.page(None))[0]}
+    """Connect and list: for a clock outside the process."""
+    return {"tools": await client.tools()}
 
 
 async def latency(client, words):
-    for _ in range(100):
+    """One call after the other: the median, in microseconds, and CPU microseconds a call."""
+    for _ in range(200):
         await client.call({"text": "hello"})
     times = []
+    cpu = time.process_time()
     for _ in range(words.n or 2000):
         start = time.perf_counter()
         await client.call({"text": "hello"})
         times.append(time.perf_counter() - start)
+    cpu = time.process_time() - cpu
     times.sort()
-    return {"p50_us": times[len(times) // 2] * 1e6}
+    return {"p50_us": times[len(times) // 2] * 1e6, "cpu_us": cpu / len(times) * 1e6}
 
 
 async def throughput(client, words):
@@ -44,61 +49,70 @@ async def throughput(client, words):
     async def many(count):
         nonlocal left
         left = count
+        start = time.perf_counter()
         await asyncio.gather(*(work() for _ in range(words.flight)))
+        return count / (time.perf_counter() - start)
 
     await many(words.flight * 3)
-    count = words.n or 5000
-    start = time.perf_counter()
-    await many(count)
-    return {"per_s": count / (time.perf_counter() - start)}
+    return {"per_s": max([await many(words.n or 5000) for _ in range(BURSTS)])}
 
 
 async def notifications(client, words):
+    """Notifications a second, from the call that brings them to the last of them."""
     count = words.n or 100_000
     await client.call({"text": "hello"})
-    start = time.perf_counter()
-    await client.call({"notifications": count})
-    while client.seen < count:
-        await asyncio.sleep(0.001)
-    return {"per_s": count / (time.perf_counter() - start), "seen": client.seen}
+    rates = []
+    for burst in range(BURSTS):
+        start = time.perf_counter()
+        await client.call({"notifications": count})
+        while client.seen < count * (burst + 1):  # noqa: ASYNC110 - the clients have nothing to wait for
+            await asyncio.sleep(0.001)
+        rates.append(count / (time.perf_counter() - start))
+    assert client.seen == count * BURSTS, client.seen
+    return {"per_s": max(rates), "seen": client.seen}
 
 
 async def large(client, words):
+    """One result of `--n` megabytes (50): seconds of CPU and of the clock."""
+    megabytes = words.n or 50
     await client.call({"text": "hello"})
-    wall, cpu = clocks()
-    text = await client.call({"megabytes": 50})
-    assert len(text) == 50_000_000
-    return {"s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
+    wall, cpu = time.perf_counter(), time.process_time()
+    text = await client.call({"megabytes": megabytes})
+    found = {"cpu_s": time.process_time() - cpu, "s": time.perf_counter() - wall}
+    assert len(text) == megabytes * 1_000_000
+    return found
 
 
 async def pages(client, words):
+    """All pages of a long list: seconds of CPU and of the clock."""
     await client.call({"text": "hello"})
-    wall, cpu = clocks()
-    total, cursor = 0, None
-    while True:
-        count, cursor = await client.page(cursor)
-        total += count
-        if cursor is None:
-            break
-    assert total == 10_000, total
-    return {"s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
+    best = {}
+    for _ in range(BURSTS):
+        wall, cpu = time.perf_counter(), time.process_time()
+        total = await client.tools()
+        found = {"cpu_s": time.process_time() - cpu, "s": time.perf_counter() - wall}
+        assert total == 10_000, total
+        best = min(best or found, found, key=lambda figures: figures["cpu_s"])
+    return best
 
 
 FIGURES = {made.__name__: made for made in (cold, latency, throughput, notifications, large, pages)}
 
 
 def main(open_client):
-    """`open_client(argv or None, url or None)` gives the context manager."""
+    """`open_client(words)` gives the context manager."""
     parser = argparse.ArgumentParser()
     parser.add_argument("figure", choices=FIGURES)
-    parser.add_argument("--server", type=json.loads)
+    parser.add_argument("--server", type=json.loads, help="argv of a stdio server")
     parser.add_argument("--url")
     parser.add_argument("--n", type=int, default=0)
     parser.add_argument("--flight", type=int, default=100)
+    parser.add_argument("--way", default="", help="which of its ways to talk, for a client that has several")
+    parser.add_argument("--log", action="store_true", help="keep and write every message, for a client that need not")
     words = parser.parse_args()
 
     async def run():
-        async with open_client(words.server, words.url) as client:
+        async with open_client(words) as client:
             return await FIGURES[words.figure](client, words)
 
     found = asyncio.run(run())

@@ -8,6 +8,8 @@ import socket
 
 from answers import Answers
 
+STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+
 
 def write_all(data):
     view = memoryview(data)
@@ -71,7 +73,7 @@ class Http(asyncio.Protocol):
         self.transport.write(head + body)
 
     def stream(self, messages):
-        self.transport.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+        self.transport.write(STREAM)
         out, size = [], 0
         for message in messages:
             event = b"event: message\ndata: " + message + b"\n\n"

@@ -1,6 +1,7 @@
-"""Our own session, recording everything as it always does."""
+"""Our own session, recording and indexing everything as it always does."""
 
 import contextlib
+import gc
 import sys
 from pathlib import Path
 
@@ -9,12 +10,14 @@ from figures import main
 
 
 @contextlib.asynccontextmanager
-async def open_client(argv, url):
+async def open_client(words):
     from inspector.client.session import Session
     from inspector.config.targets import HttpTarget, StdioTarget
     from inspector.journal.journal import Journal
 
-    session = Session(StdioTarget(tuple(argv)) if argv else HttpTarget(url), Journal.unnamed({}))
+    gc.set_threshold(100_000, 20, 20)  # as `cli/main.py` does
+    target = StdioTarget(tuple(words.server)) if words.server else HttpTarget(words.url)
+    session = Session(target, Journal.unnamed({}))
     await session.open()
 
     class Client:
@@ -28,9 +31,9 @@ async def open_client(argv, url):
             result = await session.call_tool("echo", arguments, timeout=120).result()
             return result["content"][0]["text"] if result["content"] else ""
 
-        async def page(self, cursor):
-            result = await session.request("tools/list", {"cursor": cursor} if cursor else None)
-            return len(result["tools"]), result.get("nextCursor")
+        async def tools(self):
+            await session.load("tools")
+            return len(session.catalog.tools)
 
     try:
         yield Client()

@@ -9,7 +9,7 @@ from figures import main
 
 
 @contextlib.asynccontextmanager
-async def open_client(argv, url):
+async def open_client(words):
     from mcp import Client as Sdk
     from mcp.client.stdio import StdioServerParameters, stdio_client
     from mcp.client.streamable_http import streamable_http_client
@@ -19,7 +19,10 @@ async def open_client(argv, url):
     async def count(params):
         seen[0] += 1
 
-    target = stdio_client(StdioServerParameters(command=argv[0], args=argv[1:])) if argv else streamable_http_client(url)
+    if words.server:
+        target = stdio_client(StdioServerParameters(command=words.server[0], args=words.server[1:]))
+    else:
+        target = streamable_http_client(words.url)
     async with Sdk(target, mode="legacy", logging_callback=count) as sdk:
 
         class Client:
@@ -31,9 +34,14 @@ async def open_client(argv, url):
                 result = await sdk.call_tool("echo", arguments)
                 return result.content[0].text if result.content else ""
 
-            async def page(self, cursor):
-                result = await sdk.list_tools(cursor=cursor)
-                return len(result.tools), result.next_cursor
+            async def tools(self):
+                total, cursor = 0, None
+                while True:
+                    page = await sdk.list_tools(cursor=cursor)
+                    total += len(page.tools)
+                    cursor = page.next_cursor
+                    if cursor is None:
+                        return total
 
         yield Client()
 

@@ -1,0 +1,233 @@
+"""Runs the benchmarks in interleaved rounds and prints a table of ratios: `run` sets up and calls this.
+
+A machine has noise and changes its clock. Within a round the best figure of each contestant counts, because whatever
+else runs can only make it worse; a ratio is taken within each round, and of all rounds the median is shown, for figures
+and for ratios alike. Nothing here passes or fails: `over` is a fact to look into, not an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.metadata
+import json
+import os
+import platform
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from statistics import median
+from typing import Any
+
+from rows import (
+    CACHE,
+    HERE,
+    INSPECTOR,
+    MEASURES,
+    NODE,
+    OURS,
+    RAW,
+    ROWS,
+    SDK,
+    THEIRS,
+    TYPESCRIPT,
+    Measure,
+    Row,
+    Setting,
+)
+
+PATIENCE = 240
+"""Seconds one contestant has for one figure."""
+
+Samples = dict[str, list[dict[str, Any]]]
+"""By contestant, what each run has printed; `{"failed": why}` for one that went wrong."""
+
+
+@contextlib.contextmanager
+def http_server() -> Iterator[str]:
+    """The benchmark server on a port of its own; gives its URL."""
+    command = [OURS, "-S", str(HERE / "server.py"), "--http"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+def run(command: list[str], environment: dict[str, str]) -> dict[str, Any]:
+    """What the contestant printed as its last line."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE, env=environment, stdin=subprocess.DEVNULL
+        )
+    except subprocess.TimeoutExpired:
+        return {"failed": f"took more than {PATIENCE} s"}
+    lines = done.stdout.strip().splitlines()
+    if done.returncode or not lines:
+        words = [line for line in done.stderr.strip().splitlines() if "rror" in line] or ["no output"]
+        return {"failed": words[-1].strip()[:200], "code": done.returncode}
+    found: dict[str, Any] = json.loads(lines[-1])
+    return found
+
+
+def run_outside(command: list[str], environment: dict[str, str]) -> dict[str, Any]:
+    """Seconds and memory of the whole process."""
+    start = time.perf_counter()
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=environment
+    ) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        return {"failed": f"exit code {process.returncode}"}
+    return {"s": seconds, "cpu_s": used.ru_utime + used.ru_stime, "rss_mb": used.ru_maxrss / 1024}
+
+
+def measure_all(measures: list[Measure], rounds: int, quick: bool) -> dict[str, Samples]:
+    """All contestants of all measures, `rounds` times, in an order that chance decides."""
+    found: dict[str, Samples] = {measure.name: {} for measure in measures}
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder, http_server() as url:
+        environment = os.environ | {
+            "XDG_STATE_HOME": f"{folder}/state", "XDG_CONFIG_HOME": f"{folder}/config", "PYTHONDONTWRITEBYTECODE": "1",
+            "BENCH_NPM": str(CACHE / "npm"),
+        }  # fmt: skip
+        for number in range(1, rounds + 1):
+            for measure in measures:
+                contestants = list(measure.commands(Setting(url, quick)).items()) * measure.repeats
+                random.shuffle(contestants)
+                for who, command in contestants:
+                    say(f"round {number} of {rounds}: {measure.name}, {who}")
+                    result = (run_outside if measure.outside else run)(command, environment)
+                    found[measure.name].setdefault(who, []).append(result)
+    say("")
+    return found
+
+
+def say(text: str) -> None:
+    """What is going on, on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def by_round(runs: list[dict[str, Any]], row: Row, repeats: int) -> list[float]:
+    """The best figure of each round; empty where a run has failed."""
+    if not all(row.key in run for run in runs):
+        return []
+    best = max if row.more_is_better else min
+    return [best(run[row.key] for run in runs[i : i + repeats]) for i in range(0, len(runs), repeats)]
+
+
+def judge(row: Row, samples: Samples, repeats: int) -> dict[str, Any]:
+    """A row of the table, as it stands in the JSON: medians, or in words why there is none."""
+    rounds = {who: by_round(runs, row, repeats) for who, runs in samples.items()}
+    figures = {
+        who: median(values) if values else next(run["failed"] for run in samples[who] if "failed" in run)
+        for who, values in rounds.items()
+    }
+    facts: dict[str, Any] = {
+        "row": row.name, "title": row.title, "unit": row.unit, "inspector": figures.pop(INSPECTOR), "others": figures,
+        "against": row.against, "budget": row.budget, "plus": row.plus, "ratio": None, "ok": None,
+    }  # fmt: skip
+    ours = rounds[INSPECTOR]
+    others = rounds[row.against] if row.against else [1.0] * len(ours)
+    if ours and others:
+        facts["ratio"] = median(mine / theirs for mine, theirs in zip(ours, others, strict=True))
+        over = median(
+            mine - row.plus - row.budget * theirs for mine, theirs in zip(ours, others, strict=True)
+        )  # fmt: skip
+        facts["ok"] = over >= 0 if row.more_is_better else over <= 0
+    return facts
+
+
+def shown(value: Any, unit: str) -> str:
+    """A figure for people."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return "fails"
+    if unit == "ms":
+        return f"{value * 1000:,.0f} ms"
+    return f"{value:,.0f} {unit}" if unit != "/s" else f"{value:,.0f}/s"
+
+
+def budget_of(facts: dict[str, Any], row: Row) -> str:
+    sign = "≥" if row.more_is_better else "≤"
+    if not row.against:
+        return f"{sign} {shown(row.budget, row.unit)}"
+    plus = f" + {shown(row.plus, row.unit)}" if row.plus else ""
+    return f"{sign} {row.budget:.2f} × {row.against}{plus}"
+
+
+def table(rows: list[tuple[Row, dict[str, Any]]]) -> str:
+    """The table as Markdown."""
+    head = ["", "Inspector", "raw", "Python SDK", "TypeScript", "ratio", "budget", ""]
+    lines = [head]
+    for row, facts in rows:
+        ratio = facts["ratio"] if row.against else None
+        lines.append([
+            row.title, shown(facts["inspector"], row.unit),
+            *(shown(facts["others"].get(who), row.unit) for who in (RAW, SDK, TYPESCRIPT)),
+            "" if ratio is None else f"{ratio:.2f}", budget_of(facts, row),
+            {True: "ok", False: "**over**", None: "?"}[facts["ok"]],
+        ])  # fmt: skip
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    text = []
+    for line in lines:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        text.append(f"| {' | '.join(cells)} |")
+    text.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(text)
+
+
+def versions() -> dict[str, str]:
+    """What was measured, on what."""
+    names = ("mcp", "httpx", "orjson")
+    ask = f"import importlib.metadata as m, json; print(json.dumps({{n: m.version(n) for n in {names}}}))"
+    theirs = json.loads(subprocess.run([THEIRS, "-c", ask], capture_output=True, text=True, check=True).stdout)
+    packages = CACHE / "npm" / "node_modules" / "@modelcontextprotocol"
+    for name in ("client", "inspector"):
+        theirs[f"@modelcontextprotocol/{name}"] = json.loads((packages / name / "package.json").read_text())["version"]
+    node = subprocess.run([NODE, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    return {
+        "python": platform.python_version(), "node": node, "cores": str(os.cpu_count()), "system": platform.platform(),
+        "textual": importlib.metadata.version("textual"), **theirs,
+    }  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Ratios against a raw loop and against peers.")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="one round of small sizes")
+    parser.add_argument("--only", metavar="WORD", help="the rows whose name has this word in it")
+    parser.add_argument("--list", action="store_true", help="print the names of the rows")
+    words = parser.parse_args()
+    chosen = [row for row in ROWS if not words.only or words.only in row.name]
+    if words.list or not chosen:
+        print("\n".join(row.name for row in ROWS))
+        return
+    wanted = {row.measure for row in chosen}
+    started = datetime.now(UTC)
+    facts = versions()
+    measures = [measure for measure in MEASURES if measure.name in wanted]
+    samples = measure_all(measures, 1 if words.quick else words.rounds, words.quick)
+    repeats = {measure.name: measure.repeats for measure in measures}
+    judged = [(row, judge(row, samples[row.measure], repeats[row.measure])) for row in chosen]
+    print(table(judged))
+    print("\n" + ", ".join(f"{name} {version}" for name, version in facts.items()))
+    results = HERE / "results" / f"{started:%Y%m%d-%H%M%S}.json"
+    results.parent.mkdir(exist_ok=True)
+    results.write_text(json.dumps({
+        "started": started.isoformat(), "seconds": (datetime.now(UTC) - started).total_seconds(), "quick": words.quick,
+        "versions": facts, "rows": [facts for _, facts in judged], "samples": samples,
+    }, indent=1, ensure_ascii=False) + "\n")  # fmt: skip
+    print(f"All samples: {os.path.relpath(results)}")
+
+
+if __name__ == "__main__":
+    main()
