@@ -184,6 +184,7 @@ _ASK = (
     ("cancel", "cancel", "escape", "Dismiss the question without an answer."),
     ("standing", "always so", "ctrl+s", "Answer questions of this kind so from now on."),
     ("open", "open the URL", "o", "Open the URL in your browser."),
+    ("copy", "copy the URL", "c", "Copy the URL, to open it elsewhere."),
     ("next", "next question", "ctrl+g", "Go to the next question that waits."),
     ("its-messages", "its messages", "m", "Show only the messages of the call inside which it was asked."),
 )

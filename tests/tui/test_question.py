@@ -13,7 +13,7 @@ from inspector.client.answers import Question
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
 from inspector.journal.journal import Journal
-from inspector.tui.events import ShowExchange
+from inspector.tui.events import Copy, ShowExchange
 from inspector.tui.panes import links
 from inspector.tui.panes.question import QuestionPane
 from inspector.tui.widgets.form import FormView
@@ -84,7 +84,7 @@ async def test_a_model_is_answered_for_by_text_and_no_longer_than_allowed(tmp_pa
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         await settle(pilot, lambda: "How are you?" in screen_text(app))
         shown = screen_text(app)
-        for words in ("sampling", "at most 3 tokens", "model like claude, small", "system  You answer in few words."):
+        for words in ("sampling", "at most 3 tokens", "model like claude, small", "You answer in few words."):
             assert words in shown
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: "again sends it as it is" in screen_text(app))
@@ -332,3 +332,13 @@ async def test_a_recorded_question_is_shown_with_its_answer() -> None:
         assert "Really?" in screen_text(app)
         assert '"yes": true' in screen_text(app)
         assert [hint.verb for hint in pane.hints()] == ["ask.its-messages"]
+
+
+async def test_a_url_can_be_copied_to_be_opened_elsewhere(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "ask-link")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await pilot.press("c")
+        await settle(pilot, lambda: bool(app.heard(Copy)))
+        assert app.heard(Copy)[0].text == "https://example.com/demo/connect?visit=visit-1"  # type: ignore[attr-defined]

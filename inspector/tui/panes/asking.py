@@ -22,9 +22,9 @@ from inspector.tui.panes.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.json_editor import JsonEditor, json_lines, read_json
+from inspector.tui.widgets.sections import PieceSection, Section, TextSection
 
 MESSAGE_LINES = 12
-SYSTEM_LINES = 4
 TOOL_NAMES = 12
 
 
@@ -239,10 +239,10 @@ class SamplingBody(TextBody):
 
     def context(self) -> list[Widget]:
         view = MessagesView(empty="It sends no messages.")
-        view.load_messages(self.question.params.get("messages", []))
-        return [Paragraphs(self._about(), most=SYSTEM_LINES, after=1), view]
+        view.load_messages(self.question.params.get("messages", []), self._about())
+        return [view]
 
-    def _about(self) -> list[Paragraph]:
+    def _about(self) -> list[Section]:
         """What the server wants of the model: limits, preferences, tools, its system prompt."""
         params = self.question.params
         words: list[str] = []
@@ -253,18 +253,16 @@ class SamplingBody(TextBody):
             words.append(f"context {safe(params['includeContext'], 20)}")
         if isinstance(params.get("stopSequences"), list) and params["stopSequences"]:
             words.append(f"stops at {safe(params['stopSequences'][:5], 80)}")
-        found: list[Paragraph] = [("  ".join(words), "muted")] if words else []
-        preferences = _preferences(params.get("modelPreferences"))
-        if preferences:
-            found.append((preferences, "muted"))
+        lines = ["  ".join(words), _preferences(params.get("modelPreferences"))]
         tools = params.get("tools")
         if isinstance(tools, list) and tools:
             names = [safe(tool.get("name"), 40) for tool in tools[:TOOL_NAMES] if isinstance(tool, dict)]
             more = f" and {len(tools) - TOOL_NAMES} more" if len(tools) > TOOL_NAMES else ""
-            found.append((f"offers the tools {', '.join(names)}{more}", "muted"))
+            lines.append(f"offers the tools {', '.join(names)}{more}")
+        found: list[Section] = [PieceSection([(line, ()) for line in lines if line])]
         system = params.get("systemPrompt")
         if isinstance(system, str) and system:
-            found.append((f"system  {system}", "normal"))
+            found += [PieceSection([("", ()), ("system", [(0, 6, "muted bold")])]), TextSection(system)]
         return found
 
     def wrong(self) -> list[str]:

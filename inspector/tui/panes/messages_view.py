@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from inspector.protocol.views import ContentBlock
 from inspector.text import safe
 from inspector.tui.themes import ascii_only
 from inspector.tui.widgets.content import ContentView
 from inspector.tui.widgets.content_blocks import Shown
-from inspector.tui.widgets.sections import PieceSection
+from inspector.tui.widgets.sections import PieceSection, Section
 
 MESSAGE_LIMIT = 300
 
@@ -18,15 +20,21 @@ class MessagesView(ContentView):
 
     def __init__(self, *, empty: str = "", id: str | None = None) -> None:
         self._heads: dict[int, str] = {}
+        self._above: Sequence[Section] = ()
         super().__init__(empty=empty, id=id)
 
     def load_plain(self, blocks: Any) -> None:
         """Show blocks without headings."""
         self._heads = {}
+        self._above = ()
         self.load(blocks)
 
-    def load_messages(self, messages: Any) -> None:
-        """Show messages role by role, whatever they are: what is no message is shown as unknown content."""
+    def load_messages(self, messages: Any, above: Sequence[Section] = ()) -> None:
+        """Show messages role by role, whatever they are: what is no message is shown as unknown content.
+
+        `above` is shown before the first of them, and scrolls with them.
+        """
+        self._above = above
         blocks: list[Any] = []
         heads: dict[int, str] = {}
         for message in (messages if isinstance(messages, list) else [messages])[:MESSAGE_LIMIT]:
@@ -44,7 +52,9 @@ class MessagesView(ContentView):
             if head is not None:
                 # The empty line between blocks goes above the heading.
                 above = [PieceSection([("", ())])] if at else []
-                title = PieceSection([(head, [(0, len(head), "accent" if head == "user" else "progress")])])
+                title = PieceSection([(head, [(0, len(head), "muted bold")])])
                 block = Shown([*above, title, *block.sections[1 if at else 0 :]], block.block, block.acts)
             headed.append(block)
+        if self._above:
+            headed.insert(0, Shown([*self._above, PieceSection([("", ())])], ContentBlock({})))
         super()._show_blocks(blocks, headed)

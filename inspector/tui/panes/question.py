@@ -205,7 +205,7 @@ class QuestionPane(SnugEdge):
         wanted: list[str | tuple[str, str]] = []
         if question.topic == "elicitation":
             if isinstance(self.body, UrlBody) and not self.body.link.refusal:
-                wanted.append("ask.open")
+                wanted += ["ask.open", "ask.copy"]
             wanted += ["ask.accept", "ask.decline", "ask.cancel"]
         else:
             wanted += [("ask.accept", "answer"), "ask.decline"]
@@ -297,8 +297,9 @@ class QuestionPane(SnugEdge):
 
     def action_copy(self) -> None:
         """Copy the URL."""
-        if isinstance(self.body, UrlBody):
-            self.post_message(Copy(self.body.link.url, "the URL"))
+        if not isinstance(self.body, UrlBody) or not self.is_open:
+            raise SkipAction
+        self.post_message(Copy(self.body.link.url, "the URL"))
 
     def action_its_messages(self) -> None:
         if self.question is None or self.is_open:

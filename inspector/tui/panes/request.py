@@ -215,7 +215,8 @@ class RequestPane(SnugEdge):
 
     def _note(self) -> paint.Pieces:
         """Say whether the arguments fit, or how they are sent in spite of what is wrong with them."""
-        if self.work is None or not self.session.can_send or self._form.form is not self.work.form:
+        work = self.work
+        if work is None or not self.session.can_send or self._form.form is not work.form or self.waiting_since:
             return ""
         to_fix = self._form.to_fix
         if self.sends_anyway:

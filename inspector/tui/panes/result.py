@@ -53,8 +53,8 @@ class ResultPane(SnugEdge):
         self._opened: dict[int, str] = {}
         self._notice = Paragraphs(after=1)
         self._content = MessagesView(empty="The result has no content.")
-        self._json = JsonView()
-        self._differences = Paragraphs(most=DIFFERENCES)
+        self._json = JsonView(wrap=True)
+        self._differences = Paragraphs(most=DIFFERENCES, after=1)
 
     def compose(self) -> ComposeResult:
         yield from super().compose()

@@ -133,7 +133,7 @@ class RunningPane(SnugEdge):
 
     def _draw_time(self) -> None:
         call = self.call
-        if call is None:
+        if call is None or not self.is_on_screen:
             return
         source = self._list.source
         if isinstance(source, Happened) and source.behind:

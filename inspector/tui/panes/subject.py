@@ -61,10 +61,10 @@ class Subject:
 
     @property
     def title(self) -> list[paint.Piece]:
-        """Its title (C-BASE-17), and its name where that is another."""
+        """The name by which it is called, and its title where that is another (C-BASE-17); of a resource the title."""
         shown = self.view.display_name
         name = "" if isinstance(self.view, (Resource, ResourceTemplate)) else self.view.name
-        return [shown] if name in ("", shown) else [shown, (f"  {name}", "muted")]
+        return [shown] if name in ("", shown) else [name, (f"  {shown}", "muted")]
 
     @property
     def verb(self) -> str:

@@ -289,8 +289,9 @@ class WorkPane(Container):
         for pane in (self.request, self.result, self.running, self.asking):
             pane.be_snug(snug)
         share = 0.3 if self._lower is self.asking else 0.6 if self.work is None or self.work.call is not None else 0.75
-        most = max(int(self.size.height * share), min(9, self.size.height // 2))
         brief = self._lower is self.asking
+        least = (3 if brief else 9) if snug else 9
+        most = max(int(self.size.height * (0.2 if snug and brief else share)), min(least, self.size.height // 2))
         if (most, brief) != (self.request.most_lines, self.request.is_brief):
             self.request.most_lines, self.request.is_brief = most, brief
             self.request.styles.max_height = most
