@@ -14,12 +14,16 @@ from textual.screen import ModalScreen
 
 from inspector.tui.keymap import Hint
 from inspector.tui.rows import RowSection, paragraph
+from inspector.tui.themes import signs_now
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 
+_FOLDER = 32
+"""Characters of the current folder's path that are shown."""
+_MOST_ROWS = 16
 _CSS = """
 {name} {{ align: center middle; }}
 {name} > Edge {{ width: 90%; max-width: 90; height: {height}; max-height: 100%; }}
@@ -31,8 +35,8 @@ class Confirm(ModalScreen[bool]):
 
     DEFAULT_CSS = _CSS.format(name="Confirm", height="6")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y,enter", "yes", show=False),
-        Binding("n,escape,q", "no", show=False),
+        Binding("y,enter", "yes", show=False, priority=True),
+        Binding("n,escape,q", "no", show=False, priority=True),
     ]
 
     def __init__(self, question: str, detail: str, yes: str, no: str) -> None:
@@ -49,10 +53,6 @@ class Confirm(ModalScreen[bool]):
         view = self.query_one(FactsView)
         view.show(RowSection(paragraph(self._detail)))
         view.focus()
-
-    def on_virtual_list_selected(self) -> None:
-        """Enter, which the view takes for itself."""
-        self.dismiss(True)
 
     def action_yes(self) -> None:
         self.dismiss(True)
@@ -96,11 +96,12 @@ class AskPath(ModalScreen[Path | None]):
 
 
 def _here() -> str:
-    """The folder that a name without one is in."""
+    """The folder that a name without one is in; of a long one its end."""
     try:
-        return f"in {Path.cwd()}"
+        folder = str(Path.cwd())
     except OSError:
         return ""
+    return f"in {folder}" if len(folder) <= _FOLDER else f"in {signs_now().cut}{folder[-_FOLDER:]}"
 
 
 def _problem(path: Path) -> str:
@@ -120,7 +121,7 @@ def _problem(path: Path) -> str:
 class Choose(ModalScreen[str | None]):
     """A short menu: one word of several, each with a line of explanation."""
 
-    DEFAULT_CSS = _CSS.format(name="Choose", height="auto") + "Choose VirtualList { height: auto; max-height: 16; }"
+    DEFAULT_CSS = _CSS.format(name="Choose", height="auto") + "Choose VirtualList { height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
 
     def __init__(self, title: str, choices: Sequence[tuple[str, str]], current: str = "") -> None:
@@ -131,10 +132,9 @@ class Choose(ModalScreen[str | None]):
         width = max((len(word) for word, _ in self._choices), default=8) + 2
         rows: list[Pieces] = [[(f"{word:<{width}}", "bright"), (text, "muted")] for word, text in self._choices]
         view = VirtualList(TextRows(rows))
-        view.styles.height = len(rows)
         keys = [Hint("enter", "choose", "enter"), Hint("esc", "leave it", "escape")]
         edge = Edge(view, title=self._title, keys=keys)
-        edge.styles.height = len(rows) + 4
+        edge.styles.height = min(len(rows), _MOST_ROWS) + 4
         yield edge
 
     def on_mount(self) -> None:

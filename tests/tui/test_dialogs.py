@@ -1,0 +1,161 @@
+"""Dialogs: names of files, formats, and the files that are written."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from inspector.tui import events
+from inspector.tui.screens.dialogs import AskPath, Choose, Confirm
+from tests.tui.live_app import SESSION, becomes, main_screen, on_recording, running, shows
+from tests.tui.tui_screens import Stage, screen_lines, screen_text
+
+
+async def test_an_export_asks_for_format_and_name_and_writes_a_new_file(home: Path) -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        await pilot.press("x")
+        await shows(app, pilot, "Export the recording")
+        assert "a transcript to read" in screen_text(app)
+        await pilot.press("down", "enter")
+        await shows(app, pilot, "Export the recording as json")
+        assert str(home)[-20:] in screen_text(app)
+        await pilot.press("ctrl+u", *"out.json", "enter")
+        await shows(app, pilot, "Written to out.json")
+    assert (home / "out.json").stat().st_mode & 0o777 == 0o600
+    assert json.loads((home / "out.json").read_text())
+
+
+async def test_an_existing_file_is_never_overwritten(home: Path) -> None:
+    (home / "there.md").write_text("mine")
+    (home / "nowhere").symlink_to(home / "missing")
+    async with on_recording(until="echo") as (app, pilot):
+        await pilot.press("x", "enter")
+        await shows(app, pilot, "as md")
+        for name, problem in (
+            ("there.md", "there is such a file already"),
+            ("~/there.md", "there is such a file already"),
+            ("no/such/folder.md", "there is no such folder"),
+            ("x" * 300, "file name too long"),
+            ("", "a file name is needed"),
+            ("/", "a file name is needed"),
+        ):
+            await pilot.press("ctrl+u")
+            app.screen.query_one("#path").value = name  # type: ignore[attr-defined]
+            await pilot.press("enter")
+            await shows(app, pilot, problem)
+        app.screen.query_one("#path").value = "nowhere"  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        await shows(app, pilot, "nowhere was not written")
+    assert (home / "there.md").read_text() == "mine"
+    assert not (home / "missing").exists()
+
+
+async def test_a_folder_that_cannot_be_written_is_said_beforehand(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "locked").mkdir(mode=0o500)
+    monkeypatch.setattr(os, "access", lambda path, mode: path.name != "locked")  # root may write anywhere
+    async with on_recording(until="echo") as (app, pilot):
+        await pilot.press("x", "enter")
+        await shows(app, pilot, "as md")
+        await pilot.press("ctrl+u", *"locked/x.md", "enter")
+        await shows(app, pilot, "nothing can be written in that folder")
+
+
+async def test_escape_leaves_without_writing(home: Path) -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        await pilot.press("x", "escape")
+        await becomes(app, pilot, lambda: app.screen is main_screen(app))
+        await pilot.press("x", "enter")
+        await shows(app, pilot, "as md")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: app.screen is main_screen(app))
+    assert not list(home.glob("*.md"))
+
+
+async def test_what_a_filter_leaves_is_exported(home: Path) -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        main_screen(app).post_message(events.Export([2, 3]))
+        await shows(app, pilot, "Export 2 messages")
+        await pilot.press("enter")
+        await shows(app, pilot, "Export 2 messages as md")
+        await pilot.press("enter")
+        await shows(app, pilot, "Written to")
+    (written,) = home.glob("*.md")
+    text = written.read_text()
+    assert "initialize" in text
+    assert "tools/call" not in text
+
+
+async def test_data_is_saved_under_the_suggested_name_unless_another_is_given(home: Path) -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        main_screen(app).post_message(events.Save(b"\x89PNG\x00", "picture.png", "the picture"))
+        await shows(app, pilot, "Save the picture")
+        await pilot.press("enter")
+        await shows(app, pilot, "Written to picture.png")
+    assert (home / "picture.png").read_bytes() == b"\x89PNG\x00"
+
+
+async def test_a_copy_goes_to_the_terminals_clipboard_whatever_is_in_it() -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        main_screen(app).post_message(events.Copy("half \ud83d of \x1b[31m it", "what happened"))
+        await shows(app, pilot, "Copied what happened.")
+        assert base64.b64encode(app.clipboard.encode())
+        assert app.clipboard == "half ? of \x1b[31m it"
+
+
+async def test_a_question_is_answered_by_keys() -> None:
+    for keys, answer in ((["y"], True), (["enter"], True), (["n"], False), (["escape"], False), (["q"], False)):
+        app = Stage()
+        async with app.run_test() as pilot:
+            answers: list[bool | None] = []
+            app.push_screen(Confirm("Delete it?", "/a/path", "delete", "keep"), answers.append)
+            await pilot.pause()
+            assert "Delete it?" in screen_text(app)
+            await pilot.press(*keys)
+            await pilot.pause()
+            assert answers == [answer]
+
+
+async def test_a_menu_begins_at_what_is_in_force_and_fits_a_small_screen() -> None:
+    app = Stage()
+    async with app.run_test(size=(40, 10)) as pilot:
+        answers: list[str | None] = []
+        words = [(f"word-{n}", "about it") for n in range(30)]
+        app.push_screen(Choose("Choose one", words, "word-20"), answers.append)
+        await pilot.pause()
+        assert "word-20" in screen_text(app)
+        assert any("enter choose" in line for line in screen_lines(app))
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert answers == ["word-21"]
+
+
+async def test_a_folder_that_is_gone_is_not_named() -> None:
+    gone = Path("gone")
+    gone.mkdir()
+    os.chdir(gone)
+    Path.cwd().rmdir()
+    app = Stage()
+    async with app.run_test() as pilot:
+        app.push_screen(AskPath("Save it", "x.txt"))
+        await pilot.pause()
+        assert "Save it" in screen_text(app)
+        assert " in " not in screen_text(app)
+
+
+async def test_start_exports_a_recording(home: Path) -> None:
+    (home / "recordings").mkdir()
+    (home / "recordings" / "2026-01-02T03-04-05Z-shop-ab12.mcp.jsonl").write_bytes(SESSION.read_bytes())
+    async with running(None, until="everything") as (app, pilot):
+        app.screen.query_one("#recording-rows").focus()
+        await pilot.press("x")
+        await shows(app, pilot, "Export the recording")
+        await pilot.press("enter")
+        await shows(app, pilot, "Export as md")
+        await pilot.press("enter")
+        await shows(app, pilot, "Written to")
+    (written,) = home.glob("*.md")
+    assert "tools/call" in written.read_text()
