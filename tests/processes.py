@@ -68,27 +68,38 @@ def run(home: Path, words: Sequence[str], *, timeout: float = 60, **more: str) -
     return Ran(process.returncode, out.decode(), err.decode())
 
 
-def _processes() -> Iterator[tuple[int, list[str], list[str]]]:
-    """Every living process: its id, its stat fields from the state on, its command line."""
-    for folder in Path("/proc").iterdir():
-        if not folder.name.isdecimal():
+def _processes() -> Iterator[tuple[str, bytes, int]]:
+    """Every living process: its id, its name, its session."""
+    for pid in os.listdir("/proc"):
+        if not pid.isdecimal():
             continue
         try:
-            stat = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            words = (folder / "cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                head, _, tail = file.read().rpartition(b")")
         except OSError:
             continue  # it has ended in the meantime
-        if stat[0] not in "ZX":
-            yield int(folder.name), stat, words
+        fields = tail.split()
+        if fields[0] not in (b"Z", b"X"):
+            yield pid, head.partition(b"(")[2], int(fields[3])
+
+
+def _words(pid: str) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+    except OSError:
+        return []
 
 
 def of_session(leader: int) -> list[str]:
     """The command lines of what runs in the session that process `leader` began, and of the guard that watches it."""
-    return [
-        " ".join(words).strip()
-        for pid, stat, words in _processes()
-        if pid == leader or stat[3] == str(leader) or ("inspector-guard" in words and str(leader) in words)
-    ]
+    found = []
+    for pid, name, session in _processes():
+        ours = leader in (int(pid), session)
+        if ours or name == b"sh":
+            words = _words(pid)
+            if ours or {"inspector-guard", str(leader)} <= set(words):
+                found.append(" ".join(words).strip() or name.decode("utf-8", "replace"))
+    return found
 
 
 def left_of(leader: int) -> list[str]:
