@@ -100,6 +100,14 @@ def test_letters_in_order_are_enough_where_nothing_has_the_words() -> None:
     assert names(rows) == []
 
 
+def test_typing_on_goes_on_among_what_is_like_it() -> None:
+    rows = CatalogRows(filled([tool("get-structured-content"), tool("get-sum"), tool("echo")]))
+    rows.advance()
+    for typed, expected in (("gs", 2), ("gsc", 1), ("gs", 2), ("", 3)):
+        rows.narrow(typed)
+        assert len(rows) == expected
+
+
 def test_typing_on_gives_what_typing_at_once_gives() -> None:
     items = [tool(f"tool_{at:03}", description=f"even {at}" if at % 2 == 0 else "odd") for at in range(300)]
     stepwise = CatalogRows(filled(items))

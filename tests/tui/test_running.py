@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from inspector.client.pending import Progress
+from inspector.journal.journal import Journal
 from inspector.tui.events import ShowExchange
-from inspector.tui.panes.happened import answer_words, steps
+from inspector.tui.panes.happened import Happened, answer_words, steps
 from inspector.tui.panes.running import RunningPane, fraction
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.tui_screens import screen_text, settle
@@ -58,3 +61,25 @@ def test_an_answer_of_ours_is_named_in_a_word() -> None:
     assert answer_words({"result": {"roots": []}}) == "answered"
     assert answer_words({"error": {"code": -1}}) == "refused -1"
     assert answer_words(None) == "answered"
+
+
+def test_only_what_belongs_to_the_call_is_listed() -> None:
+    journal = Journal.unnamed({})
+
+    def sent(id: int, token: str) -> int:
+        params = {"name": "x", "_meta": {"progressToken": token}}
+        message = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}
+        return journal.record_sent("stdio", json.dumps(message).encode(), message)
+
+    def received(message: dict[str, object]) -> None:
+        list(journal.record_received("stdio", [json.dumps({"jsonrpc": "2.0", **message}).encode()]))
+
+    first, _second = sent(1, "a"), sent(2, "b")
+    for token, value in (("a", 1), ("b", 1), ("a", 2), ("b", 2)):
+        received({"method": "notifications/progress", "params": {"progressToken": token, "progress": value}})
+    received({"id": 1, "result": {}})
+    happened = Happened(journal, first)
+    assert happened.advance() == 0
+    assert [happened.key_at(row) for row in range(len(happened))] == [3, 5]
+    assert happened.advance() is None
+    assert not happened.behind

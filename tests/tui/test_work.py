@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from inspector.config.remember import ServerMemory
-from inspector.tui.panes.works import label
+from inspector.tui.panes.subject import Subject
+from inspector.tui.panes.works import PAST, Past, Work, label
 from tests.tui.live_demo import desk, go, sent
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
@@ -297,3 +298,13 @@ async def test_escape_leads_from_the_result_to_the_list(tmp_path: Path) -> None:
         app.work.result.focus_inside()
         await pilot.press("escape")
         await settle(pilot, lambda: app.catalog.has_focus_within)
+
+
+def test_the_same_arguments_are_listed_once_as_the_newest() -> None:
+    work = Work(Subject("tools", {"name": "x"}))
+    for text in ("a", "b", "a"):
+        work.remember(Past({"t": text}, text, "1 ms", "muted"))
+    assert [past.label for past in work.past or ()] == ["a", "b"]
+    for number in range(100):
+        work.remember(Past({"t": number}, str(number), "", "muted"))
+    assert len(work.past or ()) == PAST
