@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import fcntl
+import os
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -153,6 +156,56 @@ class Running:
         return Ran(self.process.returncode, out.decode(), err.decode())
 
 
+class OnTerminal:
+    """`inspector WORDS` on a pseudo-terminal of 45 lines with 160 columns, which takes whatever is drawn."""
+
+    def __init__(self, home: Path, term: str, *words: str) -> None:
+        self._ours, theirs = os.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 45, 160, 0, 0))
+        self.process = subprocess.Popen(
+            [*INSPECTOR, *words],
+            env=environment(home, TERM=term),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+        )
+        os.close(theirs)
+        self._got = bytearray()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        try:
+            while block := os.read(self._ours, 65536):
+                self._got += block
+        except OSError:
+            pass  # how Linux says that nobody holds the other end any more
+
+    def end(self) -> tuple[int, bytes]:
+        """Waits for the end: the exit code and all that the terminal got."""
+        code = self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        os.close(self._ours)
+        return code, bytes(self._got)
+
+
+@pytest.fixture
+def on_terminal(home: Path) -> Iterator[Callable[..., OnTerminal]]:
+    """Starts `inspector WORDS` on a terminal of some type: `on_terminal(term, *words)`."""
+    started: list[OnTerminal] = []
+
+    def starter(term: str, *words: str) -> OnTerminal:
+        started.append(OnTerminal(home, term, *words))
+        return started[-1]
+
+    yield starter
+    for each in started:
+        if each.process.poll() is None:
+            each.process.kill()
+            each.end()
+
+
 @pytest.fixture
 def start(home: Path) -> Iterator[Callable[..., Running]]:
     """Starts `inspector WORDS`; whatever happens, it does not outlive the test."""
@@ -177,8 +230,3 @@ def is_one_sentence(err: str) -> bool:
         and all(line.startswith(("hint: ", "recording: ", "  ")) for line in lines[1:])
         and any(line.startswith("hint: ") for line in lines)
     )
-
-
-def dumps(value: object) -> str:
-    """JSON as an argument on a command line."""
-    return json.dumps(value)

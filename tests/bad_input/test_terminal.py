@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cases import EVIL
 
-from tests.bad_input.conftest import PATIENCE, Run, Serve
-from tests.processes import INSPECTOR, Ran, environment
+from tests.bad_input.conftest import OnTerminal, Run, Serve
+from tests.processes import Ran
 
 # Controls of C0 and C1 but the line feed, DEL, overrides and isolates of direction, marks and zero widths.
 UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -130,39 +128,17 @@ def test_a_recording_without_a_terminal(run: Run, serve: Serve, recording: Path)
     assert "inspector export FILE --to md" in ran.err
 
 
-@pytest.fixture
-def on_terminal(home: Path) -> Callable[..., tuple[int, bytes]]:
-    """Runs `inspector WORDS` on a pseudo-terminal of some type; gives the exit code and all that it got."""
-
-    def runner(term: str, *words: str) -> tuple[int, bytes]:
-        ours, theirs = os.openpty()
-        process = subprocess.Popen(
-            [*INSPECTOR, *words], env=environment(home, TERM=term), stdin=theirs, stdout=theirs, stderr=theirs
-        )
-        os.close(theirs)
-        got = b""
-        try:
-            while block := os.read(ours, 65536):
-                got += block
-        except OSError:
-            pass  # how Linux says that nobody holds the other end any more
-        os.close(ours)
-        return process.wait(PATIENCE), got
-
-    return runner
-
-
 @pytest.mark.parametrize("words", [(), ("demo",)], ids=str)
 def test_a_dumb_terminal_gets_words_and_no_interface(
-    on_terminal: Callable[..., tuple[int, bytes]], words: tuple[str, ...]
+    on_terminal: Callable[..., OnTerminal], words: tuple[str, ...]
 ) -> None:
-    code, got = on_terminal("dumb", *words)
+    code, got = on_terminal("dumb", *words).end()
     assert code == 2
     assert got.decode().startswith("error: The interface cannot draw on a terminal of type “dumb”.\r\nhint: ")
     assert b"\x1b" not in got
 
 
-def test_on_a_terminal_lists_are_safe_too(on_terminal: Callable[..., tuple[int, bytes]], serve: Serve) -> None:
-    code, got = on_terminal("xterm-256color", "tools", *serve("escapes"))
+def test_on_a_terminal_lists_are_safe_too(on_terminal: Callable[..., OnTerminal], serve: Serve) -> None:
+    code, got = on_terminal("xterm-256color", "tools", *serve("escapes")).end()
     assert code == 0
     assert UNSAFE.findall(got.decode().replace("\r\n", "\n")) == []
