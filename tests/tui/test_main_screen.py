@@ -94,7 +94,8 @@ async def test_a_recording_that_cannot_be_written_is_said_in_the_header() -> Non
 
 async def test_three_widths_show_three_columns_two_or_one() -> None:
     async with on_demo(size=WIDE) as (app, pilot):
-        assert {"Tools", "Echo", "Result", "Messages"} <= panes(app)
+        assert {"Tools", "Result", "Messages"} <= panes(app)
+        assert panes(app) & {"Echo", "echo"}, "the form of the first tool"
         assert main_screen(app).query_one("#detail").region.width > 40
         await pilot.resize_terminal(*MEDIUM)
         await becomes(app, pilot, lambda: not main_screen(app).query_one("#detail").is_on_screen)

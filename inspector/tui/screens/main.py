@@ -245,6 +245,7 @@ class MainScreen(Screen[None]):
         self._facts = facts
         self._show_header()
         self._show_tabs()
+        self._show_footer()
         if phase_changed:
             self._arrange()
             if session.phase in ("failed", "lost"):
