@@ -14,7 +14,7 @@ from textual.message import Message
 from inspector.client.steps import connection_steps
 from inspector.journal.format import Kind
 from inspector.protocol.revisions import features
-from inspector.text import duration
+from inspector.text import duration, safe
 from inspector.tui.events import AnySession, HintsChanged
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.keys import hints
@@ -34,6 +34,8 @@ _LOOKED_AT = 50_000
 _SHOWN_CHANGES = 20
 _SHOWN_CAPABILITIES = 60
 _SHOWN_SUBSCRIPTIONS = 100
+_SHOWN_TARGET, _SHOWN_TEXT = 300, 600
+"""Characters of the command or URL, and of what the server says about itself."""
 
 
 class StderrRows:
@@ -74,10 +76,10 @@ class ServerPane(Container):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("server")]
     DEFAULT_CSS = """
     ServerPane { layout: horizontal; }
-    ServerPane > #identity { width: 1fr; height: 1fr; }
-    ServerPane > #server-side { width: 1fr; height: 1fr; }
-    ServerPane > #server-side > #connection { height: 14; }
-    ServerPane > #server-side > #stderr { height: 1fr; }
+    ServerPane #identity { width: 1fr; height: 1fr; }
+    ServerPane #server-side { width: 1fr; height: 1fr; }
+    ServerPane #connection { height: 14; }
+    ServerPane #stderr { height: 1fr; }
     """
 
     class Reconnect(Message):
@@ -175,13 +177,13 @@ class ServerPane(Container):
             return [RowSection(self._recording())] if session.journal.notices else []
         unknown = "" if server.revision_known else "  unknown"
         rows = [
-            *fact("name", f"{server.title}  {server.version}", "bright"),
-            *fact("opened as", session.target.describe()),
+            *fact("name", f"{server.title}  {server.version}".strip() or "not given", "bright"),
+            *fact("opened as", safe(session.target.describe(), _SHOWN_TARGET)),
             *fact("revision", f"{server.revision}  ({server.era}){unknown}"),
         ]
         for key, label in (("description", "description"), ("websiteUrl", "website")):
             if isinstance(server.info.get(key), str):
-                rows += fact(label, server.info[key])
+                rows += fact(label, safe(server.info[key], _SHOWN_TEXT, multiline=True))
         rows += [*self._recording(), *self._changes()]
         rows += heading("Capabilities")
         rows += self._capabilities()

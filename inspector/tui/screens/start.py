@@ -233,7 +233,8 @@ class StartScreen(Screen[None]):
             target = parse_target(shlex.split(text), config=self.config)
         except (InspectorError, ValueError) as error:
             edge = self.query_one("#open", Edge)
-            edge.facts = ([(str(error), "error")],)
+            hint = [error.hint] if isinstance(error, InspectorError) and error.hint else []
+            edge.facts = [[(words, "error")] for words in (str(error), *hint)]
             edge.tone = "error"
             return
         self.post_message(OpenTarget(target))

@@ -24,7 +24,9 @@ class FactsView(LinesView):
             self._scroll_top(min(top, max(self.max_scroll_y, 0)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A pane around it may have a copy of its own to give."""
+        """Leave to the pane around it what makes no sense here: a copy, and sideways where all is wrapped."""
+        if action in ("scroll_left", "scroll_right"):
+            return not self.wrap
         return bool(self._what) if action == "copy" else True
 
     def action_copy(self) -> None:

@@ -1,0 +1,112 @@
+"""What is shown instead of lists while there is no connection: the cause, the steps, the last words, trying again."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from pathlib import Path
+
+from inspector.config.targets import HttpTarget, StdioTarget
+from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, click, hostile, running, shows
+from tests.tui.test_server_pane import COUNTING
+from tests.tui.tui_screens import screen_lines, screen_text
+
+FAILS_ONCE = f"""
+import pathlib, sys
+tried = pathlib.Path(sys.argv[1] + ".tried")
+if not tried.exists():
+    tried.touch()
+    print("Using CPython 3.12.4", flush=True)
+    sys.stderr.write("Traceback (most recent call last):\\n  File \\"x.py\\", line 3\\nModuleNotFoundError: httpx\\n")
+    sys.exit(3)
+{COUNTING}
+"""
+
+
+def fails_once(home: Path) -> StdioTarget:
+    """A server that ends with code 3 the first time it is started."""
+    (home / "server.py").write_text(FAILS_ONCE)
+    return StdioTarget((sys.executable, str(home / "server.py"), str(home / "runs")), name="fails")
+
+
+async def test_it_names_the_cause_the_steps_and_the_last_words(home: Path) -> None:
+    async with running(fails_once(home), until="not connected") as (app, pilot):
+        await shows(app, pilot, "The server ended before it answered")
+        text = screen_text(app)
+        for words in (
+            "exit code 3", "✓ start", "✗ handshake", "no answer to initialize", "“Using CPython 3.12.4” is not JSON-RPC",
+            "✗ exit", "stderr, last lines", "ModuleNotFoundError: httpx",
+        ):  # fmt: skip
+            assert words in text
+        assert screen_lines(app)[-1].startswith(" r start again   c copy for a bug report")
+        assert "Messages" in text, "the log stays"
+
+
+async def test_r_tries_again(home: Path) -> None:
+    async with running(fails_once(home), until="not connected") as (app, pilot):
+        await shows(app, pilot, "start again")
+        await pilot.press("r")
+        await shows(app, pilot, "● connected")
+        await shows(app, pilot, "Tools 2")
+        assert "The server ended" not in screen_text(app)
+        assert app.focused is not None
+        assert app.focused.is_on_screen
+
+
+async def test_a_click_tries_again(home: Path) -> None:
+    async with running(fails_once(home), until="not connected") as (app, pilot):
+        await shows(app, pilot, "r start again")
+        await click(app, pilot, "r start again")
+        await shows(app, pilot, "● connected")
+
+
+async def test_a_copy_for_a_bug_report_is_plain_text(home: Path) -> None:
+    async with running(fails_once(home), until="not connected") as (app, pilot):
+        await shows(app, pilot, "copy for a bug report")
+        await pilot.press("c")
+        await shows(app, pilot, "Copied what happened.")
+        lines = app.clipboard.splitlines()
+        assert sys.executable in lines[0]
+        assert "The server ended with exit code 3." in lines[2]
+        assert lines[-1].strip() == "ModuleNotFoundError: httpx"
+        assert not any(ord(char) < 32 for line in lines for char in line)
+
+
+async def test_it_wraps_to_every_width(home: Path) -> None:
+    async with running(fails_once(home), size=WIDE, until="not connected") as (app, pilot):
+        for size in (MEDIUM, NARROW, (60, 20)):
+            await pilot.resize_terminal(*size)
+            await shows(app, pilot, "r start again")
+            assert "✗ exit" in screen_text(app)
+            assert all(len(line) <= size[0] for line in screen_lines(app))
+
+
+async def test_a_connection_that_is_lost_says_so_and_is_made_again() -> None:
+    async with running(hostile("exits-after-initialize"), until="connection lost") as (app, pilot):
+        await shows(app, pilot, "exit code 4")
+        await pilot.press("r")
+        await becomes(app, pilot, lambda: screen_text(app).count("exit") > 1)
+
+
+async def test_a_command_that_does_not_exist_is_named(home: Path) -> None:
+    async with running(StdioTarget(("no-such-program-anywhere",)), until="not connected") as (app, pilot):
+        await shows(app, pilot, "The server could not be opened")
+        assert "no-such-program-anywhere" in screen_text(app)
+
+
+async def test_an_address_where_nobody_listens_is_named() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        async with running(HttpTarget(f"http://127.0.0.1:{port}/mcp"), until="not connected") as (app, pilot):
+            await shows(app, pilot, "The server could not be opened")
+            assert str(port) in screen_text(app)
+
+
+async def test_tabs_and_messages_can_be_looked_at_meanwhile(home: Path) -> None:
+    async with running(fails_once(home), until="not connected") as (app, pilot):
+        await shows(app, pilot, "start again")
+        await pilot.press("m")
+        await becomes(app, pilot, lambda: "/ filter" in screen_lines(app)[-1])
+        await pilot.press("6", "2")
+        await shows(app, pilot, "r start again")

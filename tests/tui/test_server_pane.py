@@ -1,0 +1,177 @@
+"""The server pane: who the server is, how the connection came about, what it writes to stderr, connecting anew."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from inspector.client.session import Session
+from inspector.config.settings import Settings
+from inspector.config.targets import StdioTarget
+from inspector.tui.panes.server import ServerPane
+from inspector.tui.reach import who_does
+from inspector.tui.verbs import BY_ID
+from tests.tui.live_app import (
+    NARROW,
+    SESSION,
+    becomes,
+    hostile,
+    main_screen,
+    on_demo,
+    on_recording,
+    running,
+    shows,
+)
+from tests.tui.tui_screens import screen_lines, screen_text
+
+COUNTING = """
+import json, pathlib, sys
+path = pathlib.Path(sys.argv[1])
+runs = int(path.read_text()) + 1 if path.exists() else 1
+path.write_text(str(runs))
+sys.stderr.write(f"run {runs}\\n")
+sys.stderr.flush()
+names = {1: ["echo", "old"], 2: ["echo", "new"]}[min(runs, 2)]
+tools = [{"name": name, "description": str(min(runs, 2)), "inputSchema": {"type": "object"}} for name in names]
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    results = {
+        "initialize": {
+            "protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}},
+            "serverInfo": {"name": "counting", "version": str(runs)}, "instructions": "# Hear\\nuse **echo**",
+        },
+        "tools/list": {"tools": tools},
+    }
+    found = results.get(message["method"])
+    answer = {"result": found} if found else {"error": {"code": -32601, "message": "no"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
+"""
+
+
+def counting(home: Path) -> StdioTarget:
+    """A server that offers something else the second time it is started."""
+    (home / "server.py").write_text(COUNTING)
+    return StdioTarget((sys.executable, str(home / "server.py"), str(home / "runs")), name="counting")
+
+
+async def test_it_says_who_the_server_is_and_what_it_can() -> None:
+    async with on_demo() as (app, pilot):
+        await pilot.press("6")
+        await shows(app, pilot, "Capabilities")
+        text = screen_text(app)
+        for words in ("Demo server  1.0.0", "2025-11-25  (legacy)", "-m inspector.demo", "kept nowhere"):
+            assert words in text
+        assert "✓ resources     subscribe  listChanged" in text
+        assert "Every feature of the protocol can be tried" in text
+        assert "**" not in text, "instructions are markdown"
+        assert "✓ handshake" in text
+        assert "✓ ready" in text
+
+
+async def test_what_is_not_offered_is_said_and_stderr_is_kept(home: Path) -> None:
+    async with running(counting(home), until="connected") as (app, pilot):
+        await pilot.press("6")
+        await shows(app, pilot, "not offered: resources, prompts")
+        await shows(app, pilot, "run 1")
+        assert "1 lines" in screen_text(app) or "1 line" in screen_text(app)
+        assert "log level" not in screen_text(app), "it has no logging"
+
+
+async def test_connecting_anew_shows_what_has_changed(home: Path) -> None:
+    async with running(counting(home), until="connected") as (app, pilot):
+        await shows(app, pilot, "Tools 2")
+        await pilot.press("6")
+        await shows(app, pilot, "run 1")
+        await pilot.press("r")
+        await shows(app, pilot, "Connected anew. 3 changes in what it offers.")
+        await shows(app, pilot, "Changed since the last connection")
+        text = screen_text(app)
+        assert "+ tools       new" in text
+        assert "- tools       old" in text
+        assert "~ tools       echo" in text
+        assert "run 2" in text
+        await pilot.press("R")
+        await shows(app, pilot, "run 3")
+        assert isinstance(app.session, Session)
+        await becomes(app, pilot, lambda: "Changed since" not in screen_text(app))
+
+
+async def test_a_log_level_is_chosen() -> None:
+    async with on_demo() as (app, pilot):
+        await pilot.press("6", "l")
+        await shows(app, pilot, "Log messages from")
+        await pilot.press("down", "down", "enter")
+        assert app.session is not None
+        journal = app.session.journal
+
+        def was_sent() -> bool:
+            texts = [journal.event(n).text for n in range(1, journal.index.count + 1)]
+            return any('"logging/setLevel"' in text and '"notice"' in text for text in texts)
+
+        await becomes(app, pilot, was_sent)
+
+
+async def test_subscriptions_are_listed_with_their_updates() -> None:
+    async with on_demo() as (app, pilot):
+        assert isinstance(app.session, Session)
+        await app.session.subscribe("demo://clock")
+        await pilot.press("6")
+        await shows(app, pilot, "Subscriptions")
+        assert "demo://clock" in screen_text(app)
+
+
+async def test_of_a_recording_nothing_can_be_connected_anew() -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        await pilot.press("6")
+        await shows(app, pilot, "going on")
+        pane = main_screen(app).query_one(ServerPane)
+        assert pane.hints() == []
+        assert all(who_does(pane, BY_ID[f"server.{name}"]) is None for name in ("reconnect", "restart", "log-level"))
+        await pilot.press("r", "R", "l")
+        await pilot.pause()
+        assert app.screen is main_screen(app)
+        assert "2 lines" in screen_text(app)
+        assert str(SESSION)[-30:] in screen_text(app).replace("│", "").replace(
+            "\n", ""
+        ) or "session.mcp.jsonl" in screen_text(app)
+
+
+async def test_it_is_one_column_where_there_is_no_room_for_two() -> None:
+    async with on_demo(size=NARROW) as (app, pilot):
+        await pilot.press("6")
+        await shows(app, pilot, "─ Connection")
+        tops = [line for line in screen_lines(app) if line.startswith("╭─")]
+        assert [line.split()[1] for line in tops] == ["Server", "Connection", "stderr"]
+
+
+async def test_stderr_that_never_stops_does_not_stop_the_interface() -> None:
+    async with running(hostile("flood-stderr", "--count", "30000"), until="connected") as (app, pilot):
+        assert isinstance(app.session, Session)
+        call = app.session.start("tools/call", {"name": "echo", "arguments": {}})
+        await pilot.press("6")
+        await becomes(app, pilot, lambda: call.fate != "pending", "answered")
+        await shows(app, pilot, "30,000 lines")
+
+
+async def test_hostile_capabilities_and_instructions_are_only_text(home: Path, tmp_path: Path) -> None:
+    head, *lines = SESSION.read_bytes().splitlines(keepends=True)
+    event = json.loads(lines[2])
+    message = json.loads(event["raw"])
+    message["result"] |= {
+        "capabilities": {"\x1b[2J": {"a": {}}, "tools": [1], "logging": None, "n" * 5000: True} | {f"c{n}": {} for n in range(500)},
+        "instructions": "\x1b[31m[bold]" + "x" * 200_000,
+        "serverInfo": {"name": {"a": 1}, "version": ["\x1b"], "description": "\x9b\u202e" * 1000, "websiteUrl": 7},
+    }  # fmt: skip
+    event["raw"] = json.dumps(message)
+    path = tmp_path / "evil.mcp.jsonl"
+    path.write_bytes(head + b"".join([*lines[:2], json.dumps(event).encode() + b"\n", *lines[3:]]))
+    async with on_recording(path, until="echo", settings=Settings()) as (app, pilot):
+        await pilot.press("6")
+        await shows(app, pilot, "Capabilities")
+        for keys in (["pagedown"], ["end"], ["pageup"], ["c"], ["slash", "b", "o", "enter"], ["home"]):
+            await pilot.press(*keys)
+            await pilot.pause()
+            assert not any(ord(char) < 32 or 127 <= ord(char) < 160 for line in screen_lines(app) for char in line)
