@@ -17,7 +17,7 @@ from inspector.tui.events import Copy, ShowExchange
 from inspector.tui.panes import links
 from inspector.tui.panes.question import QuestionPane
 from inspector.tui.widgets.form import FormView
-from tests.tui.live_demo import Ticking, desk, go
+from tests.tui.live_demo import Ticking, desk, go, write
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 
@@ -43,7 +43,9 @@ async def test_defaults_are_accepted_by_one_key(tmp_path: Path) -> None:
         assert "your answer goes to Demo server" in shown
         assert app.work.asking.tone == "ask"
         assert "1 to fix" in shown, "the address has no default and is required"
-        await pilot.press("tab", *"ada@example.org", "ctrl+r")
+        await pilot.press("tab")
+        await write(app, pilot, "ada@example.org")
+        await pilot.press("ctrl+r")
         await settle(pilot, lambda: "The user accepted" in screen_text(app))
         assert answers(session)[0]["action"] == "accept"
         assert answers(session)[0]["content"]["name"] == "Ada"
@@ -88,7 +90,8 @@ async def test_a_model_is_answered_for_by_text_and_no_longer_than_allowed(tmp_pa
             assert words in shown
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: "again sends it as it is" in screen_text(app))
-        await pilot.press(*"one two three four", "ctrl+r")
+        await write(app, pilot, "one two three four")
+        await pilot.press("ctrl+r")
         await settle(pilot, lambda: len(answers(session)) == 1)
         assert answers(session)[0]["content"] == {"type": "text", "text": "one two three"}
         assert answers(session)[0]["stopReason"] == "maxTokens"
@@ -99,7 +102,8 @@ async def test_a_whole_result_can_be_written_as_json(tmp_path: Path) -> None:
         await go(app, pilot, "tools", "ask-model")
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.asking.has_focus_within)
-        await pilot.press(*"hello", "ctrl+e")
+        await write(app, pilot, "hello")
+        await pilot.press("ctrl+e")
         await settle(pilot, lambda: '"role": "assistant"' in screen_text(app))
         body = app.work.asking.body
         assert body is not None
@@ -130,9 +134,14 @@ async def test_roots_are_looked_at_changed_and_sent(tmp_path: Path) -> None:
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         assert app.work.asking.body.editor.value == Path.cwd().as_uri()  # type: ignore[union-attr]
-        await pilot.press("ctrl+u", *"https://example.com")
+        await pilot.press("ctrl+u")
+        await write(app, pilot, "https://example.com")
         await settle(pilot, lambda: "is no file:// URI" in screen_text(app))
-        await pilot.press("ctrl+u", *"file:///a/b", "ctrl+j", *"file:///c", "ctrl+r")
+        await pilot.press("ctrl+u")
+        await write(app, pilot, "file:///a/b")
+        await pilot.press("ctrl+j")
+        await write(app, pilot, "file:///c")
+        await pilot.press("ctrl+r")
         await settle(pilot, lambda: len(answers(session)) == 1)
         assert answers(session)[0] == {
             "roots": [{"uri": "file:///a/b", "name": "b"}, {"uri": "file:///c", "name": "c"}]
@@ -170,7 +179,9 @@ async def test_an_answer_can_be_given_from_now_on_and_no_longer(tmp_path: Path) 
         await go(app, pilot, "tools", "where-am-i")
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.asking.has_focus_within)
-        await pilot.press("ctrl+u", *"file:///only", "ctrl+s")
+        await pilot.press("ctrl+u")
+        await write(app, pilot, "file:///only")
+        await pilot.press("ctrl+s")
         await settle(pilot, lambda: "from now on" in screen_text(app))
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: len(answers(session)) == 1)
@@ -206,7 +217,7 @@ async def test_a_question_of_another_call_waits_in_the_inbox(tmp_path: Path) -> 
         await settle(pilot, lambda: app.work.request.has_focus_within)
         asked.call = asked.subject.send(session, {"message": "Later"})
         await settle(pilot, lambda: len(session.inbox.open()) == 1)
-        await pilot.press(*"typing on")
+        await write(app, pilot, "typing on")
         assert app.work.request.form.value == {"message": "typing on"}
         assert not app.work.asking.display
         app.work.show_question(session.inbox.open()[0])

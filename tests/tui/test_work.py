@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from inspector.config.remember import ServerMemory
+from inspector.tui.panes.request import RequestPane
 from inspector.tui.panes.subject import Subject
 from inspector.tui.panes.works import PAST, Past, Work, label
-from tests.tui.live_demo import desk, go, sent
+from inspector.tui.widgets.form import FormView
+from tests.tui.live_demo import desk, go, sent, write
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 
@@ -19,7 +21,8 @@ async def test_a_tool_with_one_text_takes_three_steps(tmp_path: Path) -> None:
         await go(app, pilot, "tools", "echo")
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
-        await pilot.press(*"hello", "ctrl+r")
+        await write(app, pilot, "hello")
+        await pilot.press("ctrl+r")
         await settle(pilot, lambda: "last calls  hello" in screen_text(app))
         assert sent(session, "tools/call") == [{"name": "echo", "arguments": {"message": "hello"}}]
         assert " ms" in screen_text(app)
@@ -57,9 +60,12 @@ async def test_typing_takes_back_the_wish_to_send_it_anyway(tmp_path: Path) -> N
 async def test_each_item_keeps_its_form_and_its_result(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         await go(app, pilot, "tools", "echo")
-        await pilot.press("enter", *"zulu", "ctrl+r")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await write(app, pilot, "zulu")
+        await pilot.press("ctrl+r")
         await settle(pilot, lambda: "last calls  zulu" in screen_text(app))
-        await pilot.press(*" two")
+        await write(app, pilot, " two")
         await go(app, pilot, "tools", "what-time")
         assert "zulu" not in screen_text(app)
         await go(app, pilot, "tools", "echo")
@@ -73,7 +79,8 @@ async def test_json_that_is_not_finished_waits_for_its_user(tmp_path: Path) -> N
         await go(app, pilot, "tools", "echo")
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
-        await pilot.press("ctrl+e", *"[broken")
+        await pilot.press("ctrl+e")
+        await write(app, pilot, "[broken")
         await settle(pilot, lambda: "not JSON" in screen_text(app))
         await go(app, pilot, "tools", "what-time")
         assert "broken" not in screen_text(app)
@@ -116,11 +123,12 @@ async def test_a_call_that_takes_its_time_gets_the_focus_and_gives_it_back(tmp_p
 
 async def test_whoever_types_on_keeps_the_focus(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (_session, app, pilot):
-        await go(app, pilot, "tools", "slow")
+        work = await go(app, pilot, "tools", "slow")
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
-        await pilot.press("ctrl+r", "7")
-        await pilot.pause(0.5)
+        app.work.on_request_pane_send(RequestPane.Send(work, {}))
+        app.work.request.on_form_view_changed(FormView.Changed(app.work.request.form))
+        app.work.move_to_call(work)
         assert app.work.request.has_focus_within
 
 
@@ -132,7 +140,8 @@ async def test_past_calls_come_back_by_up_and_what_was_being_typed_after_them(tm
         for word in ("one", "two"):
             await pilot.press("ctrl+u", *word, "ctrl+r")
             await settle(pilot, lambda word=word: bool(work.past) and work.past[0].label == word)
-        await pilot.press("ctrl+u", *"draft")
+        await pilot.press("ctrl+u")
+        await write(app, pilot, "draft")
         form = app.work.request.form
         for expected in ("two", "one", "draft"):
             await pilot.press("up")
@@ -142,7 +151,10 @@ async def test_past_calls_come_back_by_up_and_what_was_being_typed_after_them(tm
 async def test_the_last_arguments_are_remembered_for_the_next_session(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):
         await go(app, pilot, "tools", "echo")
-        await pilot.press("enter", *"again", "ctrl+r")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await write(app, pilot, "again")
+        await pilot.press("ctrl+r")
         memory = ServerMemory(session.target, tmp_path)
         await settle(pilot, lambda: memory.last_arguments("echo") == {"message": "again"})
     async with desk(tmp_path, "tools") as (_session, app, pilot):
@@ -276,7 +288,7 @@ async def test_a_list_read_again_brings_the_new_schema_and_keeps_what_was_filled
         work = await go(app, pilot, "tools", "echo")
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
-        await pilot.press(*"kept")
+        await write(app, pilot, "kept")
         before = work.subject.item
         fresh = [dict(item) for item in session.catalog.tools.items]
         fresh[0]["inputSchema"] = {"type": "object", "properties": {"message": {"type": "string"}, "twice": {}}}

@@ -177,9 +177,9 @@ class WorkPane(Container):
             self.question = None
             self.request.redraw()
             self._draw_lower()
-            self.set_timer(PATIENCE, partial(self._move_to_call, work))
+            self.set_timer(PATIENCE, partial(self.move_to_call, work))
 
-    def _move_to_call(self, work: Work) -> None:
+    def move_to_call(self, work: Work) -> None:
         """A call that takes its time gets the focus, unless the user does something else meanwhile."""
         still = self.work is work and self._lower is self.running
         if still and self.request.has_focus_within and not self._typed_since:
