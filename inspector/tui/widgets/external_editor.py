@@ -45,18 +45,23 @@ async def edit_externally(app: App[object], text: str, *, suffix: str = ".json")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
             file.write(text)
+        problem: OSError | None = None
+        status = 1
         try:
-            # Nothing may be drawn while the terminal is not ours.
+            # Nothing may be drawn while the terminal is not ours; and nothing may be raised, or it would not come back.
             with app.batch_update(), app.suspend():
-                process = await asyncio.create_subprocess_exec(*command, name)
-                status = await process.wait()
+                try:
+                    process = await asyncio.create_subprocess_exec(*command, name)
+                    status = await process.wait()
+                except OSError as error:
+                    problem = error
         except SuspendNotSupported as error:
             raise UsageError("This terminal cannot be lent to another program") from error
-        except OSError as error:
-            hint = "Set $EDITOR to the command of your editor."
+        if problem is not None:
             raise UsageError(
-                f"The editor {safe(command[0], 80)} cannot be started: {error.strerror}", hint=hint
-            ) from error
+                f"The editor {safe(command[0], 80)} cannot be started: {problem.strerror}",
+                hint="Set $EDITOR to the command of your editor.",
+            ) from problem
         return None if status else await asyncio.to_thread(_read, path)
     finally:
         path.unlink(missing_ok=True)
