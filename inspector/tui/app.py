@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -100,6 +103,8 @@ class InspectorApp(KeysInOrder, App[int]):
         return textual_theme(bundled(DEFAULT)).variables
 
     def on_mount(self) -> None:
+        if not self.is_headless:
+            self._leave_on_signals()
         self.theme_switch.use(self.settings.theme)
         self.set_keymap(self.verb_keys.overrides)
         for problem in self.verb_keys.problems:
@@ -110,6 +115,14 @@ class InspectorApp(KeysInOrder, App[int]):
             self.open_target(self.target)
         # Off the way of the first frame: the fast parser, for floods.
         self.set_timer(1.0, lambda: self.run_worker(warm_up, thread=True, exit_on_error=False))
+
+    def _leave_on_signals(self) -> None:
+        """Told to end, or left by its terminal, leave as by `q`: the terminal is restored, the server ended."""
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGHUP"):
+            with suppress(AttributeError, NotImplementedError):  # where there are no such signals
+                number = getattr(signal, name)
+                loop.add_signal_handler(number, self.exit, 128 + number)
 
     def action_palette(self) -> None:
         """Find any verb, tool, resource, prompt or theme by name."""

@@ -37,6 +37,7 @@ from inspector.tui.widgets.clipboard import Copied, copy
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.status import Footer, HeaderLine, MainTab, TabLine, session_parts
+from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
 
 TICK = 1 / 20
@@ -64,7 +65,7 @@ class MainScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (MEDIUM, "-medium"), (WIDE, "-wide")]  # noqa: RUF012 - Textual declares it so
     DEFAULT_CSS = """
-    MainScreen { layout: vertical; }
+    MainScreen { layout: vertical; layers: base above; }
     #body { layout: horizontal; height: 1fr; }
     #catalog { width: 34; height: 1fr; }
     #inbox { width: 34; height: 1fr; }
@@ -128,6 +129,7 @@ class MainScreen(Screen[None]):
                 yield DetailPane(self.session, id="detail")
         yield LastMessageLine(self.session, id="last")
         yield Footer(id="footer")
+        yield TooSmall()
 
     def on_mount(self) -> None:
         self.session.changes.listen(self._wake)
@@ -316,6 +318,7 @@ class MainScreen(Screen[None]):
         return self.size.width < MEDIUM
 
     def on_resize(self) -> None:
+        self.query_one(TooSmall).fit(self.size)
         if self._narrow and not self._was_narrow:
             self.narrow_place = self._place_of_focus()
         self._was_narrow = self._narrow

@@ -32,6 +32,7 @@ from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status import Footer, HeaderLine, Part
+from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 
 EMPTY = {
@@ -125,7 +126,7 @@ class StartScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app"), *bindings("start")]
     DEFAULT_CSS = """
-    StartScreen { layout: vertical; }
+    StartScreen { layout: vertical; layers: base above; }
     #open { height: 3; }
     #choices { height: 2fr; min-height: 11; }
     #servers { width: 1fr; height: 1fr; }
@@ -156,6 +157,7 @@ class StartScreen(Screen[None]):
             title="Recordings", id="recordings", keys=hints(self, "start.open", "start.export", "start.delete"),
         )  # fmt: skip
         yield Footer(id="footer")
+        yield TooSmall()
 
     def _try(self) -> list[Pieces]:
         return [
@@ -178,6 +180,9 @@ class StartScreen(Screen[None]):
         return hints(
             self, "start.open", *at_recordings, "app.next-pane", "start.filter", "start.demo", "app.help", "app.quit"
         )
+
+    def on_resize(self) -> None:
+        self.query_one(TooSmall).fit(self.size)
 
     def on_descendant_focus(self) -> None:
         self.query_one(Footer).hints = self.hints()

@@ -1,0 +1,184 @@
+"""Inspector in a real pseudo-terminal: its first screen, other sizes, a flood, and every way in which it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from inspector.journal.journal import Journal
+from tests.processes import PATIENCE, run, spawned
+from tests.tui.live_app import TESTS
+from tests.tui.terminal import Grid, Terminal, recordings
+
+HOSTILE = ("--", sys.executable, str(TESTS / "servers" / "hostile.py"))
+FLOOD = 20_000
+
+
+def last_line(recording: Path) -> dict[str, object]:
+    """The last line of a recording."""
+    found: dict[str, object] = json.loads(recording.read_bytes().splitlines()[-1])
+    return found
+
+
+def is_gone(process: int, patience: float = PATIENCE) -> bool:
+    """Whether a process has ended, or does so soon."""
+    end = time.monotonic() + patience
+    while Path(f"/proc/{process}").exists():
+        if time.monotonic() >= end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def opened(recording: Path) -> Journal:
+    """A recording, all of it indexed."""
+    journal = Journal.open(recording)
+    while journal.refresh():
+        pass
+    return journal
+
+
+def test_the_first_screen_appears_and_q_leaves_the_terminal_as_it_was(home: Path) -> None:
+    with Terminal(home, ["demo"]) as terminal:
+        terminal.shows("Demo server", "● connected", "Tools 48", "Prompts 5")
+        assert terminal.grid.modes["1049"]
+        assert not terminal.grid.modes["25"]
+        terminal.press("q")
+        assert terminal.ends() == 0
+        assert terminal.is_restored
+        (recording,) = recordings(home)
+        (server,) = spawned(recording)
+        assert is_gone(server)
+        assert last_line(recording)["kind"] == "end"
+
+
+def test_another_size_is_drawn_at_once_and_one_that_is_too_small_says_what_it_needs(home: Path) -> None:
+    with Terminal(home, ["demo", "--no-record"], (160, 45)) as terminal:
+        terminal.shows("Tools 48", "─ Messages", "─ Result")
+        terminal.resize(80, 24)
+        terminal.shows("Tools 48", "m messages", "enter open")
+        terminal.resize(40, 10)
+        terminal.shows("Inspector needs 50 columns and 12", "rows; here are 40 and 10.")
+        terminal.resize(20, 5)
+        terminal.shows("Inspector needs 50", "and 5.")
+        terminal.resize(120, 35)
+        terminal.shows("Tools 48", "─ Messages", "echo message")
+        terminal.press("q")
+        assert terminal.ends() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_told_to_end_it_restores_the_terminal_and_ends_the_server(home: Path, number: signal.Signals) -> None:
+    with Terminal(home, ["demo"]) as terminal:
+        terminal.shows("Tools 48")
+        os.kill(terminal.pid, number)
+        assert terminal.ends() == 128 + number
+        assert terminal.is_restored
+        (recording,) = recordings(home)
+        assert last_line(recording)["kind"] == "end"
+        assert all(is_gone(server) for server in spawned(recording))
+
+
+def test_a_closed_window_ends_the_server(home: Path) -> None:
+    with Terminal(home, ["demo"]) as terminal:
+        terminal.shows("Tools 48")
+        terminal.hang_up()
+        terminal.ends()
+        (recording,) = recordings(home)
+        assert last_line(recording)["kind"] == "end"
+        assert all(is_gone(server) for server in spawned(recording))
+
+
+def test_killed_it_leaves_no_server_and_a_recording_that_opens(home: Path) -> None:
+    with Terminal(home, ["demo"]) as terminal:
+        terminal.shows("Tools 48", "Prompts 5")
+        (recording,) = recordings(home)
+        (server,) = spawned(recording)
+        assert not is_gone(server, patience=0)
+        os.kill(terminal.pid, signal.SIGKILL)
+        assert terminal.ends() == -signal.SIGKILL
+    assert is_gone(server)
+    journal = opened(recording)
+    assert journal.end_is_missing
+    assert "initialize" in {journal.index.method(n) for n in range(1, len(journal) + 1)}
+    journal.release()
+    with Terminal(home, ["replay", str(recording)]) as terminal:
+        terminal.shows("end is missing", "Tools 48")
+        terminal.press("q")
+        assert terminal.ends() == 0
+
+
+def test_a_flood_is_kept_whole_and_keys_are_heard(home: Path) -> None:
+    recording = home / "flood.mcp.jsonl"
+    words = ["--record", str(recording), *HOSTILE, "--case", "flood-stdout", "--count", str(FLOOD)]
+    with Terminal(home, words) as terminal:
+        terminal.shows("● connected", "echo message")
+        terminal.press("\x12")
+        terminal.press("6")
+        terminal.shows("Capabilities")
+        terminal.press("1")
+        terminal.shows("echo message")
+        terminal.shows("rec 20,0", "hello")
+        terminal.press("q")
+        assert terminal.ends() == 0
+        assert terminal.is_restored
+    journal = opened(recording)
+    methods = [journal.index.method(n) for n in range(1, len(journal) + 1)]
+    assert methods.count("notifications/message") == FLOOD
+    assert not journal.end_is_missing
+
+
+def test_escape_does_not_leave_and_mouse_is_off_where_the_setting_says_so(home: Path) -> None:
+    with Terminal(home, ["demo", "--no-record"], INSPECTOR_MOUSE="false") as terminal:
+        terminal.shows("Tools 48")
+        assert not terminal.grid.modes.get("1000")
+        terminal.press("\x1b")
+        terminal.rest(0.5)  # escape alone, not the beginning of another key
+        terminal.press("6")
+        terminal.shows("Capabilities")
+        terminal.press("q")
+        assert terminal.ends() == 0
+
+
+def test_a_dumb_terminal_and_no_terminal_are_refused_in_words(home: Path) -> None:
+    with Terminal(home, ["demo"], TERM="dumb") as terminal:
+        assert terminal.ends() == 2
+        assert "\x1b" not in terminal.raw.decode()
+        assert "cannot draw on a terminal of type" in terminal.grid.text
+    refused = run(home, ["demo"])
+    assert refused.code == 2
+    assert "needs a terminal" in refused.err
+    assert refused.out == ""
+
+
+def test_a_crash_of_the_interface_restores_the_terminal_and_names_the_log(home: Path) -> None:
+    script = "import inspector.tui.screens.main as m; m.MainScreen._tick_state = lambda self: 1 / 0; from inspector.cli.main import main; main()"
+    with Terminal(home, ["demo"], script=script) as terminal:
+        assert terminal.ends() == 4
+        assert terminal.is_restored
+        assert "ZeroDivisionError" in terminal.grid.text
+        assert "inspector.log" in terminal.grid.text.replace("\n", "")
+        assert "Traceback" not in terminal.grid.text
+    (recording,) = recordings(home)
+    assert opened(recording).ended is not None
+
+
+def test_the_grid_reads_what_a_terminal_would_show() -> None:
+    grid = Grid(10, 3)
+    for piece in (
+        "\x1b[2;3Hab",
+        "\x1b[1",
+        ";1H日\x1b]0;title\x07x\r\ny",
+        "\x1b[?25",
+        "l\x1b[38;5;1mz\x1b[0m",
+        "\x1b[3;9Hlonger",
+    ):
+        grid.feed(piece)
+    assert grid.text == "日x\nyzab\n        lo"
+    assert grid.modes == {"25": False}
