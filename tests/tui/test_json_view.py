@@ -123,7 +123,7 @@ async def test_values_and_paths_are_copied_exactly():
         assert app.clipboard == "/result/structured/amount"
         await burst(pilot, *["up"] * 5, "c")
         assert app.clipboard == '[{"type":"text","text":"Echo: hello"}]'
-        assert [m.what for m in app.heard(Copied)] == ["value", "path", "value"]
+        assert [m.what for m in app.heard(Copied)] == ["the value", "the path", "the value"]
 
 
 async def test_enter_on_a_single_value_opens_it():

@@ -33,7 +33,7 @@ from inspector.tui.panes.messages import LastMessageLine, MessagesPane
 from inspector.tui.panes.server import ServerPane
 from inspector.tui.panes.work import WorkPane
 from inspector.tui.screens.dialogs import AskPath, Choose, Confirm
-from inspector.tui.widgets.clipboard import Copied, copy
+from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.status import Footer, HeaderLine, MainTab, TabLine, session_parts
@@ -489,8 +489,6 @@ class MainScreen(Screen[None]):
         self._detail.compare(event.one, event.other)
         self._go("detail")
 
-    def on_copied(self, event: Copied) -> None:
-        self.notify(f"Copied the {event.what}.", markup=False, timeout=3)
 
     def on_leave_work(self) -> None:
         self._go("list")

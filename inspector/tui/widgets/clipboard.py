@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 class Copied(Message):
     """A text was given to the terminal's clipboard. Terminals may ignore it silently, so whoever tells the user offers
-    to save it as well. `what` names it: `value`, `path`, `text`."""
+    to save it as well. `what` names it, with an article: `the value`, `the path`, `the text`."""
 
     def __init__(self, text: str, what: str) -> None:
         super().__init__()

@@ -12,7 +12,7 @@ class FactsView(LinesView):
 
     shows_cursor = False
 
-    def __init__(self, *, empty: str = "", what: str = "text", id: str | None = None) -> None:
+    def __init__(self, *, empty: str = "", what: str = "the text", id: str | None = None) -> None:
         super().__init__(empty=empty, id=id)
         self._what = what
 

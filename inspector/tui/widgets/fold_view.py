@@ -87,7 +87,7 @@ class FoldView(LinesView):
             section, at = self.section_at(line)
             pointer = section.pointer(at)
             if pointer is not None:
-                copy(self, pointer, "path")
+                copy(self, pointer, "the path")
 
     def _keep_line(self) -> None:
         self.source_changed()

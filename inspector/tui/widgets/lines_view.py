@@ -323,7 +323,7 @@ class LinesView(VirtualList):
     def action_copy(self) -> None:
         if self.line >= 0:
             section, at = self.section_at(self.line)
-            copy(self, section.copy_text(at), "value" if section.pointer(at) is not None else "text")
+            copy(self, section.copy_text(at), "the value" if section.pointer(at) is not None else "the text")
 
     def action_search(self) -> None:
         self.post_message(SearchRequested(self))

@@ -49,7 +49,7 @@ class TextView(LinesView):
             self._scroll_top(top)
 
     def action_copy(self) -> None:
-        copy(self, self.text, "text")
+        copy(self, self.text, "the text")
 
     def _show(self, limit: int) -> None:
         shown = beginning(self.text, limit)
