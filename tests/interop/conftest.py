@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+said_of_servers: set[str] = set()
+"""What the judge has found in the sessions of these tests: shown in the end, and nobody's failure."""
+
 if "INSPECTOR_INTEROP" in os.environ:
     from tests.interop.peers import NAMES, STDIO, Peer, listening
 
@@ -36,6 +39,12 @@ if "INSPECTOR_INTEROP" in os.environ:
         folder = tmp_path / "home"
         folder.mkdir()
         return folder
+
+    def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+        """Shows what the judge says of the servers."""
+        terminalreporter.section("findings about the servers")
+        for line in sorted(said_of_servers) or ["none"]:
+            terminalreporter.write_line(line)
 
 else:
     collect_ignore_glob = ["test_*.py"]

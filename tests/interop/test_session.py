@@ -16,6 +16,7 @@ from inspector.client.answers import Question, Standing, root_object
 from inspector.client.catalog import KINDS
 from inspector.client.options import Options
 from inspector.client.pending import Call
+from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
 from inspector.errors import RequestCancelled, ServerError
 from inspector.journal.format import Dir, Kind
@@ -24,6 +25,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.catalogue import validate_message
 from inspector.protocol.form import Form
 from inspector.protocol.jsonrpc import Shape
+from tests.interop.conftest import said_of_servers
 from tests.interop.peers import Peer, Tool
 from tests.processes import left_of, spawned
 
@@ -70,8 +72,12 @@ def look_at(recording: Path) -> None:
                 asked = journal.index.method(event.n) if event.shape is Shape.RESULT else None
                 wrong = validate_message(event.message, revision=revision, direction="send", answered_method=asked)
                 assert wrong == [], event.text
-        for found in journal.findings.all():
-            print(f"{recording.stem}: {found.rule} ({found.level}) {found.message}\n    {journal.event(found.n).text}")
+        server = RecordedSession(journal, recording)
+        while server.advance():
+            pass
+        said_of_servers.update(
+            f"{server.server.name}: {found.rule} ({found.level}) {found.message}" for found in journal.findings.all()
+        )
 
 
 @pytest.fixture
