@@ -47,6 +47,9 @@ WIDE, MEDIUM = 140, 100
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
+_WORTH_ASKING = frozenset({"tools/call", "resources/read", "prompts/get"})
+"""What is in flight because the user wanted it; lists, completions and the like come and go by themselves."""
+
 _TABS: tuple[tuple[str, str, str, str], ...] = (
     ("tools", "1", "Tools", "Tools"),
     ("resources", "2", "Resources", "Res"),
@@ -489,7 +492,6 @@ class MainScreen(Screen[None]):
         self._detail.compare(event.one, event.other)
         self._go("detail")
 
-
     def on_leave_work(self) -> None:
         self._go("list")
         self._focus_list()
@@ -633,7 +635,7 @@ class MainScreen(Screen[None]):
     @work(exclusive=True, group="dialog")
     async def action_quit(self) -> None:
         """Leave; asks only while a call is in flight."""
-        flying = [call for call in self.session.pending.calls() if call.method != "initialize"]
+        flying = [call for call in self.session.pending.calls() if call.method in _WORTH_ASKING]
         if flying and not await self.app.push_screen_wait(
             Confirm(
                 "Leave with a call in flight?",

@@ -1,0 +1,32 @@
+"""The table of keys in docs/interface.md, made from the table of verbs."""
+
+from __future__ import annotations
+
+from inspector.tui.keymap import Keymap, label
+
+BEGIN = "<!-- keys: made by `python -m inspector.tui.keytable`, tested to be current -->"
+END = "<!-- end of keys -->"
+
+
+def markdown() -> str:
+    """The default keys of every verb by the place where they work, as Markdown tables."""
+    parts = []
+    for group, verbs in Keymap().table():
+        rows = [f"| {_keys(keys)} | {verb.description} | `{verb.id}` |" for verb, keys in verbs]
+        parts.append("\n".join([f"### {group}", "", "| Key | Does | Id |", "|---|---|---|", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _keys(keys: list[str]) -> str:
+    """Keys as inline code; what has none is done from the palette."""
+    return " ".join(_code(label(key)) for key in keys) or "palette"
+
+
+def _code(text: str) -> str:
+    """Inline code, in which a backquote or a bar would end something else."""
+    text = text.replace("|", "\\|")
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")

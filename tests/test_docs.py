@@ -1,0 +1,201 @@
+"""What the pages tell to type is typed, and what they promise is there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from inspector.cli.words import scan
+from inspector.config.settings import Settings
+from inspector.config.targets import RecordingTarget
+from inspector.journal.filters.syntax import compiled
+from inspector.tui.keymap import Keymap
+from inspector.tui.keytable import BEGIN, END, markdown
+from inspector.tui.themes import ROLES, bundled_folder
+from inspector.tui.verbs import BY_ID
+from tests.processes import ROOT, environment
+from tests.tui.terminal import Terminal
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+INTERFACE = (ROOT / "docs" / "interface.md").read_text(encoding="utf-8")
+REPLACED = {
+    "inspector npx -y @modelcontextprotocol/server-everything": "inspector python -m inspector.demo",
+    "inspector https://host/mcp": "inspector {url}",
+}
+"""What needs the network, and what is run instead of it."""
+
+WRAPPER = '#!/bin/sh\nexec "{python}" {words} "$@"\n'
+SERVERS = '{"servers": {"github": {"command": "python", "args": ["-m", "inspector.demo"]}}}'
+SERVER = 'import runpy\nrunpy.run_module("inspector.demo", run_name="__main__")\n'
+
+
+def blocks(page: Path, language: str) -> Iterator[str]:
+    """The fenced blocks of a language on a page."""
+    for found in re.finditer(
+        rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    ):
+        yield found[1]
+
+
+def typed() -> list[str]:
+    """Every command of the pages, once, without comments."""
+    lines = [line for page in PAGES for block in blocks(page, "sh") for line in block.splitlines()]
+    return list(dict.fromkeys(line.partition(" #")[0].strip() for line in lines if line.strip()))
+
+
+COMMANDS = typed()
+INSPECTOR = [command for command in COMMANDS if command.split()[0] == "inspector"]
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A search path on which `inspector` and `python` are ours."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name, words in (("inspector", "-m inspector"), ("python", "")):
+        program = folder / name
+        program.write_text(WRAPPER.format(python=sys.executable, words=words))
+        program.chmod(0o755)
+    return f"{folder}:{environment(folder)['PATH']}"
+
+
+@pytest.fixture(scope="session")
+def recording(programs: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording of the demo server."""
+    home = tmp_path_factory.mktemp("recording")
+    words = ["inspector", "tools", "--record", "session.mcp.jsonl", "--", "python", "-m", "inspector.demo"]
+    subprocess.run(words, cwd=home, env=environment(home, PATH=programs), check=True, capture_output=True)
+    return home / "session.mcp.jsonl"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, recording: Path) -> Path:
+    """The folder in which a user types: a recording, a server, a config file; and one recording kept."""
+    (tmp_path / "inspector.json").write_text(SERVERS)
+    (tmp_path / "server.py").write_text(SERVER)
+    shutil.copy(recording, tmp_path)
+    (tmp_path / "recordings").mkdir()
+    shutil.copy(recording, tmp_path / "recordings" / "2026-01-02T03-04-05Z-demo-ab12.mcp.jsonl")
+    return tmp_path
+
+
+@pytest.fixture
+def url(folder: Path) -> Iterator[str]:
+    """The demo server over HTTP."""
+    words = [sys.executable, "-m", "inspector.demo", "--http", "0"]
+    server = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(folder))
+    assert server.stdout is not None
+    try:
+        found = re.search(r"http://\S+", server.stdout.readline().decode())
+        assert found is not None
+        yield found[0]
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def opens_the_interface(command: str) -> bool:
+    """Whether a command draws a screen."""
+    return scan(shlex.split(command)[1:]).verb.name in ("", "open", "demo", "replay")
+
+
+@pytest.mark.parametrize("command", [command for command in INSPECTOR if not opens_the_interface(command)])
+def test_what_is_to_be_typed_works(command: str, folder: Path, programs: str) -> None:
+    env = environment(folder, PATH=programs)
+    ran = subprocess.run(shlex.split(command), cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True)
+    assert ran.returncode == 0, ran.stderr.decode()
+    assert ran.stdout
+
+
+@pytest.mark.parametrize("command", [command for command in INSPECTOR if opens_the_interface(command)])
+def test_what_opens_the_interface_does(
+    command: str, folder: Path, programs: str, request: pytest.FixtureRequest
+) -> None:
+    local = REPLACED.get(command, command)
+    if "{url}" in local:
+        local = local.format(url=request.getfixturevalue("url"))
+    words = shlex.split(local)[1:]
+    with Terminal(folder, words, PATH=programs) as terminal:
+        if words:
+            terminal.shows("Demo server", "Tools")
+        else:
+            terminal.shows("Recordings", "@github")
+            terminal.press("\t")
+            terminal.shows("q quit")
+        terminal.press("q")
+        assert terminal.ends() == 0
+
+
+def test_nothing_else_is_replaced_than_what_needs_the_network() -> None:
+    assert {command for command in COMMANDS if "npx" in command or "://" in command.replace("demo://", "")} == set(
+        REPLACED
+    )
+
+
+def test_the_recording_of_the_pages_is_a_recording() -> None:
+    named = {word for command in INSPECTOR for word in command.split() if word.endswith(".mcp.jsonl")}
+    assert named == {"session.mcp.jsonl"}
+    assert all(RecordingTarget(Path(word)).kind == "recording" for word in named)
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command.split()[0] != "inspector"])
+def test_make_makes_what_is_named(command: str) -> None:
+    program, *targets = shlex.split(command)
+    assert program == "make"
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
+    subprocess.run(["make", "-n", *targets], cwd=ROOT, check=True, capture_output=True)
+
+
+def test_the_table_of_keys_is_current() -> None:
+    assert INTERFACE.count(BEGIN) == INTERFACE.count(END) == 1
+    written = INTERFACE.partition(BEGIN)[2].partition(END)[0]
+    assert written.strip() == markdown().strip(), "write it anew: python -m inspector.tui.keytable"
+    assert all(f"`{verb}`" in written for verb in BY_ID)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+def test_filters_of_the_page_are_filters() -> None:
+    terms = re.findall(r"`((?:-?)[a-z]+:[^`\s/][^`]*)`", INTERFACE.partition("### The filter")[2].partition("## ")[0])
+    assert len(terms) > 12
+    examples = INTERFACE.partition("### The filter")[2].partition("```\n")[2].partition("```")[0]
+    for source in (*terms, *examples.splitlines()):
+        compiled(source)
+
+
+def test_themes_settings_and_keys_of_the_page_exist() -> None:
+    themes = INTERFACE.partition("## Themes")[2].partition("## Settings")[0]
+    assert {path.stem for path in bundled_folder().glob("*.yaml")} <= set(re.findall(r"`([a-z-]+)`", themes))
+    assert set(ROLES) <= set(re.findall(r"^\| `([a-z-]+)` \|", themes, re.MULTILINE))
+    settings = INTERFACE.partition("## Settings and keys")[2].partition(BEGIN)[0]
+    assert set(re.findall(r"^\| `([a-z_]+)` \|", settings, re.MULTILINE)) <= set(Settings.__dataclass_fields__)
+    example = re.findall(r'"([a-z]+\.[a-z-]+)": "([^"]+)"', settings)
+    assert example
+    assert Keymap(dict(example)).problems == []
+
+
+def test_the_theme_of_the_page_is_one(tmp_path: Path) -> None:
+    from inspector.tui.themes import read_theme
+
+    (source,) = blocks(ROOT / "docs" / "interface.md", "yaml")
+    path = tmp_path / "mine.yaml"
+    path.write_text(source)
+    assert read_theme(path).name == "mine"
