@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Tests that drive a real terminal want a processor of their own.
+TERMINALS := tests/tui/test_terminal.py tests/bad_input/test_terminal.py tests/bad_input/test_killed.py
 
 .PHONY: demo test lint types coverage interop bench wheel golden pictures clean
 
@@ -16,7 +18,8 @@ demo: $(READY) ## the interface on the built-in demo server
 	$(BIN)/inspector demo
 
 test: $(READY) ## the unit, property and interface tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto $(TERMINALS:%=--ignore=%)
+	$(BIN)/python -m pytest $(TERMINALS)
 
 lint: $(READY) ## style, floors
 	$(BIN)/ruff check .
@@ -27,7 +30,8 @@ types: $(READY)
 	$(BIN)/mypy
 
 coverage: $(READY) ## tests, with the coverage of floors 0 to 4 (95 % at least)
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n auto --reruns 2 --cov --cov-report=term:skip-covered $(TERMINALS:%=--ignore=%)
+	$(BIN)/python -m pytest --reruns 2 $(TERMINALS)
 
 interop: $(READY) ## real servers from PyPI and npm
 	tests/interop/run
