@@ -29,5 +29,5 @@ class TooSmall(Widget):
         width, height = self.screen.size
         words = f"Inspector needs {NEEDED.width} columns and {NEEDED.height} rows; here are {width} and {height}."
         rows = lines(words, max(width - 2, 1))
-        pieces = [" ", (rows[y], "finding")] if y < len(rows) else []
+        pieces: list[paint.Piece] = [" ", (rows[y], "finding")] if y < len(rows) else []
         return paint.strip(paint.segments(pieces, room=width), width)
