@@ -9,6 +9,12 @@ def dumps(value):
     return json.dumps(value, separators=(",", ":")).encode()
 
 
+def notification(number, size):
+    """A log message of `size` characters and its number."""
+    head = b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"bench","data":"'
+    return b'%b%d %b"}}' % (head, number, b"x" * size)
+
+
 class Answers:
     """`of(raw)` gives the messages that answer one message, in order; long runs come as a generator."""
 
@@ -77,8 +83,6 @@ class Answers:
         return (self._result(id, b'{"content":[' + block + b"]}"),)
 
     def _notifications(self, id, count, size):
-        head = b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"bench","data":"'
-        pad = b"x" * size + b'"}}'
         for i in range(count):
-            yield head + b"%d " % i + pad
+            yield notification(i, size)
         yield self._result(id, b'{"content":[]}')

@@ -30,7 +30,6 @@ from rows import (
     MEASURES,
     NODE,
     OURS,
-    RAW,
     ROWS,
     SDK,
     THEIRS,
@@ -116,7 +115,7 @@ def say(text: str) -> None:
 
 
 def by_round(runs: list[dict[str, Any]], row: Row, repeats: int) -> list[float]:
-    """The best figure of each round; empty where a run has failed."""
+    """The best figure of each round; empty where a run has failed or has no such figure."""
     if not all(row.key in run for run in runs):
         return []
     best = max if row.more_is_better else min
@@ -127,7 +126,7 @@ def judge(row: Row, samples: Samples, repeats: int) -> dict[str, Any]:
     """A row of the table, as it stands in the JSON: medians, or in words why there is none."""
     rounds = {who: by_round(runs, row, repeats) for who, runs in samples.items()}
     figures = {
-        who: median(values) if values else next(run["failed"] for run in samples[who] if "failed" in run)
+        who: median(values) if values else next((run["failed"] for run in samples[who] if "failed" in run), None)
         for who, values in rounds.items()
     }
     facts: dict[str, Any] = {
@@ -153,7 +152,7 @@ def shown(value: Any, unit: str) -> str:
         return "fails"
     if unit == "ms":
         return f"{value * 1000:,.0f} ms"
-    return f"{value:,.0f} {unit}" if unit != "/s" else f"{value:,.0f}/s"
+    return f"{value:,.0f}{unit if unit == '/s' else f' {unit}'}".rstrip()
 
 
 def budget_of(facts: dict[str, Any], row: Row) -> str:
@@ -166,13 +165,13 @@ def budget_of(facts: dict[str, Any], row: Row) -> str:
 
 def table(rows: list[tuple[Row, dict[str, Any]]]) -> str:
     """The table as Markdown."""
-    head = ["", "Inspector", "raw", "Python SDK", "TypeScript", "ratio", "budget", ""]
+    head = ["", "Inspector", "beside", "Python SDK", "TypeScript", "ratio", "budget", ""]
     lines = [head]
     for row, facts in rows:
         ratio = facts["ratio"] if row.against else None
         lines.append([
             row.title, shown(facts["inspector"], row.unit),
-            *(shown(facts["others"].get(who), row.unit) for who in (RAW, SDK, TYPESCRIPT)),
+            *(shown(facts["others"].get(who), row.unit) for who in (row.beside, SDK, TYPESCRIPT)),
             "" if ratio is None else f"{ratio:.2f}", budget_of(facts, row),
             {True: "ok", False: "**over**", None: "?"}[facts["ok"]],
         ])  # fmt: skip

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -59,8 +59,8 @@ class Row:
     more_is_better: bool = False
     plus: float = 0.0
     """Allowed on top of the budget times the other's figure."""
-    others: tuple[str, ...] = field(default=(RAW, SDK, TYPESCRIPT))
-    """Whose figures stand beside ours, in the columns `raw`, `python sdk` and `typescript`."""
+    beside: str = RAW
+    """Whose figure stands next to ours."""
 
 
 def stdio_server(*words: str) -> str:
@@ -132,7 +132,7 @@ MEASURES = [
     on_http("large", "json", "socket"),
     on_http("large", "sse", "socket"),
     terminal("launch", INSPECTOR, BARE, OFFICIAL, repeats=3),
-    terminal("recording", INSPECTOR),
+    terminal("recording", INSPECTOR, BARE),
     terminal("flood", INSPECTOR),
 ]
 
@@ -147,8 +147,21 @@ ROWS = [
     Row("json-latency", "HTTP, one call, JSON, median", "json latency", "p50_us", "µs", 0.85),
     Row("sse-latency", "HTTP, one call, events, median", "sse latency", "p50_us", "µs", 0.85),
     Row("http-100", "HTTP, 100 in flight, to one at a time", "json in flight", "per_s", "/s", 1.0, against=ALONE,
-        more_is_better=True),
+        more_is_better=True, beside=ALONE),
     Row("sse-notifications", "HTTP, notifications", "sse notifications", "per_s", "/s", 0.8, more_is_better=True),
     Row("json-large", "HTTP, a result of 50 MB, JSON, CPU", "json large", "cpu_s", "ms", 3.0),
     Row("sse-large", "HTTP, a result of 50 MB, events, CPU", "sse large", "cpu_s", "ms", 3.0),
+    Row("launch", "launch to the list of tools", "terminal launch", "s", "ms", 1.0, against=BARE, plus=0.25,
+        beside=BARE),
+    Row("launch-official", "… than the official Inspector's", "terminal launch", "s", "ms", 1.0, against=OFFICIAL,
+        beside=OFFICIAL),
+    Row("log-launch", "launch to a log of 1,000,000", "terminal recording", "s", "ms", 1.0, against=BARE, plus=0.75,
+        beside=BARE),
+    Row("log-keys", "… key to frame, p95", "terminal recording", "key_p95_s", "ms", 0.05, against=""),
+    Row("log-early-keys", "… the same while it is being read", "terminal recording", "early_p95_s", "ms", 0.05,
+        against=""),
+    Row("log-memory", "… its memory", "terminal recording", "rss_mb", "MB", 150, against=""),
+    Row("flood-kept", "flood of 40,000: kept", "terminal flood", "kept", "", 40_000, against="", more_is_better=True),
+    Row("flood-keys", "… key to frame, p95", "terminal flood", "key_p95_s", "ms", 0.1, against=""),
+    Row("flood-memory", "… growth of its memory", "terminal flood", "growth_mb", "MB", 60, against=""),
 ]  # fmt: skip

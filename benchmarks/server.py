@@ -1,12 +1,17 @@
-"""The benchmark server: `server.py [--tools N] [--page K] [--http]`. Over HTTP it prints its URL; `/json` answers JSON,
-`/sse` event streams. Standard library only."""
+"""The benchmark server: `server.py [--tools N] [--page K] [--http] [--flood N]`. Standard library only.
+
+Over HTTP it prints its URL; `/json` answers JSON, `/sse` event streams. With `--flood` it waits, on stdio, until the
+tools were listed and a moment has passed, sends N notifications at once, and N more in four seconds.
+"""
 
 import argparse
 import asyncio
 import os
 import socket
+import threading
+import time
 
-from answers import Answers
+from answers import Answers, notification
 
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -17,7 +22,23 @@ def write_all(data):
         view = view[os.write(1, view) :]
 
 
-def serve_stdio(answers):
+FLOOD_AFTER, FLOOD_PAUSE, FLOOD_SECONDS = 2.0, 1.0, 4.0
+FLOOD_STEPS = 200
+"""Pieces in which the slow half of a flood comes."""
+
+
+def flood(count):
+    """What `--flood` promises. Runs in a thread; by then the client asks nothing any more."""
+    time.sleep(FLOOD_AFTER)
+    write_all(b"".join(notification(i, 100) + b"\n" for i in range(count)))
+    time.sleep(FLOOD_PAUSE)
+    for step in range(FLOOD_STEPS):
+        piece = range(count + step * count // FLOOD_STEPS, count + (step + 1) * count // FLOOD_STEPS)
+        write_all(b"".join(notification(i, 100) + b"\n" for i in piece))
+        time.sleep(FLOOD_SECONDS / FLOOD_STEPS)
+
+
+def serve_stdio(answers, flooding=0):
     rest = b""
     while block := os.read(0, 1 << 20):
         *lines, rest = (rest + block).split(b"\n")
@@ -31,6 +52,9 @@ def serve_stdio(answers):
                     out, size = [], 0
         if out:
             write_all(b"\n".join(out) + b"\n")
+        if flooding and b'"tools/list"' in block:
+            threading.Thread(target=flood, args=(flooding,), daemon=True).start()
+            flooding = 0
 
 
 class Http(asyncio.Protocol):
@@ -97,9 +121,10 @@ if __name__ == "__main__":
     parser.add_argument("--tools", type=int, default=5)
     parser.add_argument("--page", type=int, default=0)
     parser.add_argument("--http", action="store_true")
+    parser.add_argument("--flood", type=int, default=0)
     words = parser.parse_args()
     made = Answers(words.tools, words.page)
     try:
-        asyncio.run(serve_http(made)) if words.http else serve_stdio(made)
+        asyncio.run(serve_http(made)) if words.http else serve_stdio(made, words.flood)
     except (BrokenPipeError, KeyboardInterrupt):
         pass

@@ -1,0 +1,311 @@
+"""The interface on a real pseudo-terminal, as a person has it: `terminal.py FIGURE CONTESTANT` prints one JSON line.
+
+    launch     seconds from the start of the process to the list of tools on the screen (`textual`: a bare first frame)
+    recording  a recording of a million messages: seconds to its first screen and from key to frame, memory
+    flood      a server that sends 20,000 notifications at once and 20,000 more in four seconds: the same
+
+Nothing is emulated: what the program writes is searched for words. A frame ends where Textual ends a synchronised
+update, which it makes where the terminal says that it knows them; this one does.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import tempfile
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median, quantiles
+
+from rows import BARE, CACHE, HERE, INSPECTOR, NODE, OFFICIAL, OURS
+
+SIZE = (45, 160)
+PATIENCE = 60.0
+QUIET = 0.12
+"""Seconds without a byte after which a screen is taken to be finished."""
+KEYS = 100
+SERVER = [OURS, "-S", str(HERE / "server.py")]
+PROGRAM = str(Path(OURS).parent / "inspector")
+MILLION = 1_000_000
+FLOOD = 20_000
+
+FRAME_END = b"\x1b[?2026l"
+_ASKED = b"\x1b[?2026$p"
+_KNOWN = b"\x1b[?2026;2$y"
+_CONTROL = re.compile(
+    rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[@-Z\\-_])|[\r\n]"
+)
+
+DOWN, UP, PAGE_DOWN, PAGE_UP, HOME, END = b"\x1b[B", b"\x1b[A", b"\x1b[6~", b"\x1b[5~", b"\x1b[H", b"\x1b[F"
+
+BARE_APP = """
+from textual.app import App
+from textual.widgets import Static
+
+class Bare(App):
+    def compose(self):
+        yield Static("the first frame")
+
+Bare().run()
+"""
+
+
+class Late(Exception):
+    """Something did not show up in time."""
+
+
+class Terminal:
+    """A program on a pseudo-terminal. What it is asked about is what it wrote since the last `press`, or altogether."""
+
+    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+        self.started = time.perf_counter()
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", *SIZE, 0, 0))
+            os.execvpe(command[0], command, environment)
+        self._written = b""
+
+    def read(self, seconds: float) -> bool:
+        """Take in what comes within `seconds`; whether anything came."""
+        if not select.select([self.fd], [], [], max(0.0, seconds))[0]:
+            return False
+        try:
+            block = os.read(self.fd, 1 << 16)
+        except OSError:
+            raise Late(f"it ended: {self._tail()}") from None
+        if _ASKED in block:
+            os.write(self.fd, _KNOWN)
+        self._written += block
+        return True
+
+    def _tail(self) -> str:
+        return _CONTROL.sub(b"", self._written)[-300:].decode("utf-8", "replace")
+
+    def shows(self, words: bytes, *, frame: bool = True, patience: float = PATIENCE) -> float:
+        """Wait for words, and for the end of the frame they are in; the time on the clock when it has come."""
+        end = time.perf_counter() + patience
+        while True:
+            now = time.perf_counter()
+            whole = self._written.rfind(FRAME_END) + 1 if frame else len(self._written)
+            if words in _CONTROL.sub(b"", self._written[:whole]):
+                return now
+            if now > end:
+                raise Late(f"{words!r} did not appear within {patience:g} s: {self._tail()}")
+            self.read(end - now)
+
+    def frame(self, patience: float = 2.0) -> float | None:
+        """Wait for the end of the next frame; None where none comes."""
+        end = time.perf_counter() + patience
+        while FRAME_END not in self._written:
+            if time.perf_counter() > end:
+                return None
+            self.read(end - time.perf_counter())
+        return time.perf_counter()
+
+    def watch(self, seconds: float) -> None:
+        """Take in what comes, for so long."""
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            self.read(end - time.perf_counter())
+
+    def rest(self, seconds: float = QUIET) -> None:
+        """Wait until nothing is written any more."""
+        while self.read(seconds):
+            pass
+
+    def press(self, key: bytes) -> float:
+        self._written = b""
+        os.write(self.fd, key)
+        return time.perf_counter()
+
+    def memory(self, field: str = "VmRSS") -> float:
+        """Megabytes: what the process has now, or `VmHWM`, the most it has had."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(re.search(rf"{field}:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]
+
+    def end(self) -> None:
+        """End the program, gently at first, and everything on its terminal."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.kill(self.pid, number)
+            except ProcessLookupError:
+                break
+            stop = time.perf_counter() + 3
+            while time.perf_counter() < stop:
+                try:
+                    self.read(0.02)
+                except Late:
+                    time.sleep(0.02)
+                if os.waitpid(self.pid, os.WNOHANG)[0]:
+                    os.close(self.fd)
+                    return
+
+
+@contextmanager
+def running(*command: str) -> Iterator[Terminal]:
+    """The program with settings and state of its own."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        environment = os.environ | {
+            "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8", "HOME": folder,
+            "XDG_STATE_HOME": f"{folder}/state", "XDG_CONFIG_HOME": f"{folder}/config",
+        }  # fmt: skip
+        environment.pop("NO_COLOR", None)
+        terminal = Terminal(list(command), environment)
+        try:
+            yield terminal
+        finally:
+            terminal.end()
+
+
+def p95(figures: list[float]) -> float:
+    return quantiles(figures, n=20)[-1]
+
+
+# The figures
+
+
+def launch_textual() -> dict[str, float]:
+    with running(OURS, "-c", BARE_APP) as terminal:
+        return {"s": terminal.shows(b"the first frame") - terminal.started}
+
+
+def launch_inspector() -> dict[str, float]:
+    with running(PROGRAM, "--", *SERVER) as terminal:
+        return {"s": terminal.shows(b"tool-00004") - terminal.started}
+
+
+def launch_official() -> dict[str, float]:
+    """It has to be told to connect, and to show the tools: it is, as soon as it can be."""
+    program = CACHE / "npm" / "node_modules" / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build"
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as config:
+        json.dump({"mcpServers": {"bench": {"command": SERVER[0], "args": SERVER[1:]}}}, config)
+        config.flush()
+        with running(NODE, str(program / "index.js"), "--tui", "--config", config.name) as terminal:
+            terminal.shows(b"[Connect]", frame=False)
+            terminal.press(b"c")
+            terminal.shows(b"Tools (5)", frame=False)
+            terminal.press(b"t")
+            return {"s": terminal.shows(b"tool-00004", frame=False) - terminal.started}
+
+
+def million() -> Path:
+    """A recording of a million messages as our own journal writes them; made once."""
+    path = CACHE / "million.mcp.jsonl"
+    if path.exists():
+        return path
+    from inspector.journal.journal import Journal
+    from inspector.protocol import jsonrpc
+
+    making = path.with_name("making.mcp.jsonl")
+    making.unlink(missing_ok=True)
+    journal = Journal.create(making, {"kind": "stdio", "argv": ["server"]})
+    for id in range(MILLION // 10):
+        params = {"name": "search", "arguments": {"query": f"word {id}"}, "_meta": {"progressToken": id}}
+        request = jsonrpc.request(id, "tools/call", params)
+        logs = (
+            jsonrpc.notification(
+                "notifications/message", {"level": "info", "data": f"step {step} of {id}: " + "x" * 60}
+            )
+            for step in range(6)
+        )
+        progress = (
+            jsonrpc.notification("notifications/progress", {"progressToken": id, "progress": step, "total": 2})
+            for step in (1, 2)
+        )
+        result = jsonrpc.result(id, {"content": [{"type": "text", "text": f"found {id}"}]})
+        journal.record_sent("stdio", jsonrpc.encode(request), request)
+        answers = [jsonrpc.encode(message) for message in (*logs, *progress, result)]
+        journal.record_received("stdio", answers)
+    journal.close()
+    journal.release()
+    making.rename(path)
+    return path
+
+
+def keys(terminal: Terminal, pressed: tuple[bytes, ...], count: int) -> list[float]:
+    """Seconds from each key to the end of the frame it made, one key after the other."""
+    found = []
+    for i in range(count):
+        pressed_at = terminal.press(pressed[i % len(pressed)])
+        came = terminal.frame()
+        if came is not None:
+            found.append(came - pressed_at)
+        terminal.rest()
+    return found
+
+
+def recording_inspector() -> dict[str, float]:
+    path = million()
+    with running(PROGRAM, "replay", str(path)) as terminal:
+        first = terminal.shows(b"step 0 of 0") - terminal.started
+        terminal.press(b"m")
+        terminal.watch(0.5)
+        early = []
+        for key, steps in ((DOWN, range(6)), (UP, range(4, -1, -1)), (DOWN, range(1, 6))):
+            for step in steps:
+                pressed_at = terminal.press(key)
+                early.append(terminal.shows(b'"step %d of 0' % step) - pressed_at)
+        terminal.shows(b"1,000,000")
+        terminal.rest()
+        found = keys(terminal, (END, UP, PAGE_UP, PAGE_UP, DOWN, HOME, PAGE_DOWN, DOWN, PAGE_DOWN, UP), KEYS)
+        return {
+            "s": first, "keys": len(found), "key_s": median(found), "key_p95_s": p95(found),
+            "early_keys": len(early), "early_p95_s": p95(early), "rss_mb": terminal.memory("VmHWM"),
+        }  # fmt: skip
+
+
+def flood_inspector() -> dict[str, float]:
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        path = Path(folder) / "flood.mcp.jsonl"
+        with running(PROGRAM, "--record", str(path), "--", *SERVER, "--flood", str(FLOOD)) as terminal:
+            terminal.shows(b"tool-00004")
+            terminal.rest(0.5)
+            before = most = terminal.memory()
+            kept = recorded(path)
+            assert kept == 0, "the flood came too early"
+            found: list[float] = []
+            walk = itertools.cycle([(DOWN, n) for n in range(1, 5)] + [(UP, n) for n in range(3, -1, -1)])
+            stop = time.perf_counter() + PATIENCE
+            while kept < 2 * FLOOD and time.perf_counter() < stop:
+                key, chosen = next(walk)
+                pressed_at = terminal.press(key)
+                found.append(terminal.shows(b"tool-%05d" % chosen if chosen else b"echo") - pressed_at)
+                most = max(most, terminal.memory())
+                if len(found) % 20 == 0:
+                    kept = recorded(path)
+            terminal.rest()
+            most = max(most, terminal.memory())
+        return {
+            "kept": recorded(path), "keys": len(found), "key_s": median(found), "key_p95_s": p95(found),
+            "rss_before_mb": before, "growth_mb": most - before,
+        }  # fmt: skip
+
+
+def recorded(path: Path) -> int:
+    """The notifications that are in the file."""
+    return path.read_bytes().count(b"notifications/message")
+
+
+FIGURES = {
+    ("launch", BARE): launch_textual,
+    ("launch", INSPECTOR): launch_inspector,
+    ("launch", OFFICIAL): launch_official,
+    ("recording", INSPECTOR): recording_inspector,
+    ("recording", BARE): launch_textual,
+    ("flood", INSPECTOR): flood_inspector,
+}
+
+
+if __name__ == "__main__":
+    print(json.dumps(FIGURES[sys.argv[1], sys.argv[2]]()))
