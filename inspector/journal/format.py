@@ -50,6 +50,7 @@ KINDS = {
     "rpc": Kind.RPC, "invalid": Kind.INVALID, "stderr": Kind.STDERR, "http": Kind.HTTP, "sse": Kind.SSE,
     "life": Kind.LIFE, "auth": Kind.AUTH, "note": Kind.NOTE,
 }  # fmt: skip
+_LOCAL = Dir.LOCAL
 DIR_NAMES = ("local", "send", "recv")
 KIND_NAMES = ("rpc", "invalid", "stderr", "http", "sse", "life", "auth", "note", "other")
 _LARGE = 1 << 14
@@ -161,10 +162,20 @@ def to_base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
+def read_envelope(line: dict[str, Any]) -> tuple[int, Dir, str]:
+    """Time, direction and channel of a parsed line, whatever stands there."""
+    t, way, ch = line.get("t"), line.get("dir"), line.get("ch")
+    return (
+        t if type(t) is int and 0 <= t < 1 << 62 else 0,
+        DIRS.get(way, _LOCAL) if type(way) is str else _LOCAL,
+        ch if type(ch) is str else "",
+    )
+
+
 def read_event(line: dict[str, Any], fallback_n: int) -> Event:
     """An event from its parsed line. Tolerates unknown keys and kinds, and wrong types in the envelope."""
-    n, t, ch, way = line.get("n"), line.get("t"), line.get("ch"), line.get("dir")
-    raw, b64, kind = line.get("raw"), line.get("b64"), line.get("kind")
+    n, raw, b64, kind = line.get("n"), line.get("raw"), line.get("b64"), line.get("kind")
+    t, dir, ch = read_envelope(line)
     data: bytes | None = None
     if type(b64) is str:
         try:
@@ -173,10 +184,10 @@ def read_event(line: dict[str, Any], fallback_n: int) -> Event:
             data = b64.encode()
     return Event(
         n if type(n) is int else fallback_n,
-        t if type(t) is int and 0 <= t < 1 << 62 else 0,
-        DIRS.get(way, Dir.LOCAL) if type(way) is str else Dir.LOCAL,
+        t,
+        dir,
         KINDS.get(kind, Kind.OTHER) if type(kind) is str else Kind.OTHER,
-        ch if type(ch) is str else "",
+        ch,
         raw if type(raw) is str else None,
         data,
         {key: value for key, value in line.items() if key not in _ENVELOPE},

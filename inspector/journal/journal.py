@@ -32,6 +32,7 @@ from inspector.journal.format import (
     extra_json,
     header_line,
     parsed_line,
+    read_envelope,
     read_event,
     to_base64,
 )
@@ -385,7 +386,7 @@ class Journal:
 
     def refresh(self, limit: int = 20_000) -> bool:
         """Take in up to `limit` lines that are in the file and not yet in the index. True: there may be more."""
-        storage, index = self.storage, self.index
+        storage = self.storage
         if self.storage.writable:
             return False
         storage.grown()
@@ -410,7 +411,6 @@ class Journal:
                 if taken >= limit:
                     break
             self._scanned = offset
-        del index
         return self._scanned < storage.size
 
     def _take(self, line: bytes, offset: int) -> None:
@@ -425,18 +425,28 @@ class Journal:
         if value.get("kind") == "end" and "n" not in value:
             self.ended = value
             return
+        raw = value.get("raw")
+        if value.get("kind") == "rpc" and type(raw) is str:
+            self._take_message(value, raw.encode("utf-8", "surrogatepass"), offset)
+            return
         event = read_event(value, index.count + 1)
         size = len(event.bytes) if event.data is not None or event.raw is not None else 0
         if event.kind in (Kind.LIFE, Kind.AUTH):
             index.add_life(event.t, event.kind, event.ch, offset, event.fields)
             return
         message = event.message
-        kind = (
-            Kind.INVALID if event.kind == Kind.RPC and message is None and event.text.strip() != "null" else event.kind
-        )
+        kind = _INVALID if event.kind is _RPC and message is None else event.kind
         n = index.add(event.t, event.dir, kind, event.ch, offset, size, message)
         if event.kind == Kind.NOTE and type(event.fields.get("finding")) is dict:
             self._take_finding(n, event)
+
+    def _take_message(self, line: dict[str, Any], raw: bytes, offset: int) -> None:
+        """Most lines of most recordings: what `_take` does, without an `Event`."""
+        t, dir, channel = read_envelope(line)
+        try:
+            self.index.add(t, dir, _RPC, channel, offset, len(raw), parse(raw))
+        except NotJson:
+            self.index.add(t, dir, _INVALID, channel, offset, len(raw))
 
     def _take_finding(self, n: int, event: Event) -> None:
         about = event.fields["finding"]
