@@ -93,9 +93,11 @@ def measure_all(measures: list[Measure], rounds: int, quick: bool) -> dict[str, 
     found: dict[str, Samples] = {measure.name: {} for measure in measures}
     with tempfile.TemporaryDirectory(prefix="bench-") as folder, http_server() as url:
         environment = os.environ | {
-            "XDG_STATE_HOME": f"{folder}/state", "XDG_CONFIG_HOME": f"{folder}/config", "PYTHONDONTWRITEBYTECODE": "1",
+            "XDG_STATE_HOME": f"{folder}/state",
+            "XDG_CONFIG_HOME": f"{folder}/config",
             "BENCH_NPM": str(CACHE / "npm"),
-        }  # fmt: skip
+        }
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # Nobody compiles a program each time it is started.
         for number in range(1, rounds + 1):
             for measure in measures:
                 contestants = list(measure.commands(Setting(url, quick)).items()) * measure.repeats
