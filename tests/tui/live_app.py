@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+import unicodedata
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from textual import events
+from textual.keys import _character_to_key, _get_unicode_name_from_key
 from textual.pilot import Pilot
 
 from inspector.client.answers import Standing
@@ -55,9 +60,30 @@ async def running(
     more.setdefault("keep", False)
     app = InspectorApp(target, options, settings or Settings(), **more)
     async with app.run_test(size=size, notifications=True) as pilot:
+        pilot.press = partial(_press, app)  # type: ignore[method-assign]
         if until:
             await shows(app, pilot, until)
         yield app, pilot
+
+
+async def _press(app: InspectorApp, *keys: str) -> None:
+    """Press keys as fast as they are worked off. Textual's own waits until the whole process is idle, twice a key."""
+    driver = app._driver
+    assert driver is not None
+    for key in keys:
+        named = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
+        try:
+            character: str | None = unicodedata.lookup(_get_unicode_name_from_key(named))
+        except KeyError:
+            character = key if len(key) == 1 else None
+        event = events.Key(named, character)
+        event.set_sender(app)
+        driver.send_message(event)
+    for _ in range(TRIES):
+        await asyncio.sleep(0.01)
+        if not app._running or (app._key_under_way is None and not app._waiting_keys):
+            break
+    await asyncio.sleep(PAUSE)
 
 
 @asynccontextmanager

@@ -370,7 +370,8 @@ class MainScreen(Screen[None]):
         self._go("list")
         self._arrange()
         self._wake()
-        self.call_after_refresh(self._focus_list)
+        # At once: the next key may have been pressed already, and is meant for what is shown now.
+        self._focus_list()
 
     def _focus_list(self) -> None:
         if self.session.phase in ("failed", "lost"):
@@ -430,7 +431,7 @@ class MainScreen(Screen[None]):
         self._go("messages")
         self._arrange()
         self._messages.tick()
-        self.call_after_refresh(self._focus_in, self._messages)
+        self._focus_in(self._messages)
 
     def action_toggle_messages(self) -> None:
         if self._narrow:
@@ -449,7 +450,10 @@ class MainScreen(Screen[None]):
         if self._narrow:
             self.narrow_place = "messages" if maximised else "list"
         self._arrange()
-        self.call_after_refresh(self._focus_in if maximised else lambda _: self._focus_list(), self._messages)
+        if maximised:
+            self._focus_in(self._messages)
+        else:
+            self._focus_list()
 
     def _maximise(self, maximised: bool) -> None:
         self.set_class(maximised, "-maximised")
@@ -507,14 +511,14 @@ class MainScreen(Screen[None]):
         self._messages.select(event.n)
         self._detail.show(event.n)
         self._wake()
-        self.call_after_refresh(self._focus_in, self._detail)
+        self._focus_in(self._detail)
 
     def on_show_exchange(self, event: events.ShowExchange) -> None:
         self.remove_class("-log-hidden")
         self._go("messages")
         self._arrange()
         self._messages.show_exchange(event.n)
-        self.call_after_refresh(self._focus_in, self._messages)
+        self._focus_in(self._messages)
 
     def on_open_resource(self, event: events.OpenResource) -> None:
         self._show_place("resources")
