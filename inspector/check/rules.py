@@ -14,7 +14,7 @@ from inspector.check.watched import Watched
 from inspector.journal.findings import Level
 from inspector.journal.format import Event
 from inspector.journal.index import Index, State
-from inspector.protocol.jsonrpc import VERSION, Shape, id_key
+from inspector.protocol.jsonrpc import VERSION, Shape, excerpt, id_key
 
 Verdict = tuple[str, Level, str]
 
@@ -87,6 +87,9 @@ def frame_rules(message: Any, shape: Shape) -> Iterator[Verdict]:
     """JSON-RPC's own rules about one message."""
     if shape == Shape.NONE:
         yield "BASE-01", "must", "This is JSON, but no JSON-RPC message: neither method, nor result, nor error."
+        return
+    if shape == Shape.BATCH:
+        yield "BASE-13", "must", "An array of messages inside an array of messages."
         return
     if message.get("jsonrpc") != VERSION:
         yield "BASE-01", "must", f"jsonrpc is {_short(message.get('jsonrpc'))}, not “2.0”."
@@ -183,10 +186,10 @@ def _progress_rules(params: dict[str, Any], index: Index, n: int, watched: Watch
     state = index.state(index.pairs[n - 1])
     if state in (State.DONE, State.ERROR) and index.pairs[index.pairs[n - 1] - 1] < n:
         yield "UTIL-15", "must", "Progress came after the request was answered."
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
         before = watched.progress.get(token)
         if before is not None and value <= before:
-            yield "UTIL-15", "must", f"Progress went from {before:g} to {value:g}; it must rise."
+            yield "UTIL-15", "must", f"Progress went from {_short(before)} to {_short(value)}; it must rise."
         if len(watched.progress) < Watched.LIMIT:
             watched.progress[token] = value
 
@@ -225,5 +228,4 @@ def tool_rules(tool: dict[str, Any], seen: set[str], watched: Watched) -> Iterat
 
 
 def _short(value: Any) -> str:
-    text = repr(value) if type(value) is not str else f"“{value[:60]}”"
-    return text[:80]
+    return excerpt(value, 80)

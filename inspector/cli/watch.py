@@ -116,7 +116,10 @@ class Watch:
         elif event.shape is Shape.NONE:
             why = "is JSON, but no JSON-RPC message"
         else:
-            why = f"answers nothing that was asked: its id is {self._out.safe(_json(event.message.get('id')), EXCERPT)}"
+            from inspector.protocol.jsonrpc import excerpt
+
+            id = self._out.safe(excerpt(event.message.get("id"), EXCERPT))
+            why = f"answers nothing that was asked: its id is {id}"
         return [f"note: Message {n} {why} ({self._out.safe(event.text.strip(), EXCERPT)})."]
 
     def _question(self, topic: str) -> list[str]:
@@ -147,13 +150,6 @@ class Watch:
 def _figure(value: Any) -> str:
     """A number of the server, which may be of any size."""
     return f"{value:,.10g}" if abs(value) < 1e15 else "?"
-
-
-def _json(value: Any) -> str:
-    """An id as it is spelled in JSON, so that 1 and "1" are told apart."""
-    from inspector.protocol import jsonrpc
-
-    return jsonrpc.encode(value).decode()
 
 
 def _code(shape: Shape, kind: Kind = Kind.RPC) -> int:

@@ -40,6 +40,8 @@ _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = (
 
 LOOKED_AT = 2000
 """Events after a request that are looked at for the reason of a silence."""
+ID_SHOWN = 60
+"""Characters of an id in a sentence."""
 
 Phase = Literal["new", "connecting", "ready", "failed", "lost", "closed"]
 
@@ -276,7 +278,9 @@ class Session:
                 why = self.journal.event(n).fields.get("why", "no JSON-RPC message")
                 return f"Message {n} arrived meanwhile and cannot be read: {why}."
             if index.state(n) is State.UNKNOWN:
-                return f"Message {n} arrived meanwhile and answers an id that was not asked: {index.id(n)!r}."
+                message = self.journal.event(n).message
+                id = jsonrpc.excerpt(message.get("id") if type(message) is dict else None, ID_SHOWN)
+                return f"Message {n} arrived meanwhile and answers an id that was not asked: {id}."
         return ""
 
     # What arrives (the wire's listener)

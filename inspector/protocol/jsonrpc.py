@@ -123,6 +123,17 @@ def _lenient(raw: bytes) -> Any:
         raise NotJson("an integer of more than 4,300 digits") from None
 
 
+def excerpt(value: Any, limit: int) -> str:
+    """A parsed value as JSON in at most `limit` characters, for a sentence: `1` and `"1"` are told apart."""
+    if type(value) is str:
+        value = value[: limit + 1]
+    try:
+        text = encode(value).decode()
+    except RecursionError:
+        return "something nested too deeply to be shown"[:limit]
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
 # Done for each message, and looking a member up in an enum costs as much as all the rest of it.
 _NONE, _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = Shape
 

@@ -262,3 +262,54 @@ def test_huge_messages_are_not_looked_at_in_detail(court):
     court.call(1)
     n = court.receive(result(1, content=[{"type": "text", "text": "x" * (5 << 20)}]))
     assert court.rules(n) == ["size"]
+
+
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [
+        ({"jsonrpc": None, "method": "notifications/x"}, "jsonrpc is null, not “2.0”."),
+        ({"jsonrpc": "2.0", "id": "9", "result": {}}, 'Nothing was asked with the id "9".'),
+        ({"jsonrpc": "2.0", "id": True, "method": "ping"}, "The id is true: neither a string nor an integer."),
+        ({"jsonrpc": "2.0", "id": 4, "error": {"code": "a'b", "message": "m"}}, 'error.code is "a\'b", not an integer.'),
+        ({"jsonrpc": "2.0", "id": 4, "error": {"code": 1, "message": {"é": [None]}}}, 'error.message is {"é":[null]}, not a'),
+    ],
+)  # fmt: skip
+def test_values_are_named_as_json(court, message, sentence):
+    n = court.receive(message)
+    court.judge.run_all()
+    assert sentence in " ".join(finding.message for finding in court.journal.findings.of(n))
+
+
+HOSTILE = (
+    None, True, 0, -1, 1.5, 10**400, float("nan"), float("inf"), "", "x" * 100_000, "\ud800\x1b", [], {}, [[[]]],
+    {"a": {"b": []}}, {"name": {"name": 1}}, [None, "x", {"name": []}],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=range(len(HOSTILE)))
+def test_values_of_any_type_in_any_place_are_judged_and_never_fail(value):
+    court = Court()
+    for key in ("protocolVersion", "capabilities", "serverInfo"):
+        court.send(INIT)
+        court.receive(result(0, **{key: value}))
+    court.send(INIT)
+    court.receive({"jsonrpc": "2.0", "id": 0, "result": value})
+    court.send(INIT)
+    court.receive(WELCOME)
+    for key in ("name", "inputSchema", "outputSchema", "description", "annotations"):
+        court.tools(TOOL | {key: value}, value)
+    court.send({"jsonrpc": "2.0", "id": 91, "method": "tools/list"})
+    court.receive(result(91, tools=value))
+    for id, body in enumerate(({"content": value}, {"structuredContent": value}, {"isError": value}), 1):
+        court.call(id, "t", value, progressToken=id)
+        for progress in (5, value, 7):
+            court.receive(notice("notifications/progress", progressToken=id, progress=progress, total=value))
+        court.receive(result(id, **body))
+    court.receive([[value], [result(1)]])
+    for method in ("notifications/progress", "notifications/message", "ping", "sampling/createMessage", "x"):
+        court.receive({"jsonrpc": "2.0", "method": method, "params": value})
+        court.receive({"jsonrpc": value, "id": value, "method": method, "params": {"level": value}})
+    court.receive({"jsonrpc": "2.0", "id": value, "error": value})
+    court.receive([value, {"jsonrpc": "2.0", "id": value, "result": value}])
+    court.rules()
+    court.journal.release()

@@ -180,7 +180,7 @@ async def test_a_timeout_cancels_and_the_late_answer_is_kept_as_late(connect):
 
 @pytest.mark.parametrize(
     ("sent", "words"),
-    [(b'{"id":1,"res', "cannot be read"), (b'{"id":"1","result":{}}', "'1'"), (b"Hello", "cannot be read")],
+    [(b'{"id":1,"res', "cannot be read"), (b'{"id":"1","result":{}}', 'asked: "1".'), (b"Hello", "cannot be read")],
 )
 async def test_a_timeout_names_what_may_have_been_meant_as_the_answer(connect, sent, words):
     async with connect(Server(x=lambda message, reply: reply(sent))) as session:

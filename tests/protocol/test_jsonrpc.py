@@ -162,3 +162,26 @@ def test_objects_that_we_make():
     assert jsonrpc.notification("m", {"a": 1}) == {"jsonrpc": "2.0", "method": "m", "params": {"a": 1}}
     assert jsonrpc.result("x", {}) == {"jsonrpc": "2.0", "id": "x", "result": {}}
     assert jsonrpc.error(1, -1, "no", {"why": 1})["error"] == {"code": -1, "message": "no", "data": {"why": 1}}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1, "1"),
+        ("1", '"1"'),
+        (None, "null"),
+        ({"é": [True]}, '{"é":[true]}'),
+        ("\ud800", '"\\ud800"'),
+        ("x" * 50, '"' + "x" * 18 + "…"),
+        (list(range(50)), "[0,1,2,3,4,5,6,7,8,…"),
+    ],
+)
+def test_an_excerpt_is_json_of_a_bounded_length(value, text):
+    assert jsonrpc.excerpt(value, 20) == text
+
+
+def test_an_excerpt_of_what_cannot_be_written_says_so():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert jsonrpc.excerpt(deep, 60) == "something nested too deeply to be shown"
