@@ -78,7 +78,7 @@ async def with_session(
         await session.close("interrupted" if signals.caught else "closed")
         signals.remove()
     if journal.storage.problem:
-        out.note(f"note: The recording is not complete: {out.safe(journal.storage.problem)}")
+        out.warn(f"note: The recording is not complete: {out.safe(journal.storage.problem)}")
     return 128 + signals.caught if signals.caught else code
 
 

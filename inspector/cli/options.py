@@ -161,7 +161,7 @@ def _either(choices: tuple[str, ...]) -> str:
 HELP = Option("-h --help", "Say what this command does, and end.")
 VERSION = Option("--version", "Say which version this is, and end.")
 JSON = Option("--json", "Print the result as one JSON document, and an error as one line of JSON on stderr.")
-QUIET = Option("--quiet", "Nothing on stderr but errors: no log messages, progress, counts or notes.")
+QUIET = Option("--quiet", "Nothing on stderr but errors and loss of data: no log messages, progress, counts.")
 
 CONNECT = (
     Option("--transport", "How to reach the server.", choices=("auto", "stdio", "http", "sse")),

@@ -183,6 +183,10 @@ class Output:
         if not self.quiet:
             self.aside(f"{text}\n")
 
+    def warn(self, text: str) -> None:
+        """A remark that is no error and yet must be read: what was asked for has not been done in full."""
+        self.aside(f"{text}\n")
+
     def aside(self, text: str) -> None:
         """Safe text on stderr as it is. A stderr that cannot be written is nobody's concern."""
         if self.ascii:

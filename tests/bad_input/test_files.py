@@ -16,8 +16,9 @@ from tests.processes import INSPECTOR, environment
 VERBS = [["export", "--to", "json"], ["export", "--to", "md"], ["replay"], ["info"], ["tools"]]
 
 
-def test_a_full_disk_does_not_stop_a_call(run: Run, serve: Serve) -> None:
-    ran = run("call", "echo", "--record", "/dev/full", *serve("good"))
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_a_full_disk_does_not_stop_a_call_and_is_said_in_any_case(run: Run, serve: Serve, quiet: list[str]) -> None:
+    ran = run("call", "echo", *quiet, "--record", "/dev/full", *serve("good"))
     assert (ran.code, ran.out) == (0, "hello\n")
     assert ran.err == "note: The recording is not complete: No space left on device (/dev/full)\n"
 

@@ -24,6 +24,24 @@ def test_export_goes_to_stdout_or_to_a_file(run: Run, tmp_path: Path) -> None:
     assert "out.md" in written.err
 
 
+@pytest.mark.parametrize("format", ["md", "json"])
+def test_what_the_judge_says_stands_in_the_export_and_not_in_the_recording(
+    run: Run, script: Script, tmp_path: Path, format: str
+) -> None:
+    kept = tmp_path / "kept.mcp.jsonl"
+    tool = {"name": "a tool", "inputSchema": {"type": "object"}}
+    run("tools", "--record", str(kept), *script(tools__list={"result": {"tools": [tool]}}))
+    before = kept.read_bytes()
+    ran = run("export", str(kept), "--to", format)
+    assert (ran.code, ran.err) == (0, "")
+    if format == "json":
+        assert [finding["rule"] for finding in ran.json["findings"]] == ["TOOL-04"]
+    else:
+        assert "## Findings (1)" in ran.out
+        assert "`TOOL-04`" in ran.out
+    assert kept.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("events", "numbers"), [("3", [3]), ("1-3,2-4", [1, 2, 3, 4]), ("19-", [19, 20]), (" 20 , 5-6 ,5", [5, 6, 20])]
 )
@@ -50,6 +68,12 @@ def test_what_cannot_be_exported_is_said(run: Run, words: list[str], message: st
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.err
     assert SESSION.read_bytes() == before
+
+
+def test_a_place_that_cannot_be_written_comes_with_a_hint(run: Run) -> None:
+    ran = run("export", str(SESSION), "--to", "md", "-o", "/no/such/folder/x", "--json")
+    assert ran.code == 2
+    assert "-o" in ran.error["hint"]
 
 
 def test_a_missing_end_is_said_and_no_error(run: Run, tmp_path: Path) -> None:

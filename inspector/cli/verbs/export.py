@@ -22,7 +22,7 @@ LARGEST = 1 << 53
 
 
 def run(said: Invocation) -> int:
-    """Write the recording to stdout or to a file."""
+    """Judge the recording, and write it to stdout or to a file."""
     from inspector.cli.recorded import tell_notices, whole_journal
 
     out = Output.of(said)
@@ -33,6 +33,7 @@ def run(said: Invocation) -> int:
     with whole_journal(source) as journal:
         tell_notices(out, journal)
         numbers = _numbers(said.option("events"), journal)
+        _judge(journal)
         written: Path | None = said.option("output")
         if written is None:
             with out.stream() as file:
@@ -41,6 +42,13 @@ def run(said: Invocation) -> int:
             _to_file(journal, to, source, written, numbers)
             out.note(f"written: {out.safe(str(written))}")
     return 0
+
+
+def _judge(journal: Journal) -> None:
+    """Have every message judged, so that the findings stand in the export. The recording itself stays as it is."""
+    from inspector.check.judge import Judge
+
+    Judge(journal).run_all()
 
 
 def _to_file(journal: Journal, to: str, source: Path, written: Path, numbers: Iterable[int] | None) -> None:
@@ -52,7 +60,10 @@ def _to_file(journal: Journal, to: str, source: Path, written: Path, numbers: It
         with private_open(written, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             export(journal, to, file, numbers)
     except OSError as error:
-        raise UsageError(f"{written} cannot be written: {error.strerror or error}.") from None
+        raise UsageError(
+            f"{written} cannot be written: {error.strerror or error}.",
+            hint="Choose another place with -o, or leave -o out to have it on stdout.",
+        ) from None
 
 
 def ranges(word: str) -> list[tuple[int, int]]:
@@ -96,7 +107,10 @@ VERBS = {
             Option("-o --output", "The file to write; stdout without it.", "OUT", read=path, completes="file"),
             Option("--events", "Only these events, such as 1-20,33,40-.", "NUMBERS", read=ranges),
         ),
-        about="Formats: " + "; ".join(f"{name}: {format.summary}" for name, format in FORMATS.items()) + ".",
+        about=(
+            "Formats: " + "; ".join(f"{name}: {format.summary}" for name, format in FORMATS.items()) + ". What the "
+            "messages do against the protocol's rules stands in it as findings; the recording is not changed."
+        ),
         examples=(
             "inspector export session.mcp.jsonl --to md -o report.md",
             "inspector export session.mcp.jsonl --to json --events 10-40",
