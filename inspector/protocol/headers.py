@@ -1,0 +1,230 @@
+"""What the modern era writes twice: fields of a request that stand in its HTTP header too (C-HTTP-31 to C-HTTP-34).
+
+Source: 2026-07-28 basic/transports/streamable-http, "Request Metadata"; server/tools, "x-mcp-header"; SEP-2663,
+"Routing Headers". Nothing here knows a connection: a tool or a request goes in, header fields come out.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from inspector.text import safe
+
+ANNOTATION = "x-mcp-header"
+"""The keyword in a parameter's schema that asks for a header field; its value is the end of the field's name."""
+PREFIX = "Mcp-Param-"
+
+PARAM_LIMIT = 1_000
+"""Annotations looked at in one tool. Servers take about a hundred header fields, so this is far beyond use."""
+DEPTH_LIMIT = 100
+"""Property names on the way to an annotated parameter."""
+REASON_LIMIT = 20
+
+SAFE_INTEGER = 2**53 - 1
+_OPEN, _CLOSE = "=?base64?", "?="
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
+_TYPES = ("string", "integer", "boolean")
+
+# Where JSON Schema 2020-12 and draft-07 have schemas, `properties` excepted: one, a list of them, or a map from names.
+_ANYWHERE = frozenset({
+    "items", "additionalItems", "prefixItems", "contains", "unevaluatedItems", "additionalProperties", "propertyNames",
+    "unevaluatedProperties", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "contentSchema",
+})  # fmt: skip
+_MAPS = frozenset({"patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"})
+
+_NAMED_BY = {
+    "tools/call": "name", "prompts/get": "name", "resources/read": "uri",
+    "tasks/get": "taskId", "tasks/update": "taskId", "tasks/cancel": "taskId",
+}  # fmt: skip
+"""Which parameter `Mcp-Name` repeats."""
+
+_Chain = tuple["_Chain", str] | tuple[()]
+
+
+class HeaderParam(NamedTuple):
+    """A tool's parameter that is to be repeated in the HTTP header."""
+
+    header: str
+    """The field's name, `Mcp-Param-Region`."""
+    path: tuple[str, ...]
+    """Property names from the arguments to the value."""
+
+
+def mirrored(tool: Any) -> tuple[tuple[HeaderParam, ...], list[str]]:
+    """The parameters that a call of a listed tool repeats in its header, and why it must not be called (C-HTTP-34).
+
+    `tool` may be anything. Without reasons the tool is in order. With some, the parameters are those that are in order
+    all the same, the first where two ask for one name. A reason is one line, fit to be shown. Only a single type counts
+    as one of the three: what may be null or one of several has no text of its own that all clients agree on.
+    """
+    schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+    found: dict[str, HeaderParam] = {}
+    reasons: list[str] = []
+    looked_at = 0
+    for subschema, chain in _subschemas(schema):
+        if ANNOTATION not in subschema:
+            continue
+        looked_at += 1
+        if looked_at > PARAM_LIMIT or len(reasons) >= REASON_LIMIT:
+            reasons.append(f"more is asked for by {ANNOTATION} than is looked at")
+            break
+        name = subschema[ANNOTATION]
+        path = None if chain is None else _path(chain)
+        where = _where(path) if path else f"the {ANNOTATION} “{safe(name, 80)}”"
+        problem = _misplaced(path) or _bad_name(name) or _bad_type(subschema)
+        if not problem and (first := found.get(name.lower())) is not None:
+            problem = f"asks for the header {safe(PREFIX + name, 80)}, as {_where(first.path)} does"
+        if problem:
+            reasons.append(f"{where} {problem}")
+        elif path is not None:
+            found[name.lower()] = HeaderParam(PREFIX + name, path)
+    return tuple(found.values()), reasons
+
+
+def _subschemas(schema: Any) -> Iterator[tuple[dict[str, Any], _Chain | None]]:
+    """Every subschema in the order of the text, with the property names that lead to it, None where others do too.
+
+    Chains are linked backwards, so that their length costs nothing however deep the schema is.
+    """
+    stack: list[tuple[Any, _Chain | None]] = [(schema, ())]
+    while stack:
+        node, chain = stack.pop()
+        if isinstance(node, list):
+            stack.extend((item, None) for item in reversed(node))
+        if not isinstance(node, dict):
+            continue
+        yield node, chain
+        for keyword, value in reversed(node.items()):
+            if keyword in _ANYWHERE:
+                stack.append((value, None))
+            elif keyword == "properties" and isinstance(value, dict):
+                stack.extend(
+                    (below, None if chain is None else (chain, name)) for name, below in reversed(value.items())
+                )
+            elif keyword in _MAPS and isinstance(value, dict):
+                stack.extend((below, None) for below in reversed(value.values()))
+
+
+def _path(chain: _Chain) -> tuple[str, ...]:
+    """The names of a chain from the outside, one more than the limit where there are too many."""
+    names: list[str] = []
+    while chain and len(names) <= DEPTH_LIMIT:
+        chain, name = chain
+        names.append(name)
+    return tuple(reversed(names))
+
+
+def _where(path: tuple[str, ...]) -> str:
+    return f"“{safe('.'.join(name[:60] for name in path[:10]), 80)}”"
+
+
+def _misplaced(path: tuple[str, ...] | None) -> str:
+    if path is None:
+        return "stands where not only properties lead to it, such as in items, anyOf or $defs"
+    if not path:
+        return "stands at the schema itself and not at one of its properties"
+    if len(path) > DEPTH_LIMIT:
+        return f"lies deeper than {DEPTH_LIMIT} properties"
+    return ""
+
+
+def _bad_name(name: Any) -> str:
+    if not isinstance(name, str):
+        return f"has an {ANNOTATION} that is no string"
+    if not name:
+        return f"has an empty {ANNOTATION}"
+    if not _TOKEN.fullmatch(name):
+        return f"has an {ANNOTATION} that cannot be part of a header's name: “{safe(name, 80)}”"
+    return ""
+
+
+def _bad_type(subschema: dict[str, Any]) -> str:
+    if "type" not in subschema:
+        return f"has an {ANNOTATION} but no type"
+    kind = subschema["type"]
+    if isinstance(kind, list) and len(kind) == 1:
+        kind = kind[0]
+    if isinstance(kind, str) and kind in _TYPES:
+        return ""
+    return f"has an {ANNOTATION} though its type is {safe(kind, 60)} and not string, integer or boolean"
+
+
+def encode(value: str) -> str:
+    """`value` as it stands in a header field: as it is where that is safe, else its UTF-8 in base64 (C-HTTP-32).
+
+    Safe is visible ASCII with spaces inside, the empty string included. A surrogate without its other half has no
+    UTF-8; it goes as U+FFFD.
+    """
+    if value.isascii() and value.isprintable() and value.strip(" ") == value and not _is_coded(value):
+        return value
+    whole = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _OPEN + base64.b64encode(whole.encode()).decode("ascii") + _CLOSE
+
+
+def decode(text: str) -> str | None:
+    """The value that a header field stands for; None where a server must refuse it: bad characters, base64 or UTF-8."""
+    if not _FIELD_VALUE.fullmatch(text):
+        return None
+    if not _is_coded(text) or len(text) < len(_OPEN) + len(_CLOSE):
+        return text
+    try:
+        return base64.b64decode(text[len(_OPEN) : -len(_CLOSE)], validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+
+
+def _is_coded(text: str) -> bool:
+    return text.startswith(_OPEN) and text.endswith(_CLOSE)
+
+
+def request_headers(
+    method: str, params: dict[str, Any] | None, mirrored: Sequence[HeaderParam] = ()
+) -> tuple[tuple[str, str], ...]:
+    """The header fields that repeat a request: its method, its name, a tool's parameters (C-HTTP-31, C-HTTP-33).
+
+    `mirrored` are the parameters of the tool that `tools/call` names. A value of the wrong type is repeated as long as
+    it is a number, a string or a boolean: whether an argument is good is for the server to say, and it must refuse a
+    call whose header is silent about one before it gets to that. What is null, missing, an object or an array has no
+    field. An integer beyond the safe range stands there with all its digits, as in the body. A method that is no field
+    value is coded as names are: no server will take it, but nothing can break out of its line.
+    """
+    fields = [("Mcp-Method", encode(method))]
+    params = params or {}
+    name = _NAMED_BY.get(method)
+    if name is not None and (text := _text(params.get(name))) is not None:
+        fields.append(("Mcp-Name", encode(text)))
+    if method == "tools/call":
+        for header, path in mirrored:
+            if (text := _text(_at(params.get("arguments"), path))) is not None:
+                fields.append((header, encode(text)))
+    return tuple(fields)
+
+
+def _at(value: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
+    return value
+
+
+def _text(value: Any) -> str | None:
+    """A scalar's text in a header field; an integer written as 42.0 is an integer."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and math.isfinite(value):
+        return str(int(value)) if value.is_integer() and abs(value) <= SAFE_INTEGER else repr(value)
+    if isinstance(value, int):
+        try:
+            return str(value)
+        except ValueError:  # more digits than Python writes; the body cannot have it either
+            return None
+    return None
