@@ -163,6 +163,20 @@ class ServerError(InspectorError):
         return super().as_json() | {"error": error}
 
 
+class InvalidAnswer(InspectorError):
+    """The server's answer is a response, but none that the request may have in this revision."""
+
+    code = "invalid-answer"
+    exit_code = 1
+
+
+class InputRefused(InspectorError):
+    """The server wanted input for a call, and it was refused, or could not be given."""
+
+    code = "input-refused"
+    exit_code = 1
+
+
 class NotOffered(InspectorError):
     """The server does not declare the capability that an operation needs."""
 

@@ -16,6 +16,8 @@ from inspector.protocol.revisions import Features
 Topic = Literal["sampling", "elicitation", "roots"]
 State = Literal["open", "answered", "declined", "cancelled", "refused", "withdrawn", "lost"]
 
+TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
+
 TOPICS: dict[str, Topic] = {
     "sampling/createMessage": "sampling",
     "elicitation/create": "elicitation",
@@ -39,25 +41,40 @@ class Standing:
         """The client capabilities that these answers back, in the words of a revision."""
         offered: dict[str, Any] = {}
         if self.roots is not None:
-            offered["roots"] = {"listChanged": True}
+            offered["roots"] = {"listChanged": True} if features.roots_changed else {}
         if self.sampling is not None:
             offered["sampling"] = {"tools": {}} if features.sampling_tools and self.sampling == "ask" else {}
         if self.elicitation is not None and features.elicitation_form:
             offered["elicitation"] = {"form": {}} if features.elicitation_modes else {}
             if features.elicitation_url and self.elicitation == "ask":
                 offered["elicitation"]["url"] = {}
+        if features.tasks_extension:
+            offered["extensions"] = {TASKS_EXTENSION: {}}
         return offered
+
+
+Reply = Callable[["Question", Any, "tuple[int, str] | None"], None]
+"""Takes an answer: the question, its result, or the code and message of an error."""
 
 
 class Question:
     """One request of the server that wants an answer from the user."""
 
     def __init__(
-        self, n: int, id: Any, topic: Topic, params: dict[str, Any], parent: int, t: int, inbox: Inbox
+        self,
+        n: int,
+        id: Any,
+        topic: Topic,
+        params: dict[str, Any],
+        parent: int,
+        t: int,
+        inbox: Inbox,
+        reply: Reply | None = None,
     ) -> None:
         self.n = n
-        """The request's number in the journal."""
+        """The number in the journal of the message that asks: a request, or a result that wants input."""
         self.id = id
+        """The request's id, or the key of an input request."""
         self.topic = topic
         self.params = params
         self.parent = parent
@@ -67,6 +84,8 @@ class Question:
         self.answer: Any = None
         self.problem = ""
         """Why an answer of ours was not taken, until the next one."""
+        self.reply = reply
+        """Who takes the answer, where it is not an answer to a request of the server."""
         self._inbox = inbox
 
     @property
@@ -150,7 +169,7 @@ class Inbox:
     def __init__(
         self,
         standing: Standing,
-        reply: Callable[[Question, Any, tuple[int, str] | None], None],
+        reply: Reply,
         changed: Callable[[], None],
         defaults: Callable[[dict[str, Any]], Any],
     ) -> None:
@@ -166,9 +185,19 @@ class Inbox:
         """The questions that wait for an answer, oldest first."""
         return [question for question in self.questions if question.state == "open"]
 
-    def ask(self, n: int, id: Any, topic: Topic, params: dict[str, Any], parent: int, t: int) -> Question:
-        """A question arrived: answer it by the standing answer, or let it wait."""
-        question = Question(n, id, topic, params, parent, t, self)
+    def ask(
+        self,
+        n: int,
+        id: Any,
+        topic: Topic,
+        params: dict[str, Any],
+        parent: int,
+        t: int,
+        *,
+        reply: Reply | None = None,
+    ) -> Question:
+        """A question arrived: answer it by the standing answer, or let it wait. `reply` takes the answer instead."""
+        question = Question(n, id, topic, params, parent, t, self, reply)
         self.questions.append(question)
         if len(self.questions) > self.KEPT and self.questions[0].state != "open":
             del self.questions[0]
@@ -215,17 +244,22 @@ class Inbox:
         question.answer = result if error is None else {"error": {"code": error[0], "message": error[1]}}
         if self.on_closed is not None:
             self.on_closed(question)
-        self._reply(question, result, error)
+        (question.reply or self._reply)(question, result, error)
         self._changed()
 
-    def withdraw(self, id: Any, state: State = "withdrawn") -> Question | None:
+    def withdraw(self, id: Any) -> Question | None:
         """The server took its request back: no answer is sent (C-CANC-02)."""
         key = jsonrpc.id_key(id)
         for question in self.questions:
-            if question.state == "open" and jsonrpc.id_key(question.id) == key:
-                self._end(question, state)
+            if question.state == "open" and question.reply is None and jsonrpc.id_key(question.id) == key:
+                self.drop(question)
                 return question
         return None
+
+    def drop(self, question: Question) -> None:
+        """Nobody wants the answer to this question any more."""
+        if question.state == "open":
+            self._end(question, "withdrawn")
 
     def lose_all(self) -> None:
         """The connection is gone: nobody waits for the answers any more."""

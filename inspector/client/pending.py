@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Literal
 
-from inspector.errors import InspectorError, RequestCancelled, RequestTimeout, ServerError
+from inspector.errors import ConnectionProblem, InspectorError, RequestCancelled, RequestTimeout, ServerError
 from inspector.protocol.jsonrpc import id_key
 from inspector.transports.base import Outgoing
 
@@ -72,6 +72,17 @@ class Call:
         self.ceiling = ceiling
         """Seconds allowed altogether."""
         self.resent = False
+        """It was sent a second time because the first could not be answered."""
+        self.held = False
+        """The request was answered, but the call goes on: the server wants input, or works on it as a task."""
+        self.rounds = 0
+        """How often the server wanted input before it answered (C-MRTR-04)."""
+        self.extra: dict[str, Any] = {}
+        """Parameters of the next request only: what the server wanted, for this call and no other (C-MRTR-03)."""
+        self.task_id = ""
+        """The task that the server made of the call."""
+        self.background = False
+        """The session's own: nobody waits for it."""
         self.on_result: Callable[[Call], None] | None = None
         self._loop = loop
         self._quiet_since = self.started
@@ -132,6 +143,10 @@ class Call:
     def touched(self, progress: Progress) -> None:
         """Progress came: the quiet time begins anew (C-LIFE-09)."""
         self.progress = progress
+        self.alive()
+
+    def alive(self) -> None:
+        """The server showed that it works on the call."""
         self._quiet_since = self._loop.time()
 
     def pause(self) -> None:
@@ -165,7 +180,11 @@ class Call:
 
 
 class Pending:
-    """The table of calls by id. `tell_cancelled(call, reason)` is the era's way to say that we gave up."""
+    """The table of calls by id.
+
+    `tell_cancelled(call, reason)` is the era's way to say that we gave up; `take(call, n, answer)` says whether the
+    call goes on in spite of the answer.
+    """
 
     KEPT_GIVEN_UP = 1024
 
@@ -174,12 +193,14 @@ class Pending:
         tell_cancelled: Callable[[Call, str], None],
         changed: Callable[[], None],
         explain: Callable[[Call], str] = lambda _call: "",
+        take: Callable[[Call, int, dict[str, Any]], bool] = lambda _call, _n, _message: False,
     ) -> None:
         self._calls: dict[Any, Call] = {}
         self._given_up: dict[Any, Call] = {}
         self._tell_cancelled = tell_cancelled
         self._changed = changed
         self._explain = explain
+        self._take = take
         self._timer: asyncio.TimerHandle | None = None
         self.latency = 0.0
         """Seconds that the newest answer took."""
@@ -214,12 +235,13 @@ class Pending:
         """Give a call that is sent again its new id."""
         self._calls.pop(call.id, None)
         call.id = id
+        call.held = False
         self._calls[id] = call
 
     def answer(self, n: int, message: dict[str, Any]) -> Call | None:
         """An answer came: settle its call, or mark it late. Returns the call, or None if it answers nothing."""
         key = id_key(message.get("id"))
-        call = self._calls.pop(key, None)
+        call = self._calls.get(key)
         if call is None:
             call = self._given_up.pop(key, None)
             if call is not None:
@@ -227,16 +249,18 @@ class Pending:
                 call.late = True
                 self._changed()
             return call
+        if call.held:
+            return None  # Its request was answered before.
         call.answer_n = n
+        self.latency = call.elapsed
+        if self._take(call, n, message):
+            self._changed()
+            return call
         error = message.get("error")
         if error is not None or "result" not in message:
-            call._end("error", error=server_error(error, call.method))
+            self.fail(call, server_error(error, call.method))
         else:
-            call._end("done", value=message.get("result"))
-        self.latency = call.elapsed
-        self._changed()
-        if call.on_result is not None:
-            call.on_result(call)
+            self.done(call, message.get("result"))
         return call
 
     def _watch(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
@@ -255,13 +279,22 @@ class Pending:
         if self._calls:
             self._watch(loop, min(call.due for call in self._calls.values()))
 
-    def fail(self, call: Call, error: InspectorError) -> None:
-        """No answer will come."""
+    def done(self, call: Call, value: Any) -> None:
+        """The call has its result."""
         if self._calls.pop(call.id, None) is not None:
-            call._end("error" if isinstance(error, ServerError) else "lost", error=error)
-            self._changed()
-            if call.on_result is not None:
-                call.on_result(call)
+            self._settled(call, "done", value, None)
+
+    def fail(self, call: Call, error: InspectorError) -> None:
+        """The call ends without a result."""
+        if self._calls.pop(call.id, None) is not None:
+            fate: Fate = "lost" if isinstance(error, ConnectionProblem) else "error"
+            self._settled(call, fate, None, error)
+
+    def _settled(self, call: Call, fate: Fate, value: Any, error: InspectorError | None) -> None:
+        call._end(fate, value, error)
+        self._changed()
+        if call.on_result is not None:
+            call.on_result(call)
 
     def fail_all(self, error: InspectorError) -> list[Call]:
         """The connection is gone: every call ends with `error`. Returns them."""
@@ -292,10 +325,7 @@ class Pending:
         if len(self._given_up) >= self.KEPT_GIVEN_UP:
             self._given_up.pop(next(iter(self._given_up)))
         self._given_up[call.id] = call
-        call._end(fate, error=error)
-        self._changed()
-        if call.on_result is not None:
-            call.on_result(call)
+        self._settled(call, fate, None, error)
 
 
 def server_error(error: Any, method: str) -> ServerError:

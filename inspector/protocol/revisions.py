@@ -46,8 +46,12 @@ class Features:
     """The client declares which modes of elicitation it has; before, `{}` meant the form (C-ELIC-01)."""
     sampling_tools: bool = False
     """Sampling requests may carry tools (C-SAMP-03)."""
+    roots_changed: bool = True
+    """The client tells when its roots change (C-ROOT-01)."""
     tasks: bool = False
-    """Experimental tasks in the core protocol."""
+    """Experimental tasks in the core protocol (C-TASK-01)."""
+    tasks_extension: bool = False
+    """Tasks are the extension `io.modelcontextprotocol/tasks` (C-TASK-02)."""
     version_header: bool = True
     """`MCP-Protocol-Version` on every HTTP request after the handshake (C-HTTP-11)."""
     streamable_http: bool = True
@@ -75,7 +79,7 @@ FEATURES: dict[str, Features] = {
     ),
     R5: Features(
         R5, "modern", icons=True, elicitation_url=True, elicitation_modes=True, sampling_tools=True,
-        structured_any=True, resumable=False,
+        structured_any=True, roots_changed=False, tasks_extension=True, resumable=False,
     ),
 }  # fmt: skip
 

@@ -95,6 +95,12 @@ class Transport(Protocol):
     def abandon(self, id: int | str) -> None:
         """Stop waiting for the answer to a request: free what is held for it. Closing a stream is no cancellation."""
 
+    def close_stream(self, id: int | str) -> bool:
+        """Cancel a request by closing its stream (C-HTTP-36). False: here that takes a notification."""
+
+    def unread(self) -> int | None:
+        """Bytes sent that the server has not taken yet; None where that cannot be known."""
+
     async def close(self) -> None:
         """End the connection and everything started for it, within about a second. Idempotent."""
 

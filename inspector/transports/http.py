@@ -3,7 +3,7 @@
 Source: specification, "Transports", "Streamable HTTP" of revisions 2025-03-26 to 2026-07-28 (C-HTTP-01 … C-HTTP-38).
 The era's driver decides what is used: the handshake's era has a session id, a version field, a standing stream and
 resumption, all of them off until `agreed` or the server's answers switch them on; the modern era gives its header
-fields with each message and cancels by closing a stream (`cancel_stream`).
+fields with each message and cancels by closing a stream (`close_stream`).
 """
 
 from __future__ import annotations
@@ -136,15 +136,20 @@ class HttpTransport:
 
     def _cut_off(self, id: int | str) -> None:
         self._timers.pop(id, None)
-        self.cancel_stream(id, reason="nobody waits for it any more")
+        self.close_stream(id, reason="nobody waits for it any more")
 
-    def cancel_stream(self, id: int | str, *, reason: str = "cancelled") -> None:
+    def close_stream(self, id: int | str, *, reason: str = "cancelled") -> bool:
         """Close the exchange of a request now: how the modern era cancels (C-HTTP-36)."""
         found = self._exchanges.get(id)
         if found is not None:
             exchange, task = found
             self.sink.life(exchange.channel, "stream-closed", **{"for": exchange.outgoing.n, "reason": reason})
             task.cancel()
+        return True
+
+    def unread(self) -> int | None:
+        """An HTTP server shows what it has read by its answer only."""
+        return None
 
     # The session id
 

@@ -81,6 +81,14 @@ class MemoryTransport:
         """Remembered for tests; nothing is held for an answer."""
         self.abandoned.append(id)
 
+    def close_stream(self, id: int | str) -> bool:
+        """A pipe has no stream for each request."""
+        return False
+
+    def unread(self) -> int | None:
+        """The server has a message as soon as it is sent."""
+        return 0
+
     async def close(self) -> None:
         """Stop the server's tasks. Idempotent."""
         self._closed = True

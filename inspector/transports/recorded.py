@@ -129,6 +129,14 @@ class RecordedTransport:
     async def settled(self) -> None:
         """Nothing to wait for."""
 
+    def close_stream(self, id: int | str) -> bool:
+        """Nothing more of this exchange is wanted; whether a notification follows is the era's matter."""
+        return False
+
+    def unread(self) -> int | None:
+        """A recording takes everything at once."""
+        return 0
+
     def abandon(self, id: int | str) -> None:
         """Play nothing more of this exchange."""
         task = self._plays.get(id)

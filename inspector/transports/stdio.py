@@ -409,6 +409,10 @@ class StdioTransport:
     def abandon(self, id: int | str) -> None:
         """Nothing is held for a request on stdio."""
 
+    def close_stream(self, id: int | str) -> bool:
+        """One pipe serves all requests: cancelling one takes a notification (C-STDIO-07)."""
+        return False
+
     # Ending
 
     def _start_guard(self) -> None:

@@ -176,7 +176,7 @@ async def test_a_request_that_waits_for_a_connection_can_be_given_up(serve, peer
         client.request("tools/call")
     await asyncio.sleep(0)
     for id in range(20, 41):
-        client.transport.cancel_stream(id)
+        client.transport.close_stream(id)
     await client.sink.until(lambda: len(web.requests) == 19)
     await asyncio.sleep(0.03)
     assert len(web.requests) == 19

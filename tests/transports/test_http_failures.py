@@ -389,8 +389,8 @@ async def test_a_stream_is_closed_at_once_when_the_era_cancels_that_way(serve, p
     client = await peer(web.url)
     call = client.request("tools/call")
     await client.sink.until(lambda: client.sink.events(Kind.SSE))
-    client.transport.cancel_stream(1)
-    client.transport.cancel_stream(99)
+    client.transport.close_stream(1)
+    client.transport.close_stream(99)
     await asyncio.wait_for(gone.wait(), 5)
     assert not call.done()
     assert client.sink.failures == []
