@@ -1,0 +1,101 @@
+"""What the lines around the panes say: header, tabs and footer of a session."""
+
+from __future__ import annotations
+
+from textual.dom import DOMNode
+from textual.screen import Screen
+from textual.widget import Widget
+
+from inspector.client.catalog import KINDS
+from inspector.text import count, duration, safe
+from inspector.tui.events import AnySession
+from inspector.tui.keymap import Hint
+from inspector.tui.panes.keys import hints
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.status import MainTab, Part, session_parts
+
+_TABS: tuple[tuple[str, str, str, str], ...] = (
+    ("tools", "1", "Tools", "Tools"),
+    ("resources", "2", "Resources", "Res"),
+    ("templates", "3", "Templates", "Tmpl"),
+    ("prompts", "4", "Prompts", "Prompts"),
+    ("server", "6", "Server", "Server"),
+    ("inbox", "7", "Inbox", "Inbox"),
+)
+"""Id, key, title, short title. 5 is kept for tasks."""
+
+_PHASES = {
+    "new": ("starting", "progress"),
+    "connecting": ("connecting", "progress"),
+    "ready": ("connected", "received"),
+    "failed": ("not connected", "error"),
+    "lost": ("connection lost", "error"),
+    "closed": ("closed", "muted"),
+}
+"""What is said of a live session's phase, and the role in which it is drawn."""
+
+_LEAST_NAME = 16
+
+
+def header(session: AnySession, state: tuple[str, str] | None, width: int) -> list[Part]:
+    """Who the server is and how it fares; `state` stands in the place of a live session's phase."""
+    target, problem = session.target, session.journal.storage.problem
+    latency = session.pending.latency
+    said = (f"not on disk: {problem}", "error") if problem else state or _PHASES[session.phase]
+    return session_parts(
+        # A long name must not take the place of the state.
+        safe(session.server.title or target.label, max(width // 3, _LEAST_NAME)),
+        target.describe(),
+        short_target=target.label,
+        transport=target.kind,
+        revision=session.server.revision,
+        era=session.server.era if session.server.known else "",
+        state=said,
+        settled=session.phase not in ("failed", "lost") and not problem,
+        recorded=len(session.journal),
+        latency=duration(latency * 1_000_000) if latency else "",
+    )
+
+
+def main_tabs(session: AnySession) -> list[MainTab]:
+    """The tabs with what can be counted in them."""
+    waiting = len(session.inbox.open())
+    tabs = []
+    for id, key, title, short in _TABS:
+        number = ""
+        if id in KINDS:
+            found = session.catalog[id]
+            number = count(len(found)) if found.pages else ""
+        elif id == "inbox" and waiting:
+            number = str(waiting)
+        tabs.append(MainTab(id, key, title, short, number, "ask" if id == "inbox" and waiting else ""))
+    return tabs
+
+
+def footer_hints(screen: Screen[None]) -> list[Hint]:
+    """The keys of the innermost pane that has the focus and names any, and those that work everywhere."""
+    shown = _hints_at(screen.focused, screen)
+    if isinstance(screen.focused, Editor):
+        return shown  # Letters are typed there; the keys of the pane itself are no letters.
+    taken = {hint.key for hint in shown}
+    common = hints(screen, "app.messages", "app.export", "app.quit")
+    return [*shown, *(hint for hint in common if hint.key not in taken)]
+
+
+def _hints_at(widget: Widget | None, screen: Screen[None]) -> list[Hint]:
+    node: DOMNode | None = widget
+    while node is not None and node is not screen:
+        named = getattr(node, "hints", None)
+        if callable(named):
+            return list(named())
+        node = node.parent
+    return []
+
+
+def footer_note(session: AnySession) -> Pieces:
+    """What is unusual about the recording, or what becomes of the messages."""
+    notices = session.journal.notices
+    if notices:
+        return [(notices[0], "finding")]
+    return "everything is recorded" if session.can_send else "nothing is sent"

@@ -1,0 +1,247 @@
+"""What of the main screen is shown where: by tab, by width (three columns, two, one), and where the focus goes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.css.query import NoMatches
+from textual.screen import Screen
+from textual.widget import Widget
+
+from inspector.client.catalog import KINDS
+from inspector.tui.events import AnySession
+from inspector.tui.keymap import bindings
+from inspector.tui.panes.catalog import CatalogPane
+from inspector.tui.panes.detail import DetailPane
+from inspector.tui.panes.messages import MessagesPane
+from inspector.tui.panes.work import WorkPane
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.too_small import TooSmall
+from inspector.tui.widgets.virtual_list import VirtualList
+
+WIDE, MEDIUM = 140, 100
+"""Cells from which on there are three columns, and two."""
+
+_LISTS: dict[str, str] = {**dict.fromkeys(KINDS, "#catalog"), "inbox": "#inbox"}
+"""Which pane is the list of a tab; beside it is the work."""
+
+
+class Layout(Screen[None]):
+    """The arrangement of the main screen's panes, which its subclass composes: one list, work, messages over detail."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (MEDIUM, "-medium"), (WIDE, "-wide")]  # noqa: RUF012 - Textual declares it so
+    DEFAULT_CSS = """
+    Layout { layout: vertical; layers: base above; }
+    #body { layout: horizontal; height: 1fr; }
+    #catalog { width: 34; height: 1fr; }
+    #inbox { width: 34; height: 1fr; }
+    #work { width: 1fr; height: 1fr; }
+    #server, #failed { width: 1fr; height: 1fr; }
+    #log { width: 41%; height: 1fr; }
+    #log > #messages { height: 60%; }
+    #log > #detail { height: 1fr; }
+    #last { height: 1; display: none; }
+
+    Layout.-medium #body { layout: grid; grid-size: 2 2; grid-columns: 34 1fr; grid-rows: 5fr 4fr; }
+    Layout.-medium #log { column-span: 2; width: 100%; }
+    Layout.-medium #log > #messages { height: 1fr; }
+    Layout.-medium #log > #detail { display: none; }
+    Layout.-medium #catalog, Layout.-medium #inbox, Layout.-medium #work { width: 100%; }
+    Layout.-medium #server, Layout.-medium #failed { column-span: 2; width: 100%; }
+    Layout.-medium.-log-hidden #body { grid-rows: 1fr; grid-size: 2 1; }
+
+    Layout.-narrow #catalog, Layout.-narrow #inbox { width: 1fr; }
+    Layout.-narrow #log { width: 1fr; }
+    Layout.-narrow #log > #messages { height: 1fr; }
+    Layout.-narrow #last { display: block; }
+    Layout.-log-hidden #log { display: none; }
+    Layout.-maximised #body { layout: horizontal; }
+    Layout.-maximised #log { width: 1fr; layout: horizontal; }
+    Layout.-maximised #log > #messages { width: 1fr; height: 1fr; }
+    Layout.-maximised #log > #detail { display: block; width: 52; height: 1fr; }
+    Layout.-narrow.-maximised #log > #detail { display: none; }
+    Layout.-narrow ServerPane { layout: vertical; }
+    Layout.-narrow ServerPane #connection, Layout.-medium ServerPane #connection { height: 2fr; }
+    """
+
+    def __init__(self, session: AnySession) -> None:
+        super().__init__()
+        self.session = session
+        self.place = "tools"
+        """Which tab is shown."""
+        self._narrow_place = "list"
+        """In one column: `list`, `work`, `messages` or `detail`."""
+        self._was_narrow = False
+
+    def arranged(self) -> None:
+        """Other panes may be shown than before: those that were hidden have something to draw."""
+
+    # The panes
+
+    @property
+    def _catalog(self) -> CatalogPane:
+        return self.query_one("#catalog", CatalogPane)
+
+    @property
+    def _work(self) -> WorkPane:
+        return self.query_one("#work", WorkPane)
+
+    @property
+    def _messages(self) -> MessagesPane:
+        return self.query_one("#messages", MessagesPane)
+
+    @property
+    def _detail(self) -> DetailPane:
+        return self.query_one("#detail", DetailPane)
+
+    # Which of them are shown
+
+    @property
+    def _narrow(self) -> bool:
+        return self.size.width < MEDIUM
+
+    @property
+    def _unconnected(self) -> bool:
+        """Why there is no connection stands in place of everything but the log."""
+        return self.session.phase in ("failed", "lost")
+
+    def on_resize(self) -> None:
+        self.query_one(TooSmall).fit(self.size)
+        if self._narrow and not self._was_narrow:
+            self._narrow_place = self._place_of_focus()
+        self._was_narrow = self._narrow
+        self._arrange()
+
+    def _place_of_focus(self) -> str:
+        """What one column shows of several: where the focus is."""
+        places = (("messages", self._messages), ("detail", self._detail), ("work", self._work))
+        return next((place for place, pane in places if pane.has_focus_within), "list")
+
+    def _arrange(self) -> None:
+        """Which panes are shown, by tab, width and phase. Panes keep their state while they are not."""
+        failed = self._unconnected
+        narrow = self._narrow
+        log_alone = self.has_class("-maximised")
+        where = self._narrow_place
+        in_list, in_work = not narrow or where == "list", not narrow or where == "work"
+        chosen = _LISTS.get(self.place)
+        shown = {
+            **{pane: pane == chosen and not failed and in_list for pane in _LISTS.values()},
+            "#failed": failed and (not narrow or where in ("list", "work")),
+            "#server": not failed and self.place == "server" and (in_list or in_work),
+            "#work": not failed and self.place in _LISTS and in_work,
+            "#log": log_alone or (where in ("messages", "detail") if narrow else not self.has_class("-log-hidden")),
+        }
+        for selector, display in shown.items():
+            self.query_one(selector).display = display and (not log_alone or selector == "#log")
+        if narrow:
+            self._messages.display = where != "detail"
+            self._detail.display = where == "detail"
+        else:
+            self._messages.display = True
+            self._detail.styles.clear_rule("display")
+        self.arranged()
+
+    def _go(self, narrow_place: str) -> None:
+        """Where there is one column only, show this in it."""
+        if self._narrow_place != narrow_place:
+            self._narrow_place = narrow_place
+            self._arrange()
+
+    def _show_place(self, place: str) -> None:
+        """Show a tab, with the focus in its list."""
+        self._maximise(False)
+        self.place = place
+        if place in KINDS:
+            self._catalog.show(place)
+        self._narrow_place = "list"
+        self._arrange()
+        # At once: the next key may have been pressed already, and is meant for what is shown now.
+        self._focus_list()
+
+    def _show_log(self, narrow_place: str) -> None:
+        """Show the log where it was hidden; in one column, `messages` or `detail` of it."""
+        self.remove_class("-log-hidden")
+        self._narrow_place = narrow_place
+        self._arrange()
+
+    def _maximise(self, maximised: bool) -> None:
+        self.set_class(maximised, "-maximised")
+        self._messages.maximised = maximised
+
+    # Focus
+
+    def _focus_list(self) -> None:
+        if self._unconnected:
+            self._focus_in(self.query_one("#failed"))
+        else:
+            self._focus_in(self.query_one(_LISTS.get(self.place, f"#{self.place}")))
+
+    def _focus_in(self, pane: Widget) -> None:
+        if isinstance(pane, Edge):
+            pane.focus_inside()
+            return
+        try:
+            self.set_focus(pane.query_one(VirtualList))
+        except NoMatches:
+            pane.focus()
+
+    # Tabs and panes by key
+
+    def action_tab_1(self) -> None:
+        self._show_place("tools")
+
+    def action_tab_2(self) -> None:
+        self._show_place("resources")
+
+    def action_tab_3(self) -> None:
+        self._show_place("templates")
+
+    def action_tab_4(self) -> None:
+        self._show_place("prompts")
+
+    def action_tab_6(self) -> None:
+        self._show_place("server")
+
+    def action_tab_7(self) -> None:
+        self._show_place("inbox")
+
+    def action_next_pane(self) -> None:
+        self.focus_next()
+
+    def action_previous_pane(self) -> None:
+        self.focus_previous()
+
+    def action_messages(self) -> None:
+        """Go to the log; from the log, back to the list."""
+        if self._messages.has_focus_within:
+            self._go("list")
+            self._focus_list()
+            return
+        self._show_log("messages")
+        self._messages.tick()
+        self._focus_in(self._messages)
+
+    def action_toggle_messages(self) -> None:
+        if self._narrow:
+            self.action_messages()
+            return
+        self.toggle_class("-log-hidden")
+        self._maximise(False)
+        self._arrange()
+        if self.has_class("-log-hidden"):
+            self._focus_list()
+
+    def action_maximise(self) -> None:
+        maximised = not self.has_class("-maximised")
+        self._maximise(maximised)
+        self.remove_class("-log-hidden")
+        if self._narrow:
+            self._narrow_place = "messages" if maximised else "list"
+        self._arrange()
+        if maximised:
+            self._focus_in(self._messages)
+        else:
+            self._focus_list()
