@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli import setup
+from inspector.cli.failures import Unexpected
 from inspector.cli.output import Output
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
@@ -61,24 +62,28 @@ async def with_session(
     """Do `work` with an open session and return the exit code. What goes wrong is printed before the session closes."""
     session = Session(target, journal, options)
     signals = _Signals(session)
-    code = 4
+    unexpected = Unexpected()
+    code, told = 4, False
     if while_waiting is not None:
         # Runs in the loop's first idle moment, which is when the request to the starting server has been written.
         asyncio.get_running_loop().call_soon(import_module, while_waiting)
     try:
         code = await _work(session, out, work)
     except InspectorError as error:
-        code = error.exit_code
+        code, told = error.exit_code, True
         out.error(error, recording=journal.path if isinstance(error, ConnectionProblem) else None)
     except asyncio.CancelledError:
-        if not signals.caught:
+        if not signals.caught and unexpected.problem is None:
             raise
     finally:
-        signals.closing = True
+        signals.closing = unexpected.closing = True
         await session.close("interrupted" if signals.caught else "closed")
         signals.remove()
     if journal.storage.problem:
         out.warn(f"note: The recording is not complete: {out.safe(journal.storage.problem)}")
+    if unexpected.problem is not None and not told:
+        out.error(unexpected.problem)
+        code = unexpected.problem.exit_code
     return 128 + signals.caught if signals.caught else code
 
 

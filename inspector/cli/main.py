@@ -61,32 +61,9 @@ def run(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the outermost edge: the traceback goes to the log file
-        return _failed(error, as_json)
+        from inspector.cli.failures import report
+        from inspector.cli.output import Output
 
-
-def _failed(error: Exception, as_json: bool) -> int:
-    """Say that we failed, in one sentence, and where the traceback is."""
-    from inspector.cli.output import Output
-
-    try:
-        where = f"The traceback is in {_log(error)}."
-    except (InspectorError, OSError):
-        where = "The log file cannot be written, so the traceback is lost."
-    problem = InspectorError(f"Inspector itself failed: {type(error).__name__}.", hint=f"{where} Please report it.")
-    problem.code = "internal"
-    Output(json=as_json).error(problem)
-    return problem.exit_code
-
-
-def _log(error: Exception) -> str:
-    import traceback
-    from datetime import UTC, datetime
-
-    from inspector.config import paths
-
-    path = paths.log_file()
-    with paths.private_open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} inspector failed\n")
-        file.writelines(traceback.format_exception(error))
-        file.write("\n")
-    return str(path)
+        problem = report(error)
+        Output(json=as_json).error(problem)
+        return problem.exit_code
