@@ -17,12 +17,13 @@ from textual.timer import Timer
 from inspector.client.session import Session
 from inspector.journal.filters import Filter, FilterError, parse
 from inspector.protocol.jsonrpc import Shape
-from inspector.text import count, duration
 from inspector.tui.events import AnySession, EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
 from inspector.tui.keymap import Hint, bindings
+from inspector.tui.panes import message_edge
 from inspector.tui.panes.exchanges import PAUSE
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.last_message import LastMessageLine
+from inspector.tui.panes.message_edge import LogState
 from inspector.tui.panes.message_filter import exchange_filter, highlight
 from inspector.tui.panes.message_list import MessageList
 from inspector.tui.panes.message_rows import TIMES, TIMES_WORDS, MessageRows
@@ -31,7 +32,6 @@ from inspector.tui.panes.message_view import LONG, MessageView
 from inspector.tui.panes.message_words import pending
 from inspector.tui.panes.resend import send_again, sent_by_us, text_to_edit
 from inspector.tui.panes.waterfall import WaterfallHead, WaterfallRows
-from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
@@ -197,40 +197,25 @@ class MessagesPane(Edge):
         if self.is_on_screen:
             self.tick()
 
-    def _describe(self) -> None:
-        """The facts at the edge: how many of how many, and whether the end is followed."""
-        view, index = self._view, self.session.journal.index
-        matching, total = count(view.matching), count(index.count)
-        facts: list[paint.Pieces] = []
-        if self._catching_up is view and view.behind:
-            facts.append(f"{matching} of {total} so far {signs_now().cut}")
-        elif self._is_exchange and not self.maximised:
-            facts.append(f"of this exchange {matching}")
-        else:
-            facts.append(f"{matching} of {total}")
-        if view.exchanges is not None:
-            stats = view.exchanges.stats
-            if stats.errors:
-                facts.append([(f"{count(stats.errors)} error{'' if stats.errors == 1 else 's'}", "error")])
-            facts += [
-                f"{name} {duration(us)}" for name, us in (("p50", stats.p50), ("p95", stats.p95)) if us is not None
-            ]
-            if view.exchanges.stale and self._again is None:
-                self._again = self.set_timer(PAUSE, self._grow_again)
-        if self._marked:
-            facts.append([("comparing: d on the other", "ask")])
-        if self._list.follow:
-            facts.append("follow")
-        self.facts = facts
-        self._list.empty = self._words_for_nothing()
-        if self.maximised:
-            self.keys = self._keys()
-        self.post_message(HintsChanged())
+    @property
+    def _state(self) -> LogState:
+        return LogState(
+            self.session, self._view, self.current, one_exchange=self._is_exchange, maximised=self.maximised,
+            follow=self._list.follow, marked=bool(self._marked), looking=self._catching_up is self._view,
+            searched=self._searched is not None,
+        )  # fmt: skip
 
-    def _words_for_nothing(self) -> str:
-        if self.filter is None:
-            return "Nothing has been sent yet." if self.session.can_send else "The recording has no messages yet."
-        return f"Looking {signs_now().cut}" if self._catching_up is self._view else "No message matches the filter."
+    def _describe(self) -> None:
+        """Draw the edge and what stands in place of rows; look again soon where exchanges are yet to be summed up."""
+        state = self._state
+        self.facts = message_edge.facts(state)
+        self._list.empty = message_edge.words_for_nothing(state)
+        if self.maximised:
+            self.keys = message_edge.exchange_keys(self, state)
+        exchanges = self._view.exchanges
+        if exchanges is not None and exchanges.stale and self._again is None:
+            self._again = self.set_timer(PAUSE, self._grow_again)
+        self.post_message(HintsChanged())
 
     # Which rows
 
@@ -425,29 +410,7 @@ class MessagesPane(Edge):
 
     def hints(self) -> list[Hint]:
         """What can be done here."""
-        if not len(self._rows):
-            return hints(self, "messages.filter")
-        wanted: list[str | tuple[str, str]] = ["list.select", "messages.filter"]
-        if self._searched is not None:
-            wanted.append("messages.next-hit")
-        if self.session.journal.findings.total:
-            wanted.append("messages.next-finding")
-        wanted.append(("messages.exchange", "all") if self._is_exchange else "messages.exchange")
-        n = self.current
-        if n and self.session.journal.index.pairs[n - 1]:
-            wanted.append("messages.partner")
-        if self.session.can_send and sent_by_us(self.session.journal.index, n):
-            wanted += ["messages.send-again", "messages.edit-again"]
-        return hints(self, *wanted, "messages.follow", "messages.times", "app.maximise")
-
-    def _keys(self) -> list[Hint]:
-        """The keys at the bottom of the exchange view, which act on what is filtered."""
-        these = f"export these {count(self._view.matching)}" if self.filter is not None else "export"
-        wanted: list[str | tuple[str, str]] = ["messages.filter", "list.select"]
-        if self.session.can_send:
-            wanted.append("messages.send-again")
-        wanted += ["messages.compare", "messages.follow", "messages.times", ("messages.export", these)]
-        return hints(self, *wanted)
+        return message_edge.footer_hints(self, self._state)
 
 
 def _hint_words(hint: Hint) -> list[paint.Piece]:

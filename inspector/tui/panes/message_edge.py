@@ -1,0 +1,99 @@
+"""The edge of the message log: the facts at its top, the keys at its bottom and in the footer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.widget import Widget
+
+from inspector.journal.filters import Filter
+from inspector.text import count, duration
+from inspector.tui.events import AnySession
+from inspector.tui.keymap import Hint
+from inspector.tui.panes.keys import hints
+from inspector.tui.panes.message_view import MessageView
+from inspector.tui.panes.resend import sent_by_us
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """What the log's edge is about."""
+
+    session: AnySession
+    view: MessageView
+    current: int
+    """The event under the cursor, or 0."""
+    one_exchange: bool
+    maximised: bool
+    follow: bool
+    marked: bool
+    """A message waits to be compared with another."""
+    looking: bool
+    """A thread is still looking through the recording."""
+    searched: bool
+    """There is something to go to the next hit of."""
+
+    @property
+    def filter(self) -> Filter | None:
+        """The filter in force."""
+        return self.view.filter
+
+
+def facts(state: LogState) -> list[paint.Pieces]:
+    """How many of how many, how the exchanges fared, what is being compared, whether the end is followed."""
+    view = state.view
+    matching, total = count(view.matching), count(view.journal.index.count)
+    found: list[paint.Pieces] = []
+    if state.looking and view.behind:
+        found.append(f"{matching} of {total} so far {signs_now().cut}")
+    elif state.one_exchange and not state.maximised:
+        found.append(f"of this exchange {matching}")
+    else:
+        found.append(f"{matching} of {total}")
+    if view.exchanges is not None:
+        stats = view.exchanges.stats
+        if stats.errors:
+            found.append([(f"{count(stats.errors)} error{'' if stats.errors == 1 else 's'}", "error")])
+        found += [f"{name} {duration(us)}" for name, us in (("p50", stats.p50), ("p95", stats.p95)) if us is not None]
+    if state.marked:
+        found.append([("comparing: d on the other", "ask")])
+    if state.follow:
+        found.append("follow")
+    return found
+
+
+def words_for_nothing(state: LogState) -> str:
+    """What stands in the log while it has no rows."""
+    if state.filter is None:
+        return "Nothing has been sent yet." if state.session.can_send else "The recording has no messages yet."
+    return f"Looking {signs_now().cut}" if state.looking else "No message matches the filter."
+
+
+def footer_hints(widget: Widget, state: LogState) -> list[Hint]:
+    """What can be done with the row under the cursor."""
+    if not len(state.view.numbers):
+        return hints(widget, "messages.filter")
+    session, n = state.session, state.current
+    wanted: list[str | tuple[str, str]] = ["list.select", "messages.filter"]
+    if state.searched:
+        wanted.append("messages.next-hit")
+    if session.journal.findings.total:
+        wanted.append("messages.next-finding")
+    wanted.append(("messages.exchange", "all") if state.one_exchange else "messages.exchange")
+    if n and session.journal.index.pairs[n - 1]:
+        wanted.append("messages.partner")
+    if session.can_send and sent_by_us(session.journal.index, n):
+        wanted += ["messages.send-again", "messages.edit-again"]
+    return hints(widget, *wanted, "messages.follow", "messages.times", "app.maximise")
+
+
+def exchange_keys(widget: Widget, state: LogState) -> list[Hint]:
+    """The keys at the bottom of the exchange view, which act on what is filtered."""
+    these = f"export these {count(state.view.matching)}" if state.filter is not None else "export"
+    wanted: list[str | tuple[str, str]] = ["messages.filter", "list.select"]
+    if state.session.can_send:
+        wanted.append("messages.send-again")
+    wanted += ["messages.compare", "messages.follow", "messages.times", ("messages.export", these)]
+    return hints(widget, *wanted)
