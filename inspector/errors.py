@@ -100,6 +100,10 @@ class HttpError(ConnectionProblem):
         self.status = status
 
 
+class NoSseEndpoint(HttpError):
+    """The URL answers, but not as HTTP+SSE does: no event stream, or one that names no endpoint."""
+
+
 class SessionLost(ConnectionProblem):
     """The server no longer knows our session (HTTP 404 to a session id)."""
 

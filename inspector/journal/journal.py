@@ -280,6 +280,9 @@ class Journal:
         if self.redactor.active:
             extra, hidden = self.redactor.text(extra)
             changed = changed or hidden
+            if raw is not None:
+                raw, hidden = self.redactor.text(raw)
+                changed = changed or hidden
         if changed:
             extra += ',"redacted":true'
         t = self.now()

@@ -9,14 +9,13 @@ fields with each message and cancels by closing a stream (`close_stream`).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
-from typing import Any
 
 from inspector.errors import ConnectionProblem, HttpError
 from inspector.transports.base import HttpOptions, Outgoing, Sink
 from inspector.transports.http_exchange import LATE_SECONDS, Exchange
 from inspector.transports.http_listen import Listener
 from inspector.transports.http_requests import JSON_TYPE, STREAM_TYPE, Requester
+from inspector.transports.http_tasks import Tasks, a_fault, cancelled
 
 SETTLE_SECONDS = 2.0
 """Seconds for notifications to be accepted before the next request goes out all the same."""
@@ -24,8 +23,6 @@ SEND_GRACE = 0.3
 """Seconds that notifications and answers still have to leave when the transport is closed."""
 DELETE_GRACE = 0.6
 """Seconds for the DELETE that ends the session."""
-CANCEL_GRACE = 0.2
-"""Seconds for a cancelled exchange to close its connection."""
 
 
 class HttpTransport:
@@ -39,8 +36,7 @@ class HttpTransport:
         self.requester = Requester(url, sink, options or HttpOptions())
         self.resumable = False
         self._exchanges: dict[int | str, tuple[Exchange, asyncio.Task[None]]] = {}
-        self._tasks: dict[asyncio.Task[None], bool] = {}
-        """Everything that runs; true: it expects an answer, so it need not be waited for when closing."""
+        self._tasks = Tasks()
         self._timers: dict[int | str, asyncio.TimerHandle] = {}
         self._listener: Listener | None = None
         self._listening: asyncio.Task[None] | None = None
@@ -67,33 +63,22 @@ class HttpTransport:
         channel = f"post-{self._posts}"
         outgoing.n = self.sink.sent(channel, outgoing)
         exchange = Exchange(self, channel, outgoing)
-        task = self._own(exchange.run(), waits=outgoing.id is not None)
+        task = self._tasks.start(
+            exchange.run(),
+            waits=outgoing.id is not None,
+            fault=lambda error: self.sink.failed(outgoing, a_fault(error)),
+        )
         if outgoing.id is not None:
             self._exchanges[outgoing.id] = exchange, task
-        task.add_done_callback(lambda done: self._ended(exchange, done))
+            task.add_done_callback(lambda _: self._ended(exchange))
 
-    def _own(self, work: Coroutine[Any, Any, None], *, waits: bool) -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks[task] = waits
-        return task
-
-    def _ended(self, exchange: Exchange, task: asyncio.Task[None]) -> None:
-        self._tasks.pop(task, None)
+    def _ended(self, exchange: Exchange) -> None:
         id = exchange.outgoing.id
         if id is not None and self._exchanges.get(id, (None,))[0] is exchange:
             del self._exchanges[id]
             timer = self._timers.pop(id, None)
             if timer is not None:
                 timer.cancel()
-        error = None if task.cancelled() else task.exception()
-        if error is not None:
-            # A fault of our own must neither hang the request nor vanish.
-            self.sink.failed(
-                exchange.outgoing, HttpError(f"Reading the answer failed: {error!r}.", hint="This is a bug.")
-            )
-            task.get_loop().call_exception_handler(
-                {"message": "HTTP exchange failed", "exception": error, "task": task}
-            )
 
     # What the driver decides
 
@@ -105,16 +90,7 @@ class HttpTransport:
         if listen and not self._closed:
             self._gets += 1
             self._listener = Listener(self.requester, f"get-{self._gets}", resumable=resumable)
-            self._listening = self._own(self._listener.run(), waits=True)
-            self._listening.add_done_callback(self._listened)
-
-    def _listened(self, task: asyncio.Task[None]) -> None:
-        self._tasks.pop(task, None)
-        error = None if task.cancelled() else task.exception()
-        if error is not None:
-            task.get_loop().call_exception_handler(
-                {"message": "standing stream failed", "exception": error, "task": task}
-            )
+            self._listening = self._tasks.start(self._listener.run(), waits=True)
 
     def _stop_listening(self) -> None:
         if self._listening is not None:
@@ -123,9 +99,7 @@ class HttpTransport:
 
     async def settled(self) -> None:
         """Wait for the POSTs of notifications: each has a connection of its own, and the next one may overtake it."""
-        sending = [task for task, waits in self._tasks.items() if not waits]
-        if sending:
-            await asyncio.wait(sending, timeout=SETTLE_SECONDS)
+        await self._tasks.settled(SETTLE_SECONDS)
 
     def abandon(self, id: int | str) -> None:
         """Nobody waits for this answer any more: a late one is still recorded, for a while."""
@@ -176,15 +150,13 @@ class HttpTransport:
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
-        await _cancelled(task for task, waits in list(self._tasks.items()) if waits)
-        leaving = list(self._tasks)
-        if leaving:
-            await asyncio.wait(leaving, timeout=SEND_GRACE)
-        await _cancelled(leaving)
+        await self._tasks.cancel(waiting=True)
+        await self._tasks.settled(SEND_GRACE)
+        await self._tasks.cancel()
         if self.requester.session_id is not None:
             deleting = asyncio.get_running_loop().create_task(self._delete())
             await asyncio.wait([deleting], timeout=DELETE_GRACE)
-            await _cancelled([deleting])
+            await cancelled([deleting])
         await self.requester.aclose()
 
     async def _delete(self) -> None:
@@ -195,11 +167,3 @@ class HttpTransport:
             await answer.aclose()
         except ConnectionProblem as error:
             self.sink.life("delete-1", "delete-failed", error=error.message)
-
-
-async def _cancelled(tasks: Iterable[asyncio.Task[None]]) -> None:
-    tasks = list(tasks)
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks, timeout=CANCEL_GRACE)

@@ -47,11 +47,13 @@ Connected = Callable[[dict[str, Any]], object]
 class Answer:
     """A response whose head has been read. Read it with `pump`, or `body`; end it with `aclose`."""
 
-    def __init__(self, endpoint: Endpoint, lease: _Lease, response: httpcore.Response, ms: float) -> None:
+    def __init__(self, endpoint: Endpoint, url: Url, lease: _Lease, response: httpcore.Response, ms: float) -> None:
         self._endpoint = endpoint
         self._lease = lease
         self._response = response
         self._closed = False
+        self.url = url
+        """What was asked for; after redirects, the last of them."""
         self.status: int = response.status
         extensions = response.extensions
         self.reason: str = extensions.get("reason_phrase", b"").decode("latin-1")
@@ -216,7 +218,7 @@ class Endpoint:
             if isinstance(error, self.failures):
                 raise explain(error, self.url, self.proxy_address, reached="address" in facts) from error
             raise
-        return Answer(self, lease, response, (time.perf_counter() - started) * 1000)
+        return Answer(self, url, lease, response, (time.perf_counter() - started) * 1000)
 
     def _tracer(self, started: float, facts: dict[str, Any], connected: Connected | None) -> Any:
         """Fills `facts` as the library connects, and tells them when it has."""

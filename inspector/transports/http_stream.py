@@ -12,6 +12,8 @@ from inspector.text import size
 from inspector.transports.base import Sink
 from inspector.transports.sse_stream import SseEvent, SseParser
 
+ENDPOINT = "endpoint"
+"""The type of the event that tells where messages are to be posted: its data is a URI, whatever stands in it."""
 DEFAULT_RETRY = 1000
 """Milliseconds before a reconnect where the server names none."""
 SHORTEST_RETRY = 100
@@ -35,7 +37,8 @@ def too_large(where: str, limit: int) -> LimitReached:
 class EventStream:
     """Events of one channel. Id and retry survive a reconnect.
 
-    `watch` sees each batch before the sink does; `unread` sees it again if the sink could not read all of it.
+    `watch` sees each batch before the sink does; `unread` sees it again if the sink could not read all of it; `heed`
+    sees each event without a message before the sink does.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class EventStream:
         limit: int,
         watch: Callable[[Sequence[bytes]], None] | None = None,
         unread: Callable[[Sequence[bytes]], None] | None = None,
+        heed: Callable[[SseEvent], None] | None = None,
     ) -> None:
         self._sink = sink
         self._channel = channel
@@ -53,6 +57,7 @@ class EventStream:
         self._limit = limit
         self._watch = watch
         self._unread = unread
+        self._heed = heed
         self._parser = SseParser()
         self._previous_id = ""
         self.events = 0
@@ -124,6 +129,8 @@ class EventStream:
             self._sink.sse(self._channel, event.line.decode("utf-8", "replace"))
             return
         self.events += 1
+        if self._heed is not None:
+            self._heed(event)
         fields: dict[str, Any] = {}
         if event.type:
             fields["event"] = event.type
@@ -151,7 +158,7 @@ def _is_message(event: SseEvent, data: bytes) -> bool:
     """Messages are `message` events; another type is taken as one too where it plainly carries JSON-RPC."""
     if not data or data.isspace():
         return False
-    return event.type in ("", "message") or b'"jsonrpc"' in data
+    return event.type in ("", "message") or (event.type != ENDPOINT and b'"jsonrpc"' in data)
 
 
 def _describe(event: SseEvent) -> str:

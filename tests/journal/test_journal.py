@@ -360,11 +360,12 @@ def test_secrets_that_we_hold_never_reach_the_file(tmp_path):
     journal.record_stderr("stderr", [f"using {secret}".encode()])
     journal.record_life("stdio", "spawn", argv=[secret])
     journal.record_http("post-1", Dir.SEND, url="https://u:pw@h/x?access_token=abc", headers=[("X-Key", secret)])
+    journal.record_sse("get-1", f"/messages?session={secret}", event="endpoint")
     journal.close()
     content = journal.path.read_text()
     for form in (secret, json.dumps(secret)[1:-1], "p%22ss", "u:pw", "access_token=abc"):
         assert form not in content
-    assert content.count("‹redacted ") >= 7
+    assert content.count("‹redacted ") >= 8
     assert journal.event(1).fields["redacted"] is True
 
 

@@ -471,7 +471,7 @@ async def test_closing_waits_for_no_server(serve, peer, monkeypatch):
     await client.sink.until(lambda: len(web.requests) == 4)
     await asyncio.wait_for(client.transport.close(), 5)
     assert web.requests[-1].method == "DELETE"
-    assert client.transport._tasks == {}
+    assert not client.transport._tasks
     assert client.sink.failures == []
 
 

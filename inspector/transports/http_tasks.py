@@ -1,0 +1,66 @@
+"""What a transport over HTTP has running: every task has this owner, and none ends unseen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+from inspector.errors import HttpError
+
+CANCEL_GRACE = 0.2
+"""Seconds for a cancelled exchange to close its connection."""
+
+
+class Tasks:
+    """The running tasks of one transport. Those that expect an answer need not be waited for when closing."""
+
+    def __init__(self) -> None:
+        self._running: dict[asyncio.Task[None], bool] = {}
+        """With each task, whether it expects an answer."""
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def start(
+        self, work: Coroutine[Any, Any, None], *, waits: bool, fault: Callable[[BaseException], None] | None = None
+    ) -> asyncio.Task[None]:
+        """Run `work`. `fault` is told of an exception that it should have dealt with, which is a fault of our own."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._running[task] = waits
+        task.add_done_callback(lambda done: self._ended(done, fault))
+        return task
+
+    def _ended(self, task: asyncio.Task[None], fault: Callable[[BaseException], None] | None) -> None:
+        del self._running[task]
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            if fault is not None:
+                fault(error)
+            task.get_loop().call_exception_handler(
+                {"message": "a task of the HTTP transport failed", "exception": error, "task": task}
+            )
+
+    async def settled(self, seconds: float) -> None:
+        """Wait for those that expect no answer, but not longer than that."""
+        sending = [task for task, waits in self._running.items() if not waits]
+        if sending:
+            await asyncio.wait(sending, timeout=seconds)
+
+    async def cancel(self, *, waiting: bool = False) -> None:
+        """Cancel all, or with `waiting` those that expect an answer, and let them close what they hold."""
+        await cancelled([task for task, waits in self._running.items() if waits or not waiting])
+
+
+async def cancelled(tasks: Iterable[asyncio.Task[None]]) -> None:
+    """Cancel tasks and wait until they have ended, for a moment at most."""
+    tasks = list(tasks)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=CANCEL_GRACE)
+
+
+def a_fault(error: BaseException) -> HttpError:
+    """What a request is told that fails by a fault of our own: it must neither hang nor vanish."""
+    return HttpError(f"Reading the answer failed: {error!r}.", hint="This is a bug.")
