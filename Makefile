@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests that drive a real terminal want a processor of their own.
 TERMINALS := tests/tui/test_terminal.py tests/bad_input/test_terminal.py tests/bad_input/test_killed.py
 
-.PHONY: demo test lint types coverage interop bench wheel golden pictures clean
+.PHONY: demo test lint types coverage interop conformance bench wheel golden pictures clean
 
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -35,6 +35,9 @@ coverage: $(READY) ## tests, with the coverage of floors 0 to 4 (95 % at least)
 
 interop: $(READY) ## real servers from PyPI and npm
 	tests/interop/run
+
+conformance: $(READY) ## the official conformance suite, from npm
+	tests/conformance/run
 
 bench: $(READY) ## the table of ratios against a raw loop and against peers
 	benchmarks/run

@@ -1,0 +1,96 @@
+"""A client for the official conformance suite: `client.py URL`, run by the suite once for each scenario.
+
+It does what a user who tries everything does, through the session that the interface uses: connects, lists what is
+offered, calls each tool with arguments made up from its schema, reads two resources, gets a prompt, and lets questions
+be answered with their defaults. Which scenario it is in it does not know. Of what the suite says it heeds only
+`MCP_CONFORMANCE_CONTEXT`: what a user would have been told beforehand, such as the calls to be made.
+
+One tool is known by its name: what `json_schema_echo` gets is the schema of another tool, as it came, because what is to
+be seen there is whether a schema comes through unchanged.
+
+The exit status is 0 if the connection held. What the server refuses is its own affair, and is printed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from typing import Any
+
+from inspector.client.answers import Standing
+from inspector.client.catalog import KINDS
+from inspector.client.options import Options
+from inspector.client.session import Session
+from inspector.config.targets import HttpTarget
+from inspector.errors import InspectorError, ServerError
+from inspector.journal.journal import Journal
+
+ANSWERS = Standing(sampling="decline", elicitation="defaults", roots=())
+PATIENCE = 20.0
+"""Seconds that an answer may take; the suite ends a client after thirty."""
+RESOURCES_READ = 2
+ECHO, ECHOED = "json_schema_echo", "json_schema_2020_12_tool"
+
+
+def arguments_of(session: Session, tool: dict[str, Any]) -> dict[str, Any]:
+    """Arguments that a tool's schema takes, checked against it as the interface does before it sends them."""
+    schema = tool["inputSchema"]
+    echoed = session.catalog.tools.get(ECHOED)
+    if tool["name"] == ECHO and echoed is not None:
+        return {"schema": echoed["inputSchema"]}
+    if not schema.get("properties"):
+        return {}
+    from inspector.errors import SchemaError
+    from inspector.protocol.sample import sample
+    from inspector.protocol.validation import Validator
+
+    made: dict[str, Any] = sample(schema)
+    try:
+        for violation in Validator(schema).errors(made):
+            print(f"{tool['name']}: {violation.path} {violation.message}", file=sys.stderr)
+    except SchemaError as error:
+        print(f"{tool['name']}: {error.message}", file=sys.stderr)
+    return made
+
+
+async def try_everything(session: Session, context: dict[str, Any]) -> list[InspectorError]:
+    """Use an open session. Returns what went wrong."""
+    await asyncio.gather(*(session.load(name) for name, kind in KINDS.items() if session.server.can(kind.capability)))
+    catalog = session.catalog
+    calls = [(call["name"], call["arguments"]) for call in context.get("toolCalls", ())]
+    calls = calls or [(tool["name"], arguments_of(session, tool)) for tool in catalog.tools.items]
+    running = [session.call_tool(name, arguments) for name, arguments in calls]
+    running += [session.read_resource(resource["uri"]) for resource in catalog.resources.items[:RESOURCES_READ]]
+    for prompt in catalog.prompts.items[:1]:
+        wanted = {argument["name"]: "sample" for argument in prompt.get("arguments", ()) if argument.get("required")}
+        running.append(session.get_prompt(prompt["name"], wanted))
+    wrong = [found.error for found in catalog.lists.values() if found.error is not None]
+    for call in running:
+        try:
+            await call.result()
+        except InspectorError as error:
+            wrong.append(error)
+    return wrong
+
+
+async def main(url: str, context: dict[str, Any]) -> int:
+    """Connect, try everything, leave. Returns the exit status."""
+    target = HttpTarget(url)
+    session = Session(target, Journal.unnamed(target.as_header()), Options(timeout=PATIENCE, standing=ANSWERS))
+    wrong: list[InspectorError] = []
+    try:
+        await session.open()
+        wrong = await try_everything(session, context)
+    except InspectorError as error:
+        wrong = [error]
+    finally:
+        await session.close()
+    for error in wrong:
+        print(error.message, error.hint, file=sys.stderr)
+    return 0 if session.server.known and all(isinstance(error, ServerError) for error in wrong) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(sys.argv[1], json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}")))))
