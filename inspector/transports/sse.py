@@ -1,0 +1,279 @@
+"""HTTP+SSE: one event stream brings all messages, and POSTs to an address that it names take them.
+
+Source: specification 2024-11-05, "Transports", "HTTP with SSE" (C-SSE-01, C-SSE-02, C-SSE-04). There is nothing to
+resume: the session ends with its stream. The answer to a POST only says that the message was taken, so a JSON-RPC
+response in it is recorded (servers send it there and on the stream) but not handed on.
+
+POSTs go out at once and side by side, as in Streamable HTTP. Sent one after the other they would stand still with a
+server that answers the POST of a call only when the call is done, and asks something meanwhile. Where the order matters
+`settled` waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, NoSseEndpoint
+from inspector.text import safe
+from inspector.transports.base import HttpOptions, Outgoing, Sink
+from inspector.transports.correlate import answers, parsed, rpc_error
+from inspector.transports.http import SEND_GRACE, SETTLE_SECONDS
+from inspector.transports.http_client import Answer
+from inspector.transports.http_requests import SMALL_BODY, STREAM_TYPE, Requester
+from inspector.transports.http_status import excerpt, status_problem
+from inspector.transports.http_stream import BEGINNING, ENDPOINT, EventStream
+from inspector.transports.http_tasks import Tasks, a_fault
+from inspector.transports.sse_endpoint import endpoint_url, session_ids
+from inspector.transports.sse_stream import SseEvent
+
+ENDPOINT_SECONDS = 10.0
+"""Seconds for the endpoint to be named, after the time that a connection may take."""
+MOST_ENDPOINTS = 16
+"""How often a server may name its endpoint: each name holds secrets that must be looked for in all that is recorded."""
+CHANNEL = "get-1"
+_SAYS_NOTHING = (b"", b"accepted", b"ok")
+STREAMABLE = "HTTP+SSE begins with an event stream, often at /sse. For Streamable HTTP leave --transport out."
+
+
+class SseTransport:
+    """A server at a URL whose GET is the event stream."""
+
+    name = "sse"
+
+    def __init__(self, url: str, sink: Sink, options: HttpOptions | None = None) -> None:
+        """Raises `UsageError` for a URL, a proxy or header fields that cannot be used."""
+        self.sink = sink
+        self.requester = Requester(url, sink, options or HttpOptions())
+        self._stream = EventStream(
+            sink, CHANNEL, self.requester.url.address, self.requester.options.longest, heed=self._heed
+        )
+        self._began = self.requester.url
+        """Where the stream comes from, after redirects: the endpoint is relative to it."""
+        self._tasks = Tasks()
+        self._posting: dict[int | str, asyncio.Task[None]] = {}
+        self._posts = 0
+        self._endpoints = 0
+        self._named: asyncio.Future[None]
+        """Done when the endpoint is known."""
+        self._refused: HttpError | None = None
+        self._streaming = False
+        self._open = False
+        self._error: InspectorError | None = None
+        """Why the connection is gone."""
+
+    # The stream
+
+    async def start(self) -> None:
+        """Open the stream and wait for the endpoint (C-SSE-01).
+
+        Raises `NoSseEndpoint` for a URL that is none of an HTTP+SSE server, `AuthorizationNeeded`, and `HttpError`
+        for an endpoint that must not be used or a connection that fails.
+        """
+        self.requester.start()
+        self._named = asyncio.get_running_loop().create_future()
+        reading = self._tasks.start(self._read(), waits=True, fault=lambda error: self._over(a_fault(error)))
+        try:
+            async with asyncio.timeout(self.requester.options.connect_timeout + ENDPOINT_SECONDS):
+                await self._named
+        except TimeoutError:
+            reading.cancel()
+            raise self._nothing_came() from None
+        if self._error is not None:
+            raise self._error
+        self._open = True
+
+    def _nothing_came(self) -> HttpError:
+        where = self._began.address
+        if not self._streaming:
+            return HttpError(
+                f"{where} took the connection, but did not answer the GET in time.",
+                hint="Check host, port and path: an HTTP+SSE server begins its event stream at once, often at /sse.",
+            )
+        return NoSseEndpoint(
+            f"The event stream from {where} names no endpoint.",
+            hint=STREAMABLE,
+        )
+
+    async def _read(self) -> None:
+        try:
+            await self._listen()
+            error: InspectorError = HttpError(
+                f"{self._began.address} ended its event stream.", hint="HTTP+SSE cannot resume a stream: reconnect."
+            )
+            if not self._endpoints:
+                error = NoSseEndpoint(
+                    f"{self._began.address} ended its event stream without naming an endpoint.", hint=STREAMABLE
+                )
+        except InspectorError as broken:
+            error = broken
+        finally:
+            self._stream.end()
+        self._over(error)
+
+    async def _listen(self) -> None:
+        answer = await self.requester.open(CHANNEL, "GET", self.requester.fields(STREAM_TYPE), lasting=True)
+        self._began = answer.url
+        if answer.status != 200 or answer.media_type != STREAM_TYPE:
+            raise await self._no_stream(answer)
+        self._streaming = True
+        self.sink.life(CHANNEL, "listening")
+        await answer.pump(self._take)
+
+    def _take(self, chunk: bytes) -> None:
+        self._stream.feed(chunk)
+        if self._refused is not None:
+            raise self._refused
+
+    def _over(self, error: InspectorError) -> None:
+        """The stream has ended, and the connection with it."""
+        self._error = error
+        if self._open:
+            self.sink.life(CHANNEL, "stream-end", events=self._stream.events, error=error.message)
+            self.sink.lost(error)
+        elif not self._named.done():
+            self._named.set_exception(error)
+
+    async def _no_stream(self, answer: Answer) -> InspectorError:
+        """Why the answer to the GET is not what was asked for."""
+        body, _ = await answer.body(SMALL_BODY)
+        words = {"body": safe(body.decode("utf-8", "replace"), 1000)} if body else {}
+        self.sink.life(CHANNEL, "not-listening", status=answer.status, **words)
+        where = answer.url.address
+        if answer.status in (401, 403):
+            return status_problem(answer, body, where, "GET", session=False)
+        error = rpc_error(parsed(body))
+        said = safe(error.get("message"), 200) if error is not None else excerpt(body, answer.media_type)
+        status = f"{answer.status} {safe(answer.reason, 60)}".rstrip()
+        kind = "" if answer.status >= 300 else f" ({safe(answer.media_type, 60) or 'no content type'})"
+        message = f"{where} answered {status} to GET{kind}" + (f": {said}" if said else ".")
+        if answer.status >= 500 or answer.status == 429:
+            return HttpError(message, hint="The server, or a proxy before it, is not ready.", status=answer.status)
+        return NoSseEndpoint(
+            message,
+            hint=STREAMABLE,
+            status=answer.status,
+        )
+
+    # The endpoint
+
+    def _heed(self, event: SseEvent) -> None:
+        """See an event before it is recorded: the session id in an endpoint is a secret."""
+        if event.type != ENDPOINT or not event.data or self._refused is not None:
+            return
+        text = event.data.decode("utf-8", "replace")
+        for secret in session_ids(text, self._began):
+            self.sink.secret(secret)
+        try:
+            self._use(text)
+        except HttpError as error:
+            self._refused = error
+
+    def _use(self, text: str) -> None:
+        """Post to this address from now on. The last one that was named counts."""
+        self._endpoints += 1
+        if self._endpoints > MOST_ENDPOINTS:
+            raise HttpError(
+                f"{self._began.address} named its endpoint more than {MOST_ENDPOINTS} times.",
+                hint="A server names it once, when the stream begins.",
+            )
+        self.requester.url = endpoint_url(text, self._began)
+        if not self._named.done():
+            self._named.set_result(None)
+
+    # Sending
+
+    def send(self, outgoing: Outgoing) -> None:
+        """Record the message and begin its POST, on a channel of its own."""
+        if self._error is not None:
+            raise self._error
+        if not self._open:
+            raise HttpError("The connection is closed.", hint="Reconnect.")
+        self._posts += 1
+        channel = f"post-{self._posts}"
+        outgoing.n = self.sink.sent(channel, outgoing)
+        id = outgoing.id
+        task = self._tasks.start(
+            self._post(channel, outgoing),
+            waits=id is not None,
+            fault=lambda error: self.sink.failed(outgoing, a_fault(error)),
+        )
+        if id is not None:
+            self._posting[id] = task
+            task.add_done_callback(lambda done: self._posting.get(id) is done and self._posting.pop(id))
+
+    async def _post(self, channel: str, outgoing: Outgoing) -> None:
+        fields = self.requester.body_fields(len(outgoing.data), wanted=outgoing.headers)
+        try:
+            answer = await self.requester.open(channel, "POST", fields, outgoing.data)
+            if 200 <= answer.status < 300:
+                await self._accepted(channel, outgoing, answer)
+            else:
+                await self._rejected(channel, outgoing, answer)
+        except HttpError as error:
+            self.sink.failed(outgoing, error)
+
+    async def _accepted(self, channel: str, outgoing: Outgoing, answer: Answer) -> None:
+        """Any success will do, whatever its body is: the answer comes on the stream (C-SSE-02)."""
+        if answer.media_type == STREAM_TYPE:
+            await answer.aclose()
+            return
+        body, _ = await answer.body(SMALL_BODY)
+        if body.strip().lower() not in _SAYS_NOTHING:
+            self.sink.life(
+                channel, "accepted",
+                **{"for": outgoing.n}, status=answer.status, body=safe(body.decode("utf-8", "replace"), 1000),
+            )  # fmt: skip
+
+    async def _rejected(self, channel: str, outgoing: Outgoing, answer: Answer) -> None:
+        """The message was not taken. A JSON-RPC error in the body answers the request, whatever its id is."""
+        body, whole = await answer.body(BEGINNING)
+        problem = status_problem(answer, body, answer.url.address, outgoing.method, session=False)
+        if isinstance(problem, HttpError) and answer.status in (404, 405, 410):
+            problem = HttpError(
+                problem.message,
+                hint="The server named this address itself. It may have forgotten the session: reconnect.",
+                status=answer.status,
+            )
+        unauthorized = isinstance(problem, AuthorizationNeeded)
+        if unauthorized:
+            # Before the body is passed on: an error response in it would end the request without a remedy.
+            self.sink.failed(outgoing, problem)
+        if body:
+            cut = not whole and parsed(body) is None
+            self.sink.received(channel, [body], f',"status":{answer.status}', cut=cut)
+        answered = outgoing.id is not None and answers(body, outgoing.id)
+        if not (unauthorized or answered):
+            self.sink.failed(outgoing, problem)
+
+    # What the driver decides
+
+    def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
+        """From now on the version field, where the revision has it; the stream is open and cannot be resumed."""
+        self.requester.revision = revision if version_header else None
+
+    async def settled(self) -> None:
+        """Wait for the POSTs of notifications: each has a connection of its own, and the next one may overtake it."""
+        await self._tasks.settled(SETTLE_SECONDS)
+
+    def abandon(self, id: int | str) -> None:
+        """Nobody waits for this answer any more. A late one is recorded as long as the stream lives."""
+        task = self._posting.get(id)
+        if task is not None:
+            task.cancel()
+
+    def close_stream(self, id: int | str) -> bool:
+        """All answers share one stream: cancelling takes a notification."""
+        return False
+
+    def unread(self) -> int | None:
+        """HTTP does not tell what the server has read."""
+        return None
+
+    async def close(self) -> None:
+        """Let the last notifications go while the session still has its stream, then close everything. Idempotent."""
+        if self._error is None:
+            self._error = HttpError("The connection is closed.", hint="Reconnect.")
+        self._open = False
+        await self._tasks.settled(SEND_GRACE)
+        await self._tasks.cancel()
+        await self.requester.aclose()
