@@ -25,6 +25,10 @@ TOPICS: dict[str, Topic] = {
 }
 
 
+HUMAN_MODEL, STANDING_MODEL = "human", "inspector/standing-answer"
+"""The model that a sampling answer names: somebody typed it, or it was given beforehand."""
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """How questions are answered without asking. `None` for a topic: it is not offered to the server at all.
@@ -119,9 +123,9 @@ class Question:
             result = content
         self._inbox.settle(self, "answered", result=result)
 
-    def reply_text(self, text: str) -> None:
+    def reply_text(self, text: str, model: str = HUMAN_MODEL) -> None:
         """Sampling: answer with a text as the model would, cut to `maxTokens` words at most (C-SAMP-02)."""
-        self.accept(sampling_result(text, self.params))
+        self.accept(sampling_result(text, self.params, model))
 
     def decline(self) -> None:
         """Say no: an elicitation is declined; sampling and roots are refused with an error (C-SAMP-01)."""
@@ -143,7 +147,7 @@ class Question:
         self._inbox.settle(self, "answered", result=result)
 
 
-def sampling_result(text: str, params: dict[str, Any]) -> dict[str, Any]:
+def sampling_result(text: str, params: dict[str, Any], model: str) -> dict[str, Any]:
     """A `CreateMessageResult` with one text. A token is counted as a word, which never exceeds what was allowed."""
     limit = params.get("maxTokens")
     reason = "endTurn"
@@ -154,7 +158,7 @@ def sampling_result(text: str, params: dict[str, Any]) -> dict[str, Any]:
     return {
         "role": "assistant",
         "content": {"type": "text", "text": text},
-        "model": "inspector/standing-answer",
+        "model": model,
         "stopReason": reason,
     }
 
@@ -219,7 +223,7 @@ class Inbox:
         if answer == "decline":
             question.decline()
         elif answer is not None and answer != "ask":
-            question.reply_text(answer)
+            question.reply_text(answer, STANDING_MODEL)
 
     def _standing_elicitation(self, question: Question) -> None:
         answer = self.standing.elicitation

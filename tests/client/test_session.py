@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from inspector.client.answers import Standing, sampling_result
+from inspector.client.answers import STANDING_MODEL, Standing, sampling_result
 from inspector.errors import (
     ConnectionProblem,
     HandshakeError,
@@ -598,7 +598,12 @@ async def test_what_was_not_declared_is_refused(connect):
 @pytest.mark.parametrize(
     ("standing", "method", "params", "expected"),
     [
-        (Standing(sampling="hi"), "sampling/createMessage", {"maxTokens": 10}, ("result", sampling_result("hi", {}))),
+        (
+            Standing(sampling="hi"),
+            "sampling/createMessage",
+            {"maxTokens": 10},
+            ("result", sampling_result("hi", {}, STANDING_MODEL)),
+        ),
         (
             Standing(sampling="decline"),
             "sampling/createMessage",
@@ -638,7 +643,7 @@ async def test_standing_answers(connect, standing, method, params, expected):
 @pytest.mark.parametrize(
     ("method", "act", "expected"),
     [
-        ("sampling/createMessage", lambda q: q.reply_text("words"), ("result", "assistant")),
+        ("sampling/createMessage", lambda q: q.reply_text("words"), ("result", "human")),
         ("sampling/createMessage", lambda q: q.decline(), ("error", -1)),
         ("sampling/createMessage", lambda q: q.send({"role": "user"}), ("result", "user")),
         ("elicitation/create", lambda q: q.accept({"n": 7}), ("result", {"n": 7})),
@@ -732,7 +737,7 @@ async def test_questions_are_lost_with_the_connection(connect):
 
 def test_a_sampling_answer_respects_the_limit():
     """C-SAMP-02."""
-    made = sampling_result("one two three", {"maxTokens": 2})
+    made = sampling_result("one two three", {"maxTokens": 2}, "human")
     assert made["content"]["text"] == "one two"
     assert made["stopReason"] == "maxTokens"
 

@@ -95,6 +95,22 @@ async def test_a_model_is_answered_for_by_text_and_no_longer_than_allowed(tmp_pa
         await settle(pilot, lambda: len(answers(session)) == 1)
         assert answers(session)[0]["content"] == {"type": "text", "text": "one two three"}
         assert answers(session)[0]["stopReason"] == "maxTokens"
+        assert answers(session)[0]["model"] == "human"
+
+
+async def test_an_answer_of_a_model_names_the_model_that_was_typed(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-model")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await settle(pilot, lambda: "model  human" in screen_text(app))
+        await write(app, pilot, "fine")
+        await pilot.press("tab", "ctrl+u")
+        await write(app, pilot, "tiny-1")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: len(answers(session)) == 1)
+        assert answers(session)[0]["content"]["text"] == "fine"
+        assert answers(session)[0]["model"] == "tiny-1"
 
 
 async def test_a_whole_result_can_be_written_as_json(tmp_path: Path) -> None:

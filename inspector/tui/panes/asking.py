@@ -13,7 +13,7 @@ from textual.containers import Container, VerticalScroll
 from textual.message import Message
 from textual.widget import Widget
 
-from inspector.client.answers import Question, Standing, root_object, sampling_result
+from inspector.client.answers import HUMAN_MODEL, Question, Standing, root_object, sampling_result
 from inspector.protocol.form import UNSET, Form
 from inspector.text import safe
 from inspector.tui.panes.links import Link, look_at
@@ -181,12 +181,16 @@ class TextBody(Container):
         """What is shown above the answer."""
         return []
 
+    def details(self) -> list[Widget]:
+        """What is filled in below the answer."""
+        return []
+
     def wrong(self) -> list[str]:
         """What is wrong with the text."""
         return []
 
     def compose(self) -> ComposeResult:
-        self._plain = Container(*self.context(), self.editor)
+        self._plain = Container(*self.context(), self.editor, *self.details())
         yield self._plain
 
     async def toggle_json(self) -> None:
@@ -237,6 +241,13 @@ class SamplingBody(TextBody):
 
     placeholder = "answer as the model would"
 
+    def __init__(self, question: Question) -> None:
+        super().__init__(question)
+        self.model = Editor(HUMAN_MODEL, lead=[("model  ", "muted")], placeholder=HUMAN_MODEL, idle_ground="ground")
+
+    def details(self) -> list[Widget]:
+        return [self.model]
+
     def context(self) -> list[Widget]:
         view = MessagesView(empty="It sends no messages.")
         view.load_messages(self.question.params.get("messages", []), self._about())
@@ -269,10 +280,15 @@ class SamplingBody(TextBody):
         return [] if self.editor.value.strip() else ["the answer is empty"]
 
     def result(self) -> Any:
-        return sampling_result(self.editor.value, self.question.params)
+        return sampling_result(self.editor.value, self.question.params, self._model)
 
     def accept_text(self) -> None:
-        self.question.reply_text(self.editor.value)
+        self.question.reply_text(self.editor.value, self._model)
+
+    @property
+    def _model(self) -> str:
+        """By whom the answer is: of that the server is told the truth, unless something else is typed."""
+        return self.model.value.strip() or HUMAN_MODEL
 
     def standing(self) -> dict[str, Any]:
         # Two words mean something else as a standing answer.
