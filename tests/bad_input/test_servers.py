@@ -141,6 +141,7 @@ def test_a_flood_over_http_is_kept_whole(run: Run, serve: Serve, recording: Path
 
 
 def test_a_flood_on_stderr_is_kept_whole_and_not_shown(run: Run, serve: Serve, recording: Path) -> None:
+    """C-STDIO-03."""
     server = serve("flood-stderr", "stdio", "--count", str(FLOOD))
     ran = run("call", "echo", "--record", str(recording), *server)
     assert (ran.code, ran.out, ran.err) == (0, "hello\n", "")

@@ -222,6 +222,7 @@ def test_two_tools_of_one_name_also_over_pages(court):
 
 
 def test_structured_content_against_its_schema(court):
+    """C-TOOL-02."""
     court.tools(TOOL)
     court.call(1)
     good = court.receive(result(1, content=[], structuredContent={"x": 1}))

@@ -33,7 +33,7 @@ def silent(message, reply):
 
 
 async def test_the_handshake(connect):
-    """C-LIFE-01, C-LIFE-02, C-LIFE-04."""
+    """C-ROOT-01, C-ELIC-01, C-LIFE-01, C-LIFE-02, C-LIFE-04."""
     server = Server()
     async with connect(server) as session:
         await until(lambda: len(server.seen) == 2)
@@ -67,6 +67,7 @@ async def test_the_server_chooses_the_revision(connect, revision):
 
 
 async def test_the_offered_revision_can_be_pinned(connect):
+    """C-ELIC-01."""
     server = Server()
     async with connect(server, protocol="2024-11-05"):
         params = server.seen[0]["params"]
@@ -196,6 +197,8 @@ async def test_an_error_that_is_null_is_an_error(connect):
 
 
 async def test_progress_restarts_the_clock_and_the_ceiling_ends_it(connect):
+    """C-LIFE-09, C-TOOL-03."""
+
     async def slow(message, reply):
         token = message["params"]["_meta"]["progressToken"]
         for i in range(100):
@@ -353,7 +356,7 @@ def pages(*sizes):
 
 
 async def test_pages_come_one_by_one_and_an_empty_cursor_is_a_cursor(connect):
-    """C-PAG-01."""
+    """C-PAG-02, C-PAG-01."""
     async with connect(Server(tools__list=pages(2, 0, 3, 1))) as session:
         await session.load("tools")
         tools = session.catalog.tools
@@ -435,6 +438,7 @@ async def test_a_server_without_templates_has_an_empty_list_of_them(connect):
 
 
 async def test_list_changed_lists_again_and_a_storm_of_it_does_so_twice_at_most(connect):
+    """C-RES-03."""
     server = Server(tools__list={"tools": [{"name": "a"}]})
     server.methods["storm"] = lambda m, reply: [
         *[reply(notify("notifications/tools/list_changed")) for _ in range(50)],
@@ -497,6 +501,7 @@ async def test_subscriptions(connect):
 
 @pytest.mark.parametrize("action", ["subscribe", "log"])
 async def test_what_is_not_declared_is_not_tried(connect, action):
+    """C-LIFE-07."""
     server = Server()
     server.initialize = server.initialize | {"capabilities": {"resources": {}}}
     async with connect(server) as session:
@@ -522,6 +527,7 @@ async def test_completion_with_context(connect):
 
 
 async def test_before_there_was_a_context_none_is_sent_and_before_the_capability_it_is_tried(connect):
+    """C-COMP-01."""
     server = Server(completion__complete={})
     server.initialize = server.initialize | {"protocolVersion": "2024-11-05", "capabilities": {"prompts": {}}}
     async with connect(server) as session:
@@ -530,6 +536,7 @@ async def test_before_there_was_a_context_none_is_sent_and_before_the_capability
 
 
 async def test_completion_that_is_not_declared(connect):
+    """C-COMP-01."""
     server = Server()
     server.initialize = server.initialize | {"capabilities": {}}
     async with connect(server) as session:
@@ -633,6 +640,7 @@ async def test_what_was_not_declared_is_refused(connect):
     ],
 )
 async def test_standing_answers(connect, standing, method, params, expected):
+    """C-SAMP-01, C-ELIC-01: a mode that is not named is the form."""
     server = Server()
     async with connect(server, standing=standing) as session:
         answered = await ask(session, server, method, params)
@@ -753,6 +761,7 @@ async def test_a_request_with_an_unlawful_id_is_kept_and_breaks_nothing(connect,
 
 
 async def test_roots_that_change_are_told(connect):
+    """C-ROOT-01."""
     server = Server()
     async with connect(server) as session:
         session.driver.roots_changed()

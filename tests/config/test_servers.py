@@ -106,6 +106,7 @@ def test_a_file_that_is_both_of_the_folder_and_of_the_user_counts_once(world: Wo
 
 
 def test_listing_expands_and_asks_nothing(world: World) -> None:
+    """C-STDIO-10."""
     world.write(".mcp.json", {"mcpServers": {"a": {"command": "${PROGRAM}", "args": ["--x=${TOKEN}", "two words"]}}})
     entry = world.entry("a")
     assert entry.summary == "'${PROGRAM}' '--x=${TOKEN}' 'two words'"
@@ -114,6 +115,7 @@ def test_listing_expands_and_asks_nothing(world: World) -> None:
 
 
 def test_a_summary_is_whole_and_hides_literal_secrets(world: World) -> None:
+    """C-STDIO-10."""
     long = "x" * 5000
     world.write(
         ".mcp.json",

@@ -164,6 +164,7 @@ def test_flags_win_over_a_config_entry(world: World) -> None:
     ],
 )
 def test_a_flag_that_does_not_fit_is_refused(world: World, word: str, flags: dict[str, Any], message: str) -> None:
+    """C-STDIO-09: a command takes no header."""
     world.write("r.jsonl", "")
     with pytest.raises(TargetError, match=message):
         world.open(word, **flags)

@@ -167,11 +167,13 @@ def test_anything_can_be_done_to_any_field(schema: Any, data: st.DataObject) -> 
     ],
 )
 def test_kinds_and_hints(schema: Any, kind: str, hint: str) -> None:
+    """C-ELIC-03."""
     field = only(schema)
     assert (field.kind, field.hint) == (kind, hint)
 
 
 def test_a_form_as_in_the_drawing_of_an_elicitation() -> None:
+    """C-ELIC-03."""
     form = Form.from_schema(
         {
             "type": "object",
@@ -429,6 +431,7 @@ def test_tuples_have_a_schema_for_each_place() -> None:
 
 
 def test_multi_select_keeps_the_order_of_the_choices_and_what_is_strange() -> None:
+    """C-ELIC-03."""
     schema = {"type": "object", "properties": {"m": {"type": "array", "items": {"enum": ["a", "b", "c"]}}}}
     form = Form.from_schema(schema, {"m": ["strange"]})
     form.toggle("/m", 2)

@@ -114,6 +114,7 @@ def test_a_message_nested_as_deeply_as_python_allows_goes_out(warm):
 
 @given(json_values)
 def test_encoding_is_one_line_and_exact(value):
+    """C-BASE-01, C-STDIO-02."""
     raw = jsonrpc.encode(value)
     assert b"\n" not in raw
     assert json.loads(raw) == value
@@ -158,6 +159,7 @@ def test_ids_of_both_types_are_told_apart():
 
 
 def test_objects_that_we_make():
+    """C-BASE-01, C-BASE-05, C-BASE-06."""
     assert jsonrpc.request(1, "m") == {"jsonrpc": "2.0", "id": 1, "method": "m"}
     assert jsonrpc.notification("m", {"a": 1}) == {"jsonrpc": "2.0", "method": "m", "params": {"a": 1}}
     assert jsonrpc.result("x", {}) == {"jsonrpc": "2.0", "id": "x", "result": {}}

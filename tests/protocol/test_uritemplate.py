@@ -175,6 +175,7 @@ X{.empty_keys*} X
     ("source", "expected"), [line.split(" ") for line in EXAMPLES.strip().splitlines() if not line.startswith("#")]
 )
 def test_the_examples_of_the_rfc(source: str, expected: str) -> None:
+    """C-RES-03."""
     assert Template.parse(source).expand(VALUES) == expected
 
 

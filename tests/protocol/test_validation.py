@@ -72,6 +72,7 @@ def canary() -> Any:
     ],
 )
 def test_nothing_is_fetched_or_read(schema: dict[str, Any], canary: Any, tmp_path: Path) -> None:
+    """C-BASE-14."""
     url, asked = canary
     document = tmp_path / "a.json"
     document.write_text('{"type":"integer"}')
@@ -86,6 +87,7 @@ def test_nothing_is_fetched_or_read(schema: dict[str, Any], canary: Any, tmp_pat
 
 
 def test_a_reference_outside_the_schema_is_an_error_that_names_it() -> None:
+    """C-BASE-15."""
     with pytest.raises(SchemaError, match=r"refers to https://example\.com/a, which is outside of it"):
         Validator({"properties": {"x": {"$ref": "https://example.com/a"}}})
     with pytest.raises(SchemaError, match=r"refers to other\.json"):
@@ -116,6 +118,7 @@ def test_a_reference_outside_the_schema_is_an_error_that_names_it() -> None:
     ],
 )
 def test_a_schema_that_cannot_be_used_says_why(schema: Any, said: str) -> None:
+    """C-BASE-13, C-BASE-15."""
     with pytest.raises(SchemaError) as caught:
         Validator(schema)
     assert said in caught.value.message
@@ -123,6 +126,7 @@ def test_a_schema_that_cannot_be_used_says_why(schema: Any, said: str) -> None:
 
 
 def test_the_dialect_is_2020_12_unless_stated() -> None:
+    """C-BASE-13."""
     tuple_of_2020 = {"prefixItems": [{"type": "string"}]}
     assert told(tuple_of_2020, [1]) == [("/0", "expected string, got 1")]
     assert told({"$schema": "http://json-schema.org/draft-07/schema#", **tuple_of_2020}, [1]) == []
@@ -228,6 +232,7 @@ def branching(keyword: str, levels: int) -> dict[str, Any]:
 @pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
 @pytest.mark.parametrize("levels", [40, 400])
 def test_schemas_that_double_at_every_step_are_not_checked(keyword: str, levels: int) -> None:
+    """C-BASE-15."""
     (violation,) = Validator(branching(keyword, levels)).errors(1)
     assert violation.keyword == "limit"
     assert violation.message.startswith("not checked")

@@ -51,6 +51,7 @@ def test_no_property_raises_whatever_the_server_sends(raw: Any) -> None:
 
 
 def test_the_display_name_is_title_then_annotation_title_then_name() -> None:
+    """C-BASE-17."""
     assert Tool({"name": "n", "title": "T", "annotations": {"title": "A"}}).display_name == "T"
     assert Tool({"name": "n", "annotations": {"title": "A"}}).display_name == "A"
     assert Tool({"name": "n", "title": ""}).display_name == "n"
@@ -60,6 +61,7 @@ def test_the_display_name_is_title_then_annotation_title_then_name() -> None:
 
 
 def test_hints_are_those_the_server_gave() -> None:
+    """C-TOOL-01."""
     assert Tool({"annotations": {"readOnlyHint": True, "openWorldHint": False}}).hints == ("read-only", "closed-world")
     assert Tool({"annotations": {"destructiveHint": False, "idempotentHint": True}}).hints == ("additive", "idempotent")
     assert Tool({"annotations": {"readOnlyHint": "yes", "destructiveHint": 1, "idempotentHint": False}}).hints == ()
@@ -112,6 +114,7 @@ def test_a_prompt_offers_its_arguments_as_a_schema() -> None:
     ],
 )
 def test_content_blocks(raw: Any, kind: str, body: str, data: bytes | None, problems: list[str]) -> None:
+    """C-TOOL-05, C-RES-03: a blob that is no base64 is no data."""
     block = ContentBlock(raw)
     assert (block.kind, block.body, block.data(), block.problems) == (kind, body, data, problems)
 

@@ -81,6 +81,7 @@ class Child:
 
 
 async def test_a_message_goes_out_and_comes_back_and_both_are_recorded():
+    """C-STDIO-01."""
     async with Child(ECHO) as child:
         n = child.send({"method": "hello"})
         await child.listener.wait(lambda: child.listener.frames)
@@ -146,6 +147,7 @@ async def test_a_line_without_end_is_given_up_at_the_limit_and_its_beginning_kep
 
 
 async def test_the_child_gets_the_wanted_environment_only(monkeypatch):
+    """C-STDIO-09."""
     monkeypatch.setenv("MY_SECRET_TOKEN", "do not pass on")
     code = """
     import os, sys
@@ -168,6 +170,7 @@ def test_inherited_variables():
 
 
 async def test_stderr_is_recorded_line_by_line_to_the_end():
+    """C-STDIO-03."""
     code = r"""
     import os
     os.write(2, b"one\ntwo"); os.write(2, b" halves\n\xff\xfe\n" + b"z" * 200_000 + b"\nlast without end")
@@ -283,6 +286,7 @@ time.sleep(60)
 
 
 async def test_a_child_that_ignores_everything_is_killed_with_its_children():
+    """C-STDIO-04, C-STDIO-05."""
     async with Child(STUBBORN) as child:
         await child.listener.wait(lambda: child.listener.frames)
         pids = child.listener.frames[0].message["result"]
@@ -292,6 +296,7 @@ async def test_a_child_that_ignores_everything_is_killed_with_its_children():
 
 
 async def test_a_child_that_heeds_its_closed_input_is_not_signalled():
+    """C-STDIO-04, C-STDIO-05."""
     async with Child("import sys; sys.stdin.read(); sys.exit(7)") as child:
         pass
     assert child.life("exit")[0]["status"] == 7

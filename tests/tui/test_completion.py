@@ -49,6 +49,7 @@ def completer(session: Session) -> tuple[Completer, list[Any]]:
 
 
 async def test_only_what_was_typed_last_is_asked_for_and_only_once() -> None:
+    """C-COMP-01."""
     session = Session(["python"], ["perl"])
     asks, found = completer(session)
     asks.typed(REF, "language", "p", {"a": "1"})

@@ -80,6 +80,7 @@ def lines_of(blocks, **look) -> list[str]:
     ],
 )
 def test_each_kind_of_block_is_shown(block, lines):
+    """C-TOOL-05."""
     assert lines_of([block]) == lines
 
 

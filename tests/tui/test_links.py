@@ -19,6 +19,7 @@ from inspector.tui.panes.links import look_at, open_in_browser
     ],
 )
 def test_https_and_this_machine_may_be_opened_and_the_host_is_told_apart(url: str, host: str) -> None:
+    """C-ELIC-04, C-SEC-01."""
     link = look_at(url)
     assert link.refusal == ""
     assert link.host == host
@@ -47,6 +48,8 @@ def test_https_and_this_machine_may_be_opened_and_the_host_is_told_apart(url: st
     ],
 )
 def test_nothing_else_is_ever_opened(url: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C-ELIC-04, C-SEC-01."""
+
     def started(*_: object, **__: object) -> None:
         raise AssertionError("a program was started")
 
@@ -63,12 +66,14 @@ def test_a_user_name_is_no_host_and_is_warned_of() -> None:
 
 
 def test_punycode_is_spelled_out_and_foreign_letters_are_warned_of() -> None:
+    """C-ELIC-04."""
     assert any("аррӏе.com" in warning for warning in look_at("https://xn--80ak6aa92e.com/").warnings)
     assert look_at("https://аpple.com/").warnings
     assert not look_at("https://apple.com/").warnings
 
 
 def test_a_browser_gets_the_url_as_one_word_and_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """C-SEC-01."""
     seen: dict[str, object] = {}
 
     class Opener:

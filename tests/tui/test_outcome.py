@@ -36,6 +36,7 @@ def both(session: Session, call: Call) -> tuple[Outcome, Outcome]:
     ],
 )
 async def test_errors_are_told_apart_live_and_later(tool: str, arguments: dict[str, str], kind: str) -> None:
+    """C-TOOL-04."""
     async with demo() as session:
         call = session.call_tool(tool, arguments)
         await ended(call)
@@ -47,6 +48,7 @@ async def test_errors_are_told_apart_live_and_later(tool: str, arguments: dict[s
 
 
 async def test_a_call_that_is_cancelled_or_times_out_is_neither_an_error_of_the_server_nor_of_the_tool() -> None:
+    """C-BASE-10."""
     async with demo() as session:
         call = session.call_tool("forget")
         call.cancel()

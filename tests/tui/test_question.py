@@ -32,6 +32,7 @@ def answers(session: Session) -> list[Any]:
 
 
 async def test_defaults_are_accepted_by_one_key(tmp_path: Path) -> None:
+    """C-ELIC-02, C-ELIC-03."""
     async with desk(tmp_path, "tools") as (session, app, pilot):
         await go(app, pilot, "tools", "ask-user")
         await pilot.press("ctrl+r")
@@ -53,6 +54,7 @@ async def test_defaults_are_accepted_by_one_key(tmp_path: Path) -> None:
 
 
 async def test_what_is_wrong_is_said_before_it_is_sent_as_it_is(tmp_path: Path) -> None:
+    """C-ELIC-03."""
     async with desk(tmp_path, "tools") as (session, app, pilot):
         await go(app, pilot, "tools", "ask-user")
         await pilot.press("ctrl+r")
@@ -68,6 +70,7 @@ async def test_what_is_wrong_is_said_before_it_is_sent_as_it_is(tmp_path: Path) 
 
 @pytest.mark.parametrize(("key", "action"), [("ctrl+d", "decline"), ("escape", "cancel")])
 async def test_an_elicitation_is_declined_or_dismissed(tmp_path: Path, key: str, action: str) -> None:
+    """C-ELIC-02."""
     async with desk(tmp_path, "tools") as (session, app, pilot):
         work = await go(app, pilot, "tools", "ask-user")
         await pilot.press("ctrl+r")
@@ -79,6 +82,7 @@ async def test_an_elicitation_is_declined_or_dismissed(tmp_path: Path, key: str,
 
 
 async def test_a_model_is_answered_for_by_text_and_no_longer_than_allowed(tmp_path: Path) -> None:
+    """C-SAMP-01, C-SAMP-02."""
     async with desk(tmp_path, "tools") as (session, app, pilot):
         await go(app, pilot, "tools", "ask-model")
         await app.work.request.form.load({"prompt": "How are you?", "max_tokens": 3})
@@ -134,6 +138,7 @@ async def test_a_whole_result_can_be_written_as_json(tmp_path: Path) -> None:
 
 
 async def test_sampling_and_roots_are_refused_with_an_error(tmp_path: Path) -> None:
+    """C-SAMP-01."""
     async with desk(tmp_path, "tools") as (session, app, pilot):
         for name in ("ask-model", "where-am-i"):
             work = await go(app, pilot, "tools", name)
@@ -145,6 +150,7 @@ async def test_sampling_and_roots_are_refused_with_an_error(tmp_path: Path) -> N
 
 
 async def test_roots_are_looked_at_changed_and_sent(tmp_path: Path) -> None:
+    """C-ROOT-01, C-ROOT-02."""
     async with desk(tmp_path, "tools") as (session, app, pilot):
         await go(app, pilot, "tools", "where-am-i")
         await pilot.press("ctrl+r")
@@ -167,6 +173,7 @@ async def test_roots_are_looked_at_changed_and_sent(tmp_path: Path) -> None:
 async def test_a_url_stands_whole_opens_by_its_key_and_is_accepted_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """C-ELIC-04."""
     opened: list[str] = []
     problems = ["no browser", ""]
 

@@ -66,6 +66,7 @@ async def test_a_structured_result_is_held_against_its_schema() -> None:
 
 
 async def test_what_differs_from_the_schema_is_listed_and_nothing_is_hidden() -> None:
+    """C-TOOL-02."""
     async with stage((80, 30), "tools") as (session, pane, app, pilot):
         schema = (session.catalog.tools.get("bad-structured") or {})["outputSchema"]
         answer = await show((session, pane, app, pilot), session.call_tool("bad-structured", {"city": "Lima"}), schema)
@@ -100,6 +101,7 @@ async def test_a_promised_structure_that_is_missing_and_a_schema_that_is_none_ar
     ],
 )
 async def test_errors_are_told_apart(tool: str, arguments: dict[str, Any], said: str) -> None:
+    """C-TOOL-04."""
     async with stage((90, 24)) as (session, pane, app, pilot):
         await show((session, pane, app, pilot), session.call_tool(tool, arguments))
         await settle(pilot, lambda: said in screen_lines(app)[0])
@@ -111,6 +113,7 @@ async def test_errors_are_told_apart(tool: str, arguments: dict[str, Any], said:
 
 
 async def test_our_own_time_out_and_our_own_cancelling_are_no_answers() -> None:
+    """C-BASE-10, C-CANC-01."""
     async with stage((90, 24)) as (session, pane, app, pilot):
         here = (session, pane, app, pilot)
         await show(here, session.call_tool("forget", timeout=0.05))
@@ -166,6 +169,7 @@ async def test_a_linked_resource_can_be_gone_to_and_the_messages_of_the_call_sho
 async def test_a_link_that_must_be_opened_first_stands_whole_and_opens_by_its_key_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """C-ELIC-05."""
     opened: list[str] = []
 
     def remember(link: links.Link) -> str:

@@ -171,6 +171,7 @@ async def test_a_secret_is_not_remembered(tmp_path: Path) -> None:
 
 
 async def test_destructive_tools_say_so_and_are_not_held_back(tmp_path: Path) -> None:
+    """C-TOOL-01."""
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         work = await go(app, pilot, "tools", "delete-everything")
         assert "destructive" in screen_lines(app)[0]
