@@ -52,8 +52,9 @@ class KeysInOrder(_Base):
         else:
             await self._key_is_done(done)
 
-    async def on_key_done(self, message: KeyDone) -> None:
-        await self._key_is_done(message)
+    def on_key_done(self, message: KeyDone) -> None:
+        # The key's action may have moved the focus, which a widget asks of the app as of now: that comes first.
+        self.call_later(self._key_is_done, message)
 
     async def _key_is_done(self, done: KeyDone) -> None:
         if done is self._key_under_way:

@@ -1,3 +1,5 @@
+import asyncio
+
 from textual.app import App
 from textual.events import Key, Paste
 from textual.widget import Widget
@@ -25,6 +27,22 @@ async def test_a_paste_keeps_its_place_among_the_keys():
         app.post_message(Key("backspace", None))
         await pilot.pause()
         assert one.value == "xya"
+
+
+async def test_keys_behind_one_that_moves_the_focus_are_typed_where_it_moves_to():
+    class Way(Widget, can_focus=True):
+        BINDINGS = [("slash", "there", "")]  # noqa: RUF012
+
+        async def action_there(self) -> None:
+            for _ in range(100):  # Others have their turn, as while the screen is being drawn.
+                await asyncio.sleep(0)
+            field.focus()
+
+    field = Editor()
+    app = Stage(Way(), field)
+    async with app.run_test(size=(20, 4)) as pilot:
+        await burst(pilot, "slash", *"echo")
+        await settle(pilot, lambda: field.value == "echo")
 
 
 async def test_a_key_that_removes_what_has_the_focus_holds_nothing_up():
