@@ -83,10 +83,17 @@ class EventStream:
     def feed(self, chunk: bytes) -> None:
         """Take in what one read brought: messages reach the sink in one call as long as their ids do not differ."""
         batch: list[bytes] = []
+        strays: list[bytes] = []
         about = ""
         limit = self._limit
         for event in self._parser.feed(chunk):
             data = event.data
+            if event.line is not None:
+                self._pass_on(batch, about)
+                strays.append(event.line)
+                continue
+            if strays:
+                self._stray(strays)
             if data is None or not _is_message(event, data):
                 self._pass_on(batch, about)
                 self._other(event)
@@ -100,6 +107,8 @@ class EventStream:
                 about = described
             batch.append(data)
         self._pass_on(batch, about)
+        if strays:
+            self._stray(strays)
         if self._parser.held > limit:
             left = self._parser.end()
             self._give_up((left.data or left.line or b"") if left is not None else b"", limit)
@@ -123,11 +132,13 @@ class EventStream:
         if not self._sink.received(self._channel, messages, about, cut=cut) and self._unread is not None:
             self._unread(messages)
 
+    def _stray(self, lines: list[bytes]) -> None:
+        """Lines without effect (C-HTTP-05): as many as came together are one record, so that a flood costs little."""
+        self._sink.sse(self._channel, b"\n".join(lines).decode("utf-8", "replace"))
+        lines.clear()
+
     def _other(self, event: SseEvent) -> None:
-        """An event without a message: priming, retry, comment, an event type that is none of ours (C-HTTP-05)."""
-        if event.line is not None:
-            self._sink.sse(self._channel, event.line.decode("utf-8", "replace"))
-            return
+        """An event without a message: priming, retry, an event type that is none of ours."""
         self.events += 1
         if self._heed is not None:
             self._heed(event)
@@ -148,7 +159,9 @@ class EventStream:
         left = self._parser.end()
         if left is None:
             return
-        if left.data:
+        if left.line is not None:
+            self._stray([left.line])
+        elif left.data:
             self._hand_on([left.data], _describe(left), cut=True)
         else:
             self._other(left)

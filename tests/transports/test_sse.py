@@ -14,8 +14,9 @@ from inspector.errors import AuthorizationNeeded, HttpError, LimitReached, NoSse
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.transports.base import HttpOptions
+from inspector.transports.http_stream import EventStream
 from inspector.transports.sse import MOST_ENDPOINTS, SseTransport
-from tests.transports.sinks import Peer
+from tests.transports.sinks import Peer, RecordingSink
 from tests.transports.web import answer_to
 
 SESSION = "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
@@ -405,6 +406,14 @@ async def test_other_events_are_recorded_only(serve, sse):
         ("ping", "tick"),
         ("message", ""),
     ]
+
+
+def test_comments_that_come_together_are_one_record_in_its_place():
+    sink = RecordingSink()
+    stream = EventStream(sink, "get-1", "here:80", 1 << 20)
+    stream.feed(f": a\nb\n:\ndata: {NOTE}\n\n:\n:\ndata: {NOTE}\n\n: end\n".encode())
+    assert [event.text for event in sink.events()] == [": a\nb\n:", NOTE, ":\n:", NOTE, ": end"]
+    sink.journal.release()
 
 
 async def test_a_compressed_stream(serve, sse):
