@@ -1,0 +1,50 @@
+"""Sampling requests that a client must refuse for what they say (C-SAMP-03).
+
+Source: specification 2025-11-25 and 2026-07-28, client/sampling, "Message Content Constraints" and "Error Handling";
+the same schema's comments on `tools` and `toolChoice`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from inspector.text import safe
+
+
+def refusal(params: Mapping[str, Any], *, tools: bool) -> str:
+    """Why a `sampling/createMessage` is refused with -32602; empty where it is not.
+
+    `tools`: the client has declared `sampling.tools`. Only what the specification names is looked at: tools that were
+    not declared, tool results beside other content, tool uses whose results are missing from the next message. Whatever
+    else is wrong is left for the user to see.
+    """
+    if not tools:
+        for member in ("tools", "toolChoice"):
+            if params.get(member) is not None:
+                return f"{member} is given, but sampling.tools was not declared"
+    messages = params.get("messages")
+    uses: frozenset[str] = frozenset()
+    for number, message in enumerate(messages if isinstance(messages, list) else (), 1):
+        blocks = _blocks(message)
+        results = {_text(block, "toolUseId") for block in blocks if _text(block, "type") == "tool_result"}
+        if results and any(_text(block, "type") != "tool_result" for block in blocks):
+            return f"message {number} has tool results beside other content"
+        missing = uses - results
+        if missing:
+            return f"message {number} lacks the result of the tool use {safe(min(missing), 60)}"
+        uses = frozenset(_text(block, "id") for block in blocks if _text(block, "type") == "tool_use")
+    if uses:
+        return f"the result of the tool use {safe(min(uses), 60)} is missing"
+    return ""
+
+
+def _blocks(message: Any) -> list[Any]:
+    """The content of a message: one block or several."""
+    content = message.get("content") if isinstance(message, dict) else None
+    return content if isinstance(content, list) else [content]
+
+
+def _text(block: Any, key: str) -> str:
+    value = block.get(key) if isinstance(block, dict) else None
+    return value if isinstance(value, str) else ""
