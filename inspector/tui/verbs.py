@@ -194,6 +194,7 @@ _DETAIL = (
     ("copy-command", "as command", "", "Copy the request as a command of ours."),
     ("copy-python", "as Python", "", "Copy the request as Python."),
     ("save", "save", "w", "Save the message to a file."),
+    ("related", "related", "r", "Go to the message that this one answers, is answered by, or is about."),
     ("why", "why this rule", "question_mark", "Explain the finding's rule."),
     ("next-tab", "next view", "right_curly_bracket", "Show the next view of the message."),
     ("previous-tab", "previous view", "left_curly_bracket", "Show the previous view of the message."),

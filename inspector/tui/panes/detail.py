@@ -211,8 +211,8 @@ class DetailPane(Edge):
         self.action_related()
 
     def action_related(self) -> None:
-        """Go to the event that this one belongs to."""
-        other = self._related()[0] if self.n else 0
+        """Go to the event that this one belongs to; of two that are compared there is none."""
+        other = self._related()[0] if self.n and not any(self._compared) else 0
         if other:
             self.post_message(ShowEvent(other))
 
@@ -276,6 +276,8 @@ class DetailPane(Edge):
         if copyas.request_of(self.session.journal, self.n):
             wanted.append("detail.copy-curl" if self._is_http else "detail.copy-command")
         wanted.append("detail.save")
+        if self._related()[0]:
+            wanted.append("detail.related")
         if self.session.journal.findings.of(self.n) and self.tab != "findings":
             wanted.append("detail.why")
         return hints(self, *wanted)
