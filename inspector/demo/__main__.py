@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from inspector.demo.revisions import HANDSHAKE
+from inspector.demo.revisions import ERAS, MODERN, REVISIONS
 from inspector.demo.world import World
 
 TYPE_CHECKING = False
@@ -24,8 +24,14 @@ def _parse(words: list[str]) -> Namespace:
         "--slow", metavar="SECONDS", type=_seconds, nargs="?", const=0.5, default=0.0, help="delay every answer"
     )
     parser.add_argument("--tick", metavar="SECONDS", type=_seconds, default=1.0, help="time between clock changes")
-    parser.add_argument("--protocol", choices=HANDSHAKE, default=HANDSHAKE[-1], help="newest revision to speak")
-    return parser.parse_args(words)
+    parser.add_argument(
+        "--era", choices=ERAS, default="both", help="with a handshake (legacy), without (modern), or both at once"
+    )
+    parser.add_argument("--protocol", choices=REVISIONS, default=REVISIONS[-1], help="newest revision to speak")
+    options = parser.parse_args(words)
+    if options.era == "modern" and options.protocol not in MODERN:
+        parser.error(f"--era modern needs --protocol {MODERN[0]}")
+    return options
 
 
 def _address(text: str) -> tuple[str, int]:
@@ -55,7 +61,9 @@ def main(words: list[str]) -> None:
     if options is None:
         world, address = World(), None
     else:
-        world = World(items=options.items, delay=options.slow, tick=options.tick, newest=options.protocol)
+        world = World(
+            items=options.items, delay=options.slow, tick=options.tick, newest=options.protocol, era=options.era
+        )
         address = options.http
     try:
         if address is None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from inspector.demo.revisions import Features
     from inspector.demo.world import World
 
+    Question = tuple[str, dict[str, Any]]  # a method and its params
+
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 
@@ -38,8 +40,11 @@ class Channel:
         """Sends a notification, or a request to the client."""
         raise NotImplementedError
 
-    def answer(self, raw: bytes | None) -> None:
-        """Ends one request with its response, or with None if it gets none because it was cancelled."""
+    def answer(self, raw: bytes | None, status: int = 200) -> None:
+        """Ends one request with its response, or with None if it gets none because it was cancelled.
+
+        `status` is what HTTP says of the response, where that is still to be said.
+        """
         raise NotImplementedError
 
     def hang_up(self, retry: int) -> None:
@@ -49,10 +54,13 @@ class Channel:
 class Call:
     """A request from the client while it is served. All methods may be used from any thread."""
 
-    def __init__(self, world: World, features: Features, channel: Channel, params: dict[str, Any]) -> None:
+    def __init__(
+        self, world: World, features: Features, channel: Channel, request_id: Any, params: dict[str, Any]
+    ) -> None:
         self.world = world
         self.features = features
         self.channel = channel
+        self.request_id = request_id
         self.params = params
         meta = params.get("_meta")
         self.meta: dict[str, Any] = meta if isinstance(meta, dict) else {}
@@ -81,6 +89,10 @@ class Call:
     def cancel(self) -> None:
         """Ends the call: whatever it waits for next raises Cancelled, and it is not answered."""
         self._cancelled.set()
+
+    def stop(self) -> None:
+        """Ends the call because the server stops serving; what has a proper end may still say so."""
+        self.cancel()
 
     def sleep(self, seconds: float) -> None:
         """Waits; raises Cancelled as soon as the call is cancelled."""
@@ -115,12 +127,22 @@ class Call:
         raise NotImplementedError
 
     def missing(self, capability: str) -> str:
-        """What stands in the way of a client capability ("sampling", "elicitation.url", …); empty if nothing does."""
+        """What stands in the way of a client capability ("sampling", "elicitation.url", …); empty if nothing does.
+
+        Where the era has an error for that, it is raised: RpcError.
+        """
         raise NotImplementedError
 
-    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Asks the client and waits for its answer; raises Refused or Cancelled."""
+    def ask(self, *questions: Question) -> list[dict[str, Any]]:
+        """Asks the client something, or several things at once, and waits for the answers, which it gives in order.
+
+        Raises Refused or Cancelled. A tool that asks is run from its start once more for every round of questions in
+        the era without requests to the client: until it has asked, it must do nothing that cannot be done twice.
+        """
         raise NotImplementedError
+
+    def come_back(self) -> None:
+        """Has the client send its request once more before the call goes on; nothing where an era cannot do that."""
 
     def describe_client(self) -> dict[str, Any]:
         """What the server knows of its client."""

@@ -64,6 +64,15 @@ def result(*blocks: dict[str, Any] | str, structured: dict[str, Any] | None = No
     return {"content": said, "structuredContent": structured}
 
 
+def form(features: Features, message: str, **fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A question to the user with a form, whose fields are all required."""
+    schema = {"type": "object", "properties": fields, "required": list(fields)}
+    params: dict[str, Any] = {"message": message, "requestedSchema": schema}
+    if features.elicitation_extended:
+        params["mode"] = "form"
+    return "elicitation/create", params
+
+
 def failure(words: str) -> dict[str, Any]:
     """A tool's result that reports an error to the model."""
     return {"content": [text(words)], "isError": True}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from inspector.demo.call import Refused
 from inspector.demo.completions import complete
-from inspector.demo.content import failure, fit, fit_result
+from inspector.demo.content import failure, fit, fit_result, form
 from inspector.demo.paging import PAGE_SIZE, page_of, start_of
+from inspector.demo.resources import GUARDED
+from inspector.demo.rpc import INVALID_PARAMS, RpcError
 from inspector.demo.schema import problems
 
 TYPE_CHECKING = False
@@ -24,6 +27,7 @@ Every feature of the protocol can be tried here, and nothing does any harm.
 - `slow` reports progress and can be **cancelled**; `forget` never answers.
 - `ask-model`, `ask-user`, `ask-link` and `where-am-i` ask *you* something back.
 - `bad-structured` breaks its own output schema, `protocol-error` and `fail` fail in two different ways.
+- `ask-several`, `ask-twice` and `come-back` take more than one round.
 - Subscribe to `demo://clock` to see a resource change.
 - `crash` ends the server. It means it.
 """
@@ -31,13 +35,13 @@ Every feature of the protocol can be tried here, and nothing does any harm.
 
 def _list_tools(call: Call) -> dict[str, Any]:
     start = start_of("tools", call.params.get("cursor"))
-    tools = call.world.tools()
+    tools = call.world.tools(call.features)
     entries = [fit(tool.definition, call.features) for tool in tools[start : start + PAGE_SIZE]]
     return page_of("tools", "tools", entries, start + PAGE_SIZE, len(tools))
 
 
 def _call_tool(call: Call) -> dict[str, Any]:
-    tool = call.world.tool(call.params.get("name"))
+    tool = call.world.tool(call.params.get("name"), call.features)
     wrong = problems(call.arguments, tool.definition["inputSchema"])
     if wrong:
         return failure(f"The arguments do not fit the schema of {tool.name}:\n" + "\n".join(wrong))
@@ -59,7 +63,23 @@ def _list_templates(call: Call) -> dict[str, Any]:
 
 
 def _read_resource(call: Call) -> dict[str, Any]:
-    return {"contents": call.world.resources.read(call.text_param("uri"))}
+    uri = call.text_param("uri")
+    contents = call.world.resources.read(uri)
+    if uri.startswith(GUARDED) and not _allows(call, uri):
+        raise RpcError(INVALID_PARAMS, "The user does not want this to be read", {"uri": uri})
+    return {"contents": contents}
+
+
+def _allows(call: Call, uri: str) -> bool:
+    if call.missing("elicitation"):
+        return False
+    try:
+        question = form(call.features, f"May {uri} be read?", sure={"type": "boolean", "title": "Yes"})
+        answer = call.ask(question)[0]
+    except Refused:
+        return False
+    content = answer.get("content")
+    return answer.get("action") == "accept" and isinstance(content, dict) and content.get("sure") is True
 
 
 def _list_prompts(call: Call) -> dict[str, Any]:
@@ -83,3 +103,18 @@ HANDLERS: dict[str, Handler] = {
     "prompts/get": _get_prompt,
     "completion/complete": complete,
 }
+
+
+def server_info() -> dict[str, Any]:
+    """Who this server is, in the newest form."""
+    from inspector.demo.media import base64, picture
+
+    icon = {"src": f"data:image/png;base64,{base64(picture(48, 48))}", "mimeType": "image/png", "sizes": ["48x48"]}
+    return {
+        "name": "inspector-demo",
+        "title": "Demo server",
+        "version": "1.0.0",
+        "description": "Shows every feature of the protocol",
+        "websiteUrl": "https://modelcontextprotocol.io",
+        "icons": [icon],
+    }

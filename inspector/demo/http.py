@@ -1,4 +1,4 @@
-"""The Streamable HTTP transport (2025-03-26 to 2025-11-25) on the standard library's threading server."""
+"""The Streamable HTTP transport on the standard library's threading server: sessions, and requests without one."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
 from urllib.parse import urlsplit
 
+from inspector.demo import http_modern
 from inspector.demo.legacy import Session
-from inspector.demo.revisions import HANDSHAKE
+from inspector.demo.revisions import HANDSHAKE, MODERN
 from inspector.demo.rpc import INVALID_REQUEST, RpcError, decode, encode, error, kind_of
 from inspector.demo.streams import Streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, NoReturn
 
     from inspector.demo.streams import Stream
     from inspector.demo.world import World
@@ -67,6 +68,7 @@ class DemoServer(ThreadingTCPServer):
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.world = world
         self.sessions: dict[str, HttpSession] = {}
+        self.answering: set[http_modern.Answering] = set()
         self.lock = threading.Lock()
         # Only names of this machine may be asked for: otherwise a web page could rebind its own name to us.
         self.hosts = None if host in _EVERYWHERE else _LOOPBACK | {host.lower()}
@@ -92,6 +94,14 @@ class DemoServer(ThreadingTCPServer):
         with self.lock:
             self.sessions.pop(session.id, None)
         session.close()
+
+    def stop(self) -> None:
+        """Ends the subscriptions, and lets their streams end."""
+        for subscription in list(self.world.subscriptions):
+            subscription.stop()
+        for answering in list(self.answering):
+            if answering.ended:
+                answering.flushed.wait(1)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Says nothing about clients that hang up in the middle; they do."""
@@ -140,10 +150,10 @@ class Handler(BaseHTTPRequestHandler):
         except HttpError as problem:
             headers = {"Content-Type": "application/json"}
             if problem.status == 405:
-                headers["Allow"] = "GET, POST, DELETE"
+                headers["Allow"] = "GET, POST, DELETE" if self.server.world.handshakes else "POST"
             if problem.close:
                 headers["Connection"] = "close"
-            self._reply(problem.status, headers, problem.body)
+            self.reply(problem.status, headers, problem.body)
 
     def _read_body(self) -> bytes:
         length = self.headers.get("Content-Length", "" if self.command == "POST" else "0")
@@ -169,6 +179,9 @@ class Handler(BaseHTTPRequestHandler):
             raise HttpError(415, "The body must be application/json")
         try:
             message = decode(self._body)
+            if http_modern.is_for_modern(self, message):
+                http_modern.serve(self, message)
+                return
             messages = message if isinstance(message, list) else [message]
             kinds = [kind_of(each) for each in messages]
         except RpcError as problem:
@@ -185,7 +198,7 @@ class Handler(BaseHTTPRequestHandler):
                 raise HttpError(400, problem.message, code=problem.code) from None
         if "request" not in kinds:
             session.session.receive(message, session.streams)
-            self._reply(202, {}, b"")
+            self.reply(202, {}, b"")
             return
         stream = session.streams.open(endless=False)
         if session.session.receive(message, stream) and len(stream.messages()) == 1:
@@ -207,6 +220,7 @@ class Handler(BaseHTTPRequestHandler):
         self._reply_json(stream, {"Mcp-Session-Id": session.id})
 
     def _get(self) -> None:
+        self._check_era()
         self._check_accept("text/event-stream")
         session = self._session()
         found = session.streams.find(self.headers.get("Last-Event-ID", ""))
@@ -216,8 +230,17 @@ class Handler(BaseHTTPRequestHandler):
             self._stream(session, *found)
 
     def _delete(self) -> None:
+        self._check_era()
         self.server.forget(self._session())
-        self._reply(204, {}, b"")
+        self.reply(204, {}, b"")
+
+    def _check_era(self) -> None:
+        if not self.server.world.handshakes or self.headers.get("MCP-Protocol-Version") in MODERN:
+            self._refuse_method()
+
+    def client_is_gone(self) -> bool:
+        """Whether the client has closed its connection."""
+        return http_modern.client_is_gone(self.connection)
 
     def _session(self) -> HttpSession:
         name = self.headers.get("Mcp-Session-Id")
@@ -237,7 +260,18 @@ class Handler(BaseHTTPRequestHandler):
             if not {kind, kind.partition("/")[0] + "/*", "*/*"} & set(accepted):
                 raise HttpError(406, f"Accept must allow {' and '.join(wanted)}")
 
-    def _reply(self, status: int, headers: dict[str, str], body: bytes) -> None:
+    def begin_stream(self) -> None:
+        """Sends the head of a stream of server-sent events."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("X-Accel-Buffering", "no")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.wfile.flush()
+
+    def reply(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        """Sends an answer that is no stream."""
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
@@ -249,28 +283,23 @@ class Handler(BaseHTTPRequestHandler):
 
     def _reply_json(self, stream: Stream, headers: dict[str, str] | None = None) -> None:
         """The answer that a stream already holds, without a stream."""
-        self._reply(200, {"Content-Type": "application/json", **(headers or {})}, stream.messages()[0])
+        self.reply(200, {"Content-Type": "application/json", **(headers or {})}, stream.messages()[0])
 
     def _stream(self, session: HttpSession, stream: Stream, after: int) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("X-Accel-Buffering", "no")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        self.wfile.flush()
+        self.begin_stream()
         try:
             with closing(stream.follow(after, KEEP_ALIVE)) as following:
                 for events in following:
-                    self._write_chunk(events)
-            self._write_chunk(b"")
+                    self.write_chunk(events)
+            self.write_chunk(b"")
         except ConnectionError:
             self.close_connection = True  # the call goes on: a lost connection is no cancellation
         finally:
             if stream.endless:
                 session.streams.leave(stream)
 
-    def _write_chunk(self, data: bytes) -> None:
+    def write_chunk(self, data: bytes) -> None:
+        """Sends a piece of a stream; an empty one ends it."""
         self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
         self.wfile.flush()
 
@@ -283,7 +312,17 @@ def _name_in(url: str) -> str | None:
 
 
 def serve_http(world: World, host: str, port: int) -> None:
-    """Serves until interrupted; writes the URL to stderr first."""
+    """Serves until interrupted or terminated; writes the URL to stderr first."""
+    import signal
+
+    signal.signal(signal.SIGTERM, _terminated)
     with DemoServer(world, host, port) as server:
         print(f"demo server on {server.url}", file=sys.stderr, flush=True)
-        server.serve_forever(poll_interval=0.1)
+        try:
+            server.serve_forever(poll_interval=0.1)
+        finally:
+            server.stop()
+
+
+def _terminated(number: int, frame: Any) -> NoReturn:
+    sys.exit(0)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 
 from inspector.demo.call import LEVELS, Call, Cancelled, Channel, Refused
 from inspector.demo.content import fit
-from inspector.demo.core import HANDLERS, INSTRUCTIONS
+from inspector.demo.core import HANDLERS, INSTRUCTIONS, server_info
 from inspector.demo.revisions import Features
 from inspector.demo.rpc import (
-    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -19,14 +17,15 @@ from inspector.demo.rpc import (
     error,
     kind_of,
     notification,
-    result,
     valid_id,
 )
+from inspector.demo.serving import Serving
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from inspector.demo.call import Question
     from inspector.demo.core import Handler
     from inspector.demo.world import World
 
@@ -40,7 +39,7 @@ _ABILITIES = {
 }
 
 
-class _Question:
+class _Asked:
     """A request to the client that waits for its answer."""
 
     def __init__(self) -> None:
@@ -60,7 +59,7 @@ class _Batch(Channel):
     def send(self, raw: bytes) -> None:
         self._channel.send(raw)
 
-    def answer(self, raw: bytes | None) -> None:
+    def answer(self, raw: bytes | None, status: int = 200) -> None:
         with self._lock:
             self._missing -= 1
             if raw is not None:
@@ -84,8 +83,8 @@ class Session:
         self.closed = False
         self._ready = False
         self._subscriptions: set[str] = set()
-        self._calls: dict[Any, LegacyCall] = {}
-        self._questions: dict[int, _Question] = {}
+        self._serving = Serving()
+        self._questions: dict[int, _Asked] = {}
         self._asked = 0
         self._lock = threading.Lock()
         self._own: dict[str, Handler] = {
@@ -116,13 +115,11 @@ class Session:
         self.closed = True
         self.world.unwatch(self._on_change)
         with self._lock:
-            calls = list(self._calls.values())
             subscribed = list(self._subscriptions)
             self._subscriptions.clear()
         for uri in subscribed:
             self.world.unfollow(uri)
-        for call in calls:
-            call.cancel()
+        self._serving.drop()
 
     def check_batch(self, messages: list[Any]) -> None:
         """Raises RpcError for a batch that this session may not be sent."""
@@ -154,38 +151,17 @@ class Session:
             if not isinstance(params, dict):
                 raise RpcError(INVALID_PARAMS, "params must be an object")
             if self.features is None and method not in ("initialize", "ping"):
+                if self.world.modern:
+                    raise RpcError(INVALID_PARAMS, f"{method} before initialize, and without the _meta to do without")
                 raise RpcError(INVALID_REQUEST, f"{method} before initialize")
             call = LegacyCall(self, channel, request_id, params)
-            with self._lock:
-                if request_id in self._calls:
-                    raise RpcError(INVALID_REQUEST, f"The id {request_id!r} belongs to a request that still runs")
-                self._calls[request_id] = call
+            self._serving.add(call)
         except RpcError as problem:
             channel.answer(encode(error(request_id, problem)))
             return True
+        patient = self.world.takes_long(method, params)
         delay = self.world.delay if method in HANDLERS else 0.0
-        if delay or (method == "tools/call" and self.world.takes_long(params.get("name"))):
-            threading.Thread(target=self._serve, args=(call, handler, delay), daemon=True).start()
-            return False
-        self._serve(call, handler, delay)
-        return True
-
-    def _serve(self, call: LegacyCall, handler: Handler, delay: float) -> None:
-        raw: bytes | None
-        try:
-            if delay:
-                call.sleep(delay)
-            raw = encode(result(call.request_id, handler(call)))
-        except Cancelled:
-            raw = None
-        except RpcError as problem:
-            raw = encode(error(call.request_id, problem))
-        except Exception as problem:  # noqa: BLE001 - the outermost edge of a request: the session must outlive it
-            sys.excepthook(type(problem), problem, problem.__traceback__)
-            raw = encode(error(call.request_id, RpcError(INTERNAL_ERROR, f"Internal error: {type(problem).__name__}")))
-        with self._lock:
-            self._calls.pop(call.request_id, None)
-        call.channel.answer(None if call.cancelled else raw)
+        return self._serving.run(call, handler, delay=delay, patient=patient)
 
     def _receive_response(self, message: dict[str, Any]) -> None:
         with self._lock:
@@ -199,11 +175,7 @@ class Session:
         if message["method"] == "notifications/initialized":
             self._ready = self.features is not None
         if message["method"] == "notifications/cancelled" and isinstance(params, dict):
-            request_id = params.get("requestId")
-            with self._lock:
-                call = self._calls.get(request_id) if valid_id(request_id) else None
-            if call is not None:
-                call.cancel()
+            self._serving.cancel(params.get("requestId"))
 
     def _initialize(self, call: Call) -> dict[str, Any]:
         if self.features is not None:
@@ -212,7 +184,7 @@ class Session:
         client, capabilities = call.params.get("clientInfo"), call.params.get("capabilities")
         if not isinstance(client, dict) or not isinstance(capabilities, dict):
             raise RpcError(INVALID_PARAMS, "clientInfo and capabilities must be objects")
-        known = self.world.revisions
+        known = self.world.handshakes
         features = Features(wanted if wanted in known else known[-1])
         self.client, self.capabilities, self.features = client, capabilities, features
         offered: dict[str, Any] = {
@@ -226,7 +198,7 @@ class Session:
         return {
             "protocolVersion": features.revision,
             "capabilities": offered,
-            "serverInfo": fit(_server_info(), features),
+            "serverInfo": fit(server_info(), features),
             "instructions": INSTRUCTIONS,
         }
 
@@ -260,25 +232,28 @@ class Session:
         elif uri in self._subscriptions:
             self.out.send(encode(notification("notifications/resources/updated", {"uri": uri})))
 
-    def ask(self, call: LegacyCall, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Asks the client on behalf of a call and waits; a call that is cancelled meanwhile cancels the question."""
-        question = _Question()
+    def ask(self, call: LegacyCall, questions: tuple[Question, ...]) -> list[dict[str, Any]]:
+        """Asks the client on behalf of a call and waits; a call that is cancelled meanwhile cancels its questions."""
         with self._lock:
-            self._asked += 1
-            number = self._asked
-            self._questions[number] = question
-        call.question = question
-        if not call.cancelled:
-            call.channel.send(encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
-            question.settled.wait()
-            if call.cancelled and not self.closed:
-                withdrawal = {"requestId": number, "reason": "The request that needed it was cancelled"}
-                call.channel.send(encode(notification("notifications/cancelled", withdrawal)))
+            first = self._asked + 1
+            self._asked += len(questions)
+            asked = {number: _Asked() for number in range(first, first + len(questions))}
+            self._questions |= asked
+        call.asked = list(asked.values())
+        sent = not call.cancelled
+        if sent:
+            for number, (method, params) in zip(asked, questions, strict=True):
+                call.channel.send(encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
+            for each in asked.values():
+                each.settled.wait()
         if call.cancelled:
             with self._lock:
-                self._questions.pop(number, None)
+                unanswered = [number for number in asked if self._questions.pop(number, None)]
+            for number in unanswered if sent and not self.closed else ():
+                withdrawal = {"requestId": number, "reason": "The request that needed it was cancelled"}
+                call.channel.send(encode(notification("notifications/cancelled", withdrawal)))
             raise Cancelled
-        return _read_response(question.response or {})
+        return [_read_response(each.response or {}) for each in asked.values()]
 
 
 class LegacyCall(Call):
@@ -286,15 +261,15 @@ class LegacyCall(Call):
 
     def __init__(self, session: Session, channel: Channel, request_id: Any, params: dict[str, Any]) -> None:
         # Before the handshake only initialize and ping are served, to which the revision means nothing.
-        super().__init__(session.world, session.features or Features(session.world.revisions[-1]), channel, params)
-        self.request_id = request_id
-        self.question: _Question | None = None
+        features = session.features or Features(session.world.handshakes[-1])
+        super().__init__(session.world, features, channel, request_id, params)
+        self.asked: list[_Asked] = []
         self._session = session
 
     def cancel(self) -> None:
         super().cancel()
-        if self.question is not None:
-            self.question.settled.set()
+        for each in self.asked:
+            each.settled.set()
 
     def log(self, level: str, data: Any, logger: str = "demo") -> None:
         if LEVELS.index(level) >= self._session.level:
@@ -316,8 +291,8 @@ class LegacyCall(Call):
             return f"The client did not declare the capability {capability}, so it cannot be asked."
         return ""
 
-    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        return self._session.ask(self, method, params)
+    def ask(self, *questions: Question) -> list[dict[str, Any]]:
+        return self._session.ask(self, questions)
 
     def describe_client(self) -> dict[str, Any]:
         session = self._session
@@ -354,17 +329,3 @@ def _read_response(response: dict[str, Any]) -> dict[str, Any]:
     if isinstance(problem, dict):
         raise Refused(problem.get("code"), problem.get("message"))
     raise Refused("no code", "the response holds neither a result object nor an error object")
-
-
-def _server_info() -> dict[str, Any]:
-    from inspector.demo.media import base64, picture
-
-    icon = {"src": f"data:image/png;base64,{base64(picture(48, 48))}", "mimeType": "image/png", "sizes": ["48x48"]}
-    return {
-        "name": "inspector-demo",
-        "title": "Demo server",
-        "version": "1.0.0",
-        "description": "Shows every feature of the protocol",
-        "websiteUrl": "https://modelcontextprotocol.io",
-        "icons": [icon],
-    }

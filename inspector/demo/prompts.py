@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from inspector.demo.content import audio, embedded, fit_block, image, link, text
+from inspector.demo.call import Refused
+from inspector.demo.content import audio, embedded, fit_block, form, image, link, text
 from inspector.demo.rpc import INVALID_PARAMS, RpcError
 
 TYPE_CHECKING = False
@@ -23,13 +24,14 @@ FRAMEWORKS = {
 
 
 class Prompt:
-    """A prompt as it is listed, and what it renders: (role, content block) pairs."""
+    """A prompt as it is listed, and what it renders: (role, content block) pairs. `patient` ones ask the client."""
 
-    __slots__ = ("definition", "render")
+    __slots__ = ("definition", "patient", "render")
 
-    def __init__(self, definition: dict[str, Any], render: Render) -> None:
+    def __init__(self, definition: dict[str, Any], render: Render, *, patient: bool = False) -> None:
         self.definition = definition
         self.render = render
+        self.patient = patient
 
     def get(self, call: Call) -> dict[str, Any]:
         """The result of prompts/get; raises RpcError for arguments that are missing or no text."""
@@ -85,6 +87,17 @@ def _interview(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, A
     ]
 
 
+def _introduce(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
+    name = "somebody who does not want to be named"
+    try:
+        if not call.missing("elicitation"):
+            answer = call.ask(form(call.features, "Who are you?", name={"type": "string", "title": "Name"}))[0]
+            name = str((answer.get("content") or {}).get("name", name))
+    except Refused:
+        pass  # the prompt does without
+    return [("user", text(f"You are talking to {name}."))]
+
+
 def _extra(number: int) -> Render:
     return lambda call, given: [("user", text(f"This is extra prompt {number}."))]
 
@@ -138,5 +151,10 @@ def all_prompts() -> list[Prompt]:
                 "arguments": [_argument("topic", "What it is about", required=True)],
             },
             _interview,
+        ),
+        Prompt(
+            {"name": "introduce-me", "title": "Introduce me", "description": "Asks the user for a name with a form"},
+            _introduce,
+            patient=True,
         ),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import contents
-from inspector.demo.rpc import RESOURCE_NOT_FOUND, RpcError, encode
+from inspector.demo.rpc import NotFound, encode
 from inspector.demo.uritemplate import UriTemplate
 
 TYPE_CHECKING = False
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 CLOCK = "demo://clock"
 LONGEST_URI = 2000  # matching a template takes time that grows with the square of the length
 ITEM = "demo://items/"
+GUARDED = "demo://guarded/"
 
 _README = """# The demo server
 
@@ -88,6 +89,7 @@ _TEMPLATES = [
     ("demo://words/{word:3}/{word}", "word", "The first three letters, then all (level 4)"),
     ("demo://tags{/tags*}", "tags", "A list, exploded into segments (level 4)"),
     ("demo://filter{?keys*}", "filter", "Pairs, exploded into a query (level 4)"),
+    (GUARDED + "{name}", "guarded", "The user is asked before it is read"),
 ]
 
 
@@ -125,7 +127,7 @@ class Resources:
         return found[:limit]
 
     def read(self, uri: str) -> list[dict[str, Any]]:
-        """What a resource holds; raises RpcError (-32002) for one that does not exist."""
+        """What a resource holds; raises NotFound for one that does not exist."""
         for each, _, _, mime, body in _FIXED:
             if uri == each:
                 return [contents(uri, mime, body())]
@@ -140,7 +142,14 @@ class Resources:
                 found = self._read_template(name, uri, values)
                 if found is not None:
                     return [found]
-        raise RpcError(RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri})
+        raise NotFound(uri)
+
+    def exists(self, uri: str) -> bool:
+        """Whether a resource can be read."""
+        try:
+            return bool(self.read(uri))
+        except NotFound:
+            return False
 
     def _read_template(self, name: str, uri: str, values: dict[str, Any]) -> dict[str, Any] | None:
         if name == "item":

@@ -1,8 +1,11 @@
-"""What each revision with a handshake knows, seen from the server."""
+"""What each revision knows, seen from the server."""
 
 from __future__ import annotations
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+MODERN = ("2026-07-28",)  # without a handshake: every request says all that is to be known of its client
+REVISIONS = HANDSHAKE + MODERN
+ERAS = ("legacy", "modern", "both")
 
 
 class Features:
@@ -14,10 +17,13 @@ class Features:
         "completions",
         "elicitation",
         "elicitation_extended",
+        "elicitation_ids",
         "elicitation_url",
         "icons",
         "last_modified",
+        "listening",
         "meta",
+        "pings",
         "primed_streams",
         "progress_message",
         "resource_links",
@@ -35,4 +41,8 @@ class Features:
         self.elicitation = self.last_modified = self.meta = revision >= "2025-06-18"
         self.resource_links = self.structured = self.titles = revision >= "2025-06-18"
         self.elicitation_extended = self.elicitation_url = self.icons = revision >= "2025-11-25"
-        self.primed_streams = self.sampling_tools = revision >= "2025-11-25"
+        self.sampling_tools = revision >= "2025-11-25"
+        self.listening = revision in MODERN
+        self.pings = not self.listening
+        # Links to open have ids, errors of their own and a notification when they are done; streams can be resumed.
+        self.elicitation_ids = self.primed_streams = revision == "2025-11-25"

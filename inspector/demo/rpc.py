@@ -13,18 +13,29 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-RESOURCE_NOT_FOUND = -32002
-URL_ELICITATION_REQUIRED = -32042
+RESOURCE_NOT_FOUND = -32002  # until 2025-11-25; later an unknown resource is a matter of INVALID_PARAMS
+URL_ELICITATION_REQUIRED = -32042  # 2025-11-25 only
+HEADER_MISMATCH = -32020  # this one and the next two: since 2026-07-28
+MISSING_CAPABILITY = -32021
+UNSUPPORTED_VERSION = -32022
 
 
 class RpcError(Exception):
-    """A request that is answered with a JSON-RPC error."""
+    """A request that is answered with a JSON-RPC error; `status` is what HTTP says of it (2026-07-28)."""
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
+    def __init__(self, code: int, message: str, data: Any = None, *, status: int = 200) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.data = data
+        self.status = status
+
+
+class NotFound(RpcError):
+    """A resource that does not exist."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri})
 
 
 def _refuse_constant(name: str) -> NoReturn:

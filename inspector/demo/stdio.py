@@ -7,7 +7,7 @@ import sys
 import threading
 
 from inspector.demo.call import Channel
-from inspector.demo.legacy import Session
+from inspector.demo.eras import Connection
 from inspector.demo.rpc import RpcError, decode, encode, error
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ class _Stdout(Channel):
             except BrokenPipeError:
                 os._exit(0)  # the client is gone, and with it the only one this process serves
 
-    def answer(self, raw: bytes | None) -> None:
+    def answer(self, raw: bytes | None, status: int = 200) -> None:
         if raw is not None:
             self.send(raw)
 
@@ -39,7 +39,7 @@ class _Stdout(Channel):
 def serve(world: World) -> None:
     """Serves until stdin ends."""
     channel = _Stdout()
-    session = Session(world, channel, "stdio")
+    connection = Connection(world, channel, "stdio")
     for line in sys.stdin.buffer:
         if line.isspace():
             continue
@@ -48,5 +48,5 @@ def serve(world: World) -> None:
         except RpcError as problem:
             channel.send(encode(error(None, problem)))
             continue
-        session.receive(message, channel)
-    session.close()
+        connection.receive(message, channel)
+    connection.close()

@@ -43,7 +43,7 @@ class Stream(Channel):
                 self._news.wait_for(lambda: not self._attended or self.ended or self._unsent() < MOST_KEPT)
             self._append(raw)
 
-    def answer(self, raw: bytes | None) -> None:
+    def answer(self, raw: bytes | None, status: int = 200) -> None:
         with self._news:
             self.ended = not self.endless
             if raw is not None:

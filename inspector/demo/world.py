@@ -7,9 +7,10 @@ import time
 
 from inspector.demo.content import result
 from inspector.demo.prompts import all_prompts, extra_prompt
-from inspector.demo.resources import CLOCK, Resources
-from inspector.demo.revisions import HANDSHAKE
+from inspector.demo.resources import CLOCK, GUARDED, Resources
+from inspector.demo.revisions import HANDSHAKE, MODERN, REVISIONS
 from inspector.demo.rpc import INVALID_PARAMS, RpcError
+from inspector.demo.state import Seal
 from inspector.demo.tools import Tool, all_tools
 
 TYPE_CHECKING = False
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from inspector.demo.call import Call
+    from inspector.demo.listen import Subscription
     from inspector.demo.prompts import Prompt
+    from inspector.demo.revisions import Features
 
     Watcher = Callable[[str, str], None]
 
@@ -27,15 +30,23 @@ class World:
     """Tools, resources and prompts, and the knobs of the command line.
 
     `items`: number of generated resources; `delay`: seconds before each answer; `tick`: seconds between changes of
-    the clock; `newest`: the newest protocol revision that is spoken.
+    the clock; `newest`: the newest protocol revision that is spoken; `era`: "legacy" (with a handshake), "modern"
+    (without) or "both".
     """
 
     def __init__(
-        self, *, items: int = 3000, delay: float = 0.0, tick: float = 1.0, newest: str = HANDSHAKE[-1]
+        self,
+        *,
+        items: int = 3000,
+        delay: float = 0.0,
+        tick: float = 1.0,
+        newest: str = REVISIONS[-1],
+        era: str = "both",
     ) -> None:
         self.delay = delay
         self.tick = tick
-        self.revisions = [each for each in HANDSHAKE if each <= newest]
+        self.handshakes = [each for each in HANDSHAKE if each <= newest and era != "modern"]
+        self.modern = [each for each in MODERN if each <= newest and era != "legacy"]
         self.resources = Resources(items)
         self._tools = {tool.name: tool for tool in all_tools()}
         self._prompts: dict[str, Prompt] = {prompt.definition["name"]: prompt for prompt in all_prompts()}
@@ -45,24 +56,37 @@ class World:
         self._clock: threading.Thread | None = None
         self._visits = 0
         self.visited = False
+        self.seal = Seal()
+        self.subscriptions: list[Subscription] = []
         self._lock = threading.RLock()
 
-    def tools(self) -> list[Tool]:
-        """All tools, in the order in which they are listed."""
+    def tools(self, features: Features) -> list[Tool]:
+        """All tools of a revision, in the order in which they are listed."""
         with self._lock:
-            return list(self._tools.values())
+            return [tool for tool in self._tools.values() if tool.offered(features)]
 
-    def tool(self, name: Any) -> Tool:
+    def find_tool(self, name: Any) -> Tool | None:
+        """A tool by name, of whatever revision."""
+        return self._tools.get(name) if isinstance(name, str) else None
+
+    def tool(self, name: Any, features: Features) -> Tool:
         """A tool by name; raises RpcError (-32602) for an unknown one."""
-        tool = self._tools.get(name) if isinstance(name, str) else None
-        if tool is None:
+        tool = self.find_tool(name)
+        if tool is None or not tool.offered(features):
             raise RpcError(INVALID_PARAMS, f"Unknown tool: {name}")
         return tool
 
-    def takes_long(self, name: Any) -> bool:
-        """Whether a name is that of a tool that may take long."""
-        tool = self._tools.get(name) if isinstance(name, str) else None
-        return tool is not None and tool.patient
+    def takes_long(self, method: str, params: dict[str, Any]) -> bool:
+        """Whether what is asked for may take long: because it works for long, or waits for an answer of the client."""
+        name = params.get("name")
+        if method == "resources/read":
+            return str(params.get("uri")).startswith(GUARDED)
+        found: Tool | Prompt | None = None
+        if method == "tools/call":
+            found = self.find_tool(name)
+        elif method == "prompts/get" and isinstance(name, str):
+            found = self._prompts.get(name)
+        return found is not None and found.patient
 
     def prompts(self) -> list[Prompt]:
         """All prompts, in the order in which they are listed."""

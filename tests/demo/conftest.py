@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.demo.demo_client import HttpServer, MemoryPeer, StdioPeer
+from tests.demo.demo_client import HttpServer, MemoryPeer, StdioPeer, about_client
 
 
 @pytest.fixture
@@ -19,6 +19,21 @@ def connect() -> Iterator[Any]:
         handshake = {key: how.pop(key) for key in ("revision", "capabilities") if key in how}
         peers.append(MemoryPeer(**how))
         peers[-1].open(**handshake)
+        return peers[-1]
+
+    yield make
+    for peer in peers:
+        peer.close()
+
+
+@pytest.fixture
+def modern() -> Iterator[Any]:
+    """Makes clients of 2026-07-28 in this process: `modern(capabilities, log_level=…, items=…, tick=…)`."""
+    peers: list[MemoryPeer] = []
+
+    def make(capabilities: dict[str, Any] | None = None, *, log_level: str | None = None, **how: Any) -> MemoryPeer:
+        peers.append(MemoryPeer(**how))
+        peers[-1].meta = about_client(capabilities, **({"logLevel": log_level} if log_level else {}))
         return peers[-1]
 
     yield make

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.demo.call import Channel
-from inspector.demo.legacy import Session
+from inspector.demo.eras import Connection
 from inspector.demo.rpc import decode
 from inspector.demo.world import World
 
@@ -22,7 +22,25 @@ EVERYTHING = {
     "sampling": {"tools": {}},
     "elicitation": {"form": {}, "url": {}},
 }
+EVERYTHING_MODERN = EVERYTHING | {"roots": {}}
 Answer = Callable[[dict[str, Any]], dict[str, Any]]
+PREFIX = "io.modelcontextprotocol/"
+MODERN = "2026-07-28"
+
+
+def about_client(capabilities: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    """The _meta that every request of 2026-07-28 carries; `more` are further keys under the same prefix."""
+    told = {
+        "protocolVersion": MODERN,
+        "clientInfo": {"name": "tests", "version": "1"},
+        "clientCapabilities": EVERYTHING_MODERN if capabilities is None else capabilities,
+    }
+    return {PREFIX + key: value for key, value in (told | more).items()}
+
+
+def modern_params(params: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    """Parameters with a _meta, which their own _meta adds to."""
+    return {**params, "_meta": {**meta, **params.get("_meta", {})}}
 
 
 def text_of(result: dict[str, Any]) -> str:
@@ -35,6 +53,7 @@ class Peer:
 
     def __init__(self) -> None:
         self.received: list[dict[str, Any]] = []
+        self.meta: dict[str, Any] | None = None
         self.answers: dict[str, Answer] = {"ping": lambda params: {"result": {}}}
         self._news = threading.Condition()
         self._last_id = 0
@@ -57,7 +76,9 @@ class Peer:
         """Sends a request and gives its id."""
         self._last_id += 1
         message: dict[str, Any] = {"jsonrpc": "2.0", "id": self._last_id, "method": method}
-        if params is not None:
+        if self.meta is not None:
+            message["params"] = modern_params(params or {}, self.meta)
+        elif params is not None:
             message["params"] = params
         self.send(message)
         return int(message["id"])
@@ -184,18 +205,19 @@ class MemoryPeer(Peer):
             def send(self, raw: bytes) -> None:
                 peer.take(json.loads(raw))
 
-            def answer(self, raw: bytes | None) -> None:
+            def answer(self, raw: bytes | None, status: int = 200) -> None:
                 if raw is not None:
                     self.send(raw)
 
         self._channel = Here()
-        self._session = Session(World(**world), self._channel, "memory")
+        self.world = World(**world)
+        self._connection = Connection(self.world, self._channel, "memory")
 
     def send(self, message: Any) -> None:
-        self._session.receive(decode(json.dumps(message).encode()), self._channel)
+        self._connection.receive(decode(json.dumps(message).encode()), self._channel)
 
     def close(self) -> None:
-        self._session.close()
+        self._connection.close()
 
 
 class HttpServer:
@@ -333,3 +355,30 @@ class Stream:
             elif name == "data":
                 self._peer.take(json.loads(value))
         self._connection.close()
+
+
+class ModernHttpPeer(HttpPeer):
+    """A client of 2026-07-28: no session, and headers that repeat what the request says."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.meta = about_client()
+
+    def request_with(self, method: str, params: dict[str, Any] | None = None, **headers: str | None) -> Reply:
+        """One request and its answer; headers as in `request`."""
+        assert self.meta is not None
+        params = modern_params(params or {}, self.meta)
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        repeated = {name.replace("-", "_"): value for name, value in self._headers_for(message).items()}
+        return self.request("POST", message, **(repeated | headers))
+
+    def _headers_for(self, message: dict[str, Any]) -> dict[str, str]:
+        params = message["params"]
+        headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": message["method"]}
+        name = params.get("uri" if message["method"] == "resources/read" else "name", params.get("taskId"))
+        if isinstance(name, str) and message["method"] != "prompts/list":
+            headers["Mcp-Name"] = name
+        return headers
+
+    def _post(self, message: Any) -> None:
+        Stream(self, "POST", json.dumps(message).encode(), self.headers | self._headers_for(message)).thread.join()

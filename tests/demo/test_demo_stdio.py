@@ -44,7 +44,7 @@ def test_an_unknown_revision_is_answered_with_the_newest_known() -> None:  # LIF
 
 
 def test_before_initialize_only_ping_is_served() -> None:  # LIFE-07, LIFE-09, STDIO-11, UTIL-20
-    peer = MemoryPeer()
+    peer = MemoryPeer(era="legacy")
     assert peer.ask("ping") == {}
     assert peer.error("tools/list")["code"] == -32600
     assert peer.error("server/discover")["code"] == -32601

@@ -178,7 +178,7 @@ def test_a_call_that_finishes_after_it_was_cancelled_is_not_answered() -> None: 
                 cancelled = {"method": "notifications/cancelled", "params": {"requestId": 2}}
                 session.receive({"jsonrpc": "2.0", **cancelled}, self)
 
-        def answer(self, raw: bytes | None) -> None:
+        def answer(self, raw: bytes | None, status: int = 200) -> None:
             said.append(raw)
             if len(said) == 2:
                 done.set()

@@ -19,6 +19,8 @@ from inspector.client.answers import Standing
 from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget, StdioTarget, Target
+from inspector.demo.revisions import HANDSHAKE, Features
+from inspector.demo.world import World
 from inspector.tui.app import InspectorApp
 from inspector.tui.screens.main import MainScreen
 from tests.tui.tui_screens import screen_lines, screen_text
@@ -28,6 +30,10 @@ ROOT = str(TESTS.parent)
 SESSION = TESTS / "export" / "golden" / "session.mcp.jsonl"
 """A recording of everything that a recording can hold."""
 WIDE, MEDIUM, NARROW = (160, 45), (120, 35), (80, 24)
+
+TOOLS = len(World().tools(Features(HANDSHAKE[-1])))
+PROMPTS = len(World().prompts())
+"""How many the demo server has."""
 
 PAUSE, TRIES = 0.03, 300
 """Seconds between two looks at the screen, and how often it is looked at."""
@@ -104,7 +110,7 @@ async def on_recording(path: Path = SESSION, **more: Any) -> AsyncIterator[Live]
 def has_all_lists(app: InspectorApp) -> bool:
     """Whether every list of the demo server is there and drawn."""
     line = screen_lines(app)[1]
-    return "48" in line and all(f"{word} " in line for word in ("Tools", "Prompts")) and "Prompts 5" in line
+    return all(each in line for each in (f"{TOOLS}", "Tools ", f"Prompts {PROMPTS}"))
 
 
 def main_screen(app: InspectorApp) -> MainScreen:

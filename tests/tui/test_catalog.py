@@ -13,6 +13,7 @@ from inspector.errors import ConnectionProblem, NotOffered
 from inspector.journal.journal import Journal
 from inspector.tui.events import ItemHighlighted, ItemOpened
 from inspector.tui.panes.catalog import CatalogPane
+from tests.tui.live_app import TOOLS
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
@@ -46,11 +47,11 @@ async def test_each_list_keeps_its_cursor_and_its_filter() -> None:
             await settle(pilot, lambda: shown_name(app) == "echo")
             pane.focus_inside()
             await pilot.press("slash", *"count", "enter", "down")
-            await settle(pilot, lambda: "of 48" in screen_lines(app)[0])
+            await settle(pilot, lambda: f"of {TOOLS}" in screen_lines(app)[0])
             there = shown_name(app)
             pane.show("prompts")
             await settle(pilot, lambda: "Prompts" in screen_text(app))
-            assert "of 48" not in screen_text(app)
+            assert f"of {TOOLS}" not in screen_text(app)
             assert "filter" in screen_lines(app)[-2]
             pane.show("tools")
             await settle(pilot, lambda: shown_name(app) == there)
@@ -67,9 +68,9 @@ async def test_typing_filters_at_once_and_escape_brings_all_back() -> None:
             pane.focus_inside()
             await pilot.press("slash", *"order pizza")
             await settle(pilot, lambda: shown_name(app) == "order-pizza")
-            assert "1 of 48" in screen_lines(app)[0]
+            assert f"1 of {TOOLS}" in screen_lines(app)[0]
             await pilot.press("escape")
-            await settle(pilot, lambda: "of 48" not in screen_lines(app)[0])
+            await settle(pilot, lambda: f"of {TOOLS}" not in screen_lines(app)[0])
             assert shown_name(app) == "order-pizza", "the cursor stays with the item"
             await pilot.press("escape", "slash", *"qqqq")
             await settle(pilot, lambda: "Nothing matches" in screen_text(app))
@@ -129,7 +130,7 @@ async def test_listing_again_asks_the_server() -> None:
             before = session.catalog.tools.version
             await pilot.press("r")
             await settle(pilot, lambda: session.catalog.tools.version > before and not session.catalog.tools.loading)
-            assert len(session.catalog.tools) == 48
+            assert len(session.catalog.tools) == TOOLS
 
 
 async def test_an_item_can_be_gone_to_by_its_name_in_spite_of_a_filter() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from inspector.journal.journal import Journal
 from tests.processes import PATIENCE, run, spawned
-from tests.tui.live_app import TESTS
+from tests.tui.live_app import PROMPTS, TESTS, TOOLS
 from tests.tui.terminal import Grid, Terminal, recordings
 
 HOSTILE = ("--", sys.executable, str(TESTS / "servers" / "hostile.py"))
@@ -46,7 +46,7 @@ def opened(recording: Path) -> Journal:
 
 def test_the_first_screen_appears_and_q_leaves_the_terminal_as_it_was(home: Path) -> None:
     with Terminal(home, ["demo"]) as terminal:
-        terminal.shows("Demo server", "● connected", "Tools 48", "Prompts 5")
+        terminal.shows("Demo server", "● connected", f"Tools {TOOLS}", f"Prompts {PROMPTS}")
         assert terminal.grid.modes["1049"]
         assert not terminal.grid.modes["25"]
         terminal.press("q")
@@ -60,15 +60,15 @@ def test_the_first_screen_appears_and_q_leaves_the_terminal_as_it_was(home: Path
 
 def test_another_size_is_drawn_at_once_and_one_that_is_too_small_says_what_it_needs(home: Path) -> None:
     with Terminal(home, ["demo", "--no-record"], (160, 45)) as terminal:
-        terminal.shows("Tools 48", "─ Messages", "─ Result")
+        terminal.shows(f"Tools {TOOLS}", "─ Messages", "─ Result")
         terminal.resize(80, 24)
-        terminal.shows("Tools 48", "m messages", "enter open")
+        terminal.shows(f"Tools {TOOLS}", "m messages", "enter open")
         terminal.resize(40, 10)
         terminal.shows("Inspector needs 50 columns and 12", "rows; here are 40 and 10.")
         terminal.resize(20, 5)
         terminal.shows("Inspector needs 50", "and 5.")
         terminal.resize(120, 35)
-        terminal.shows("Tools 48", "─ Messages", "echo message")
+        terminal.shows(f"Tools {TOOLS}", "─ Messages", "echo message")
         terminal.press("q")
         assert terminal.ends() == 0
 
@@ -76,7 +76,7 @@ def test_another_size_is_drawn_at_once_and_one_that_is_too_small_says_what_it_ne
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_told_to_end_it_restores_the_terminal_and_ends_the_server(home: Path, number: signal.Signals) -> None:
     with Terminal(home, ["demo"]) as terminal:
-        terminal.shows("Tools 48")
+        terminal.shows(f"Tools {TOOLS}")
         os.kill(terminal.pid, number)
         assert terminal.ends() == 128 + number
         assert terminal.is_restored
@@ -87,7 +87,7 @@ def test_told_to_end_it_restores_the_terminal_and_ends_the_server(home: Path, nu
 
 def test_a_closed_window_ends_the_server(home: Path) -> None:
     with Terminal(home, ["demo"]) as terminal:
-        terminal.shows("Tools 48")
+        terminal.shows(f"Tools {TOOLS}")
         terminal.hang_up()
         terminal.ends()
         (recording,) = recordings(home)
@@ -97,7 +97,7 @@ def test_a_closed_window_ends_the_server(home: Path) -> None:
 
 def test_killed_it_leaves_no_server_and_a_recording_that_opens(home: Path) -> None:
     with Terminal(home, ["demo"]) as terminal:
-        terminal.shows("Tools 48", "Prompts 5")
+        terminal.shows(f"Tools {TOOLS}", f"Prompts {PROMPTS}")
         (recording,) = recordings(home)
         (server,) = spawned(recording)
         assert not is_gone(server, patience=0)
@@ -109,7 +109,7 @@ def test_killed_it_leaves_no_server_and_a_recording_that_opens(home: Path) -> No
     assert "initialize" in {journal.index.method(n) for n in range(1, len(journal) + 1)}
     journal.release()
     with Terminal(home, ["replay", str(recording)]) as terminal:
-        terminal.shows("end is missing", "Tools 48")
+        terminal.shows("end is missing", f"Tools {TOOLS}")
         terminal.press("q")
         assert terminal.ends() == 0
 
@@ -136,7 +136,7 @@ def test_a_flood_is_kept_whole_and_keys_are_heard(home: Path) -> None:
 
 def test_escape_does_not_leave_and_mouse_is_off_where_the_setting_says_so(home: Path) -> None:
     with Terminal(home, ["demo", "--no-record"], INSPECTOR_MOUSE="false") as terminal:
-        terminal.shows("Tools 48")
+        terminal.shows(f"Tools {TOOLS}")
         assert not terminal.grid.modes.get("1000")
         terminal.press("\x1b")
         terminal.rest(0.5)  # escape alone, not the beginning of another key

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from inspector.demo.call import Call
+    from inspector.demo.revisions import Features
 
     Run = Callable[[Call], dict[str, Any]]
 
@@ -22,20 +23,28 @@ READ_ONLY = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": Fals
 
 
 class Tool:
-    """A tool as it is listed, and what it does. `patient` tools may take long, so each call gets a thread."""
+    """A tool as it is listed, and what it does.
 
-    __slots__ = ("definition", "patient", "run")
+    `patient` tools may take long, so each call gets a thread; `needs` names the feature without which there is none.
+    """
 
-    def __init__(self, definition: dict[str, Any], run: Run, *, patient: bool) -> None:
+    __slots__ = ("definition", "needs", "patient", "run")
+
+    def __init__(self, definition: dict[str, Any], run: Run, *, patient: bool, needs: str = "") -> None:
         self.definition = definition
         self.run = run
         self.patient = patient
+        self.needs = needs
 
     @property
     def name(self) -> str:
         """The name by which it is called."""
         name: str = self.definition["name"]
         return name
+
+    def offered(self, features: Features) -> bool:
+        """Whether the tool exists at a revision."""
+        return not self.needs or bool(getattr(features, self.needs))
 
 
 class Toolbox:
@@ -54,6 +63,7 @@ class Toolbox:
         schema: dict[str, Any] | None = None,
         hints: dict[str, Any] | None = None,
         patient: bool = False,
+        needs: str = "",
         **more: Any,
     ) -> Callable[[Run], Run]:
         """Makes a function a tool; its docstring is the description. `schema` adds to or replaces the input schema."""
@@ -68,7 +78,7 @@ class Toolbox:
             description = " ".join((run.__doc__ or "").split())
             definition = {"name": name, "title": title, "description": description, "inputSchema": wanted, **more}
             definition["annotations"] = {"title": title, **(hints or {})}
-            self.tools.append(Tool(definition, run, patient=patient))
+            self.tools.append(Tool(definition, run, patient=patient, needs=needs))
             return run
 
         return make
@@ -81,6 +91,7 @@ def received(call: Call) -> dict[str, Any]:
 
 def all_tools() -> list[Tool]:
     """Every tool the server starts with."""
-    from inspector.demo.tools import asks, changes, forms, results, variants, work
+    from inspector.demo.tools import asks, changes, forms, headers, results, rounds, variants, work
 
-    return [tool for module in (forms, variants, results, work, asks, changes) for tool in module.box.tools]
+    modules = (forms, variants, results, work, asks, rounds, changes, headers)
+    return [tool for module in modules for tool in module.box.tools]

@@ -25,7 +25,7 @@ def _ask(call: Call, capability: str, method: str, params: dict[str, Any]) -> di
     if missing:
         return missing
     try:
-        return call.ask(method, params)
+        return call.ask((method, params))[0]
     except Refused as refusal:
         return f"The client refused {method}: {refusal}"
 
@@ -176,41 +176,47 @@ def ask_user(call: Call) -> dict[str, Any]:
     return result(f"The user accepted: {_as_text(answer['content'])}")
 
 
-def _visit(number: int) -> dict[str, Any]:
-    name = f"visit-{number}"
-    return {
+def _visit(call: Call) -> dict[str, Any]:
+    name = f"visit-{call.world.next_visit()}"
+    visit = {
         "mode": "url",
-        "elicitationId": name,
         "url": f"https://example.com/demo/connect?visit={name}",
         "message": "Open this page to connect your example account. Nothing happens there.",
     }
+    return visit | {"elicitationId": name} if call.features.elicitation_ids else visit
 
 
 @box.add("ask-link", title="Ask the user to open a link", hints=ASKS, patient=True)
 def ask_link(call: Call) -> dict[str, Any]:
-    """Asks the user to open a link, and later says that this is done (elicitation by URL, 2025-11-25)."""
-    visit = _visit(call.world.next_visit())
+    """Asks the user to open a link (elicitation by URL, since 2025-11-25, which also says when it is done)."""
+    visit = _visit(call)
     answer = _ask(call, "elicitation.url", "elicitation/create", visit)
     if isinstance(answer, str):
         return failure(answer)
     if answer.get("action") != "accept":
         return result(f"The user chose to {answer.get('action')}.")
     call.sleep(call.world.tick)
-    call.notify("notifications/elicitation/complete", {"elicitationId": visit["elicitationId"]})
+    if call.features.elicitation_ids:
+        call.notify("notifications/elicitation/complete", {"elicitationId": visit["elicitationId"]})
     return result("The user agreed to open the link, and the visit is (as we pretend) complete.")
 
 
 @box.add("need-link", title="Refuse until a link was opened", hints=ASKS)
 def need_link(call: Call) -> dict[str, Any]:
-    """Refuses with error -32042 and a link; the pretended visit is soon complete, and then it works (2025-11-25)."""
+    """Refuses with error -32042 and a link; the pretended visit is soon complete, and then it works (2025-11-25).
+
+    Where there is no such error, it asks for the link to be opened.
+    """
     missing = call.missing("elicitation.url")
     if missing:
         return failure(missing)
+    if not call.features.elicitation_ids:
+        return ask_link(call)
     if call.world.visited:
         call.world.visited = False
         return result("The link was opened (as we pretend), so here is your answer.")
     call.world.visited = True
-    visit = _visit(call.world.next_visit())
+    visit = _visit(call)
     done = {"elicitationId": visit["elicitationId"]}
     call.later(call.world.tick, "notifications/elicitation/complete", done)
     raise RpcError(URL_ELICITATION_REQUIRED, "A link must be opened first", {"elicitations": [visit]})
@@ -236,6 +242,7 @@ def where_am_i(call: Call) -> dict[str, Any]:
     title="Ping the client",
     hints=ASKS,
     patient=True,
+    needs="pings",
 )
 def ping_client(call: Call) -> dict[str, Any]:
     """Pings the client and tells how long each answer took."""

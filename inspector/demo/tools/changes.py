@@ -47,6 +47,31 @@ def touch_resource(call: Call) -> dict[str, Any]:
     return result(f"{uri} was touched.")
 
 
+@box.add(
+    "end-listening",
+    {
+        "how": {
+            "type": "string",
+            "oneOf": [
+                {"const": "result", "title": "with the result, as when the server stops"},
+                {"const": "cancelled", "title": "with notifications/cancelled"},
+                {"const": "silence", "title": "without a word; over HTTP the stream just ends"},
+            ],
+            "default": "result",
+        }
+    },
+    title="End subscriptions",
+    hints={"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
+    needs="listening",
+)
+def end_listening(call: Call) -> dict[str, Any]:
+    """Ends every subscriptions/listen from the server's side, in one of the ways in which that happens."""
+    subscriptions = list(call.world.subscriptions)
+    for each in subscriptions:
+        each.end(call.arguments.get("how", "result"))
+    return result(f"Ended {len(subscriptions)} subscriptions.")
+
+
 @box.add("about-client", title="About you", hints={"readOnlyHint": True})
 def about_client(call: Call) -> dict[str, Any]:
     """Tells what the server knows about its client, and the _meta that this call carried."""

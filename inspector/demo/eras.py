@@ -1,0 +1,36 @@
+"""One connection that may carry both eras: which of them a message belongs to."""
+
+from __future__ import annotations
+
+from inspector.demo.legacy import Session
+from inspector.demo.modern import Modern, is_modern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from inspector.demo.call import Channel
+    from inspector.demo.world import World
+
+
+class Connection:
+    """What stdio serves: a session for those who shake hands, and requests that need none, side by side."""
+
+    def __init__(self, world: World, out: Channel, transport: str) -> None:
+        self._session = Session(world, out, transport) if world.handshakes else None
+        self._modern = Modern(world, transport) if world.modern else None
+
+    def receive(self, message: Any, channel: Channel) -> None:
+        """Takes one message (or a batch)."""
+        modern, session = self._modern, self._session
+        if modern is not None and (session is None or is_modern(message)):
+            modern.receive(message, channel)
+        elif session is not None and not (modern is not None and modern.cancels(message)):
+            session.receive(message, channel)
+
+    def close(self) -> None:
+        """The client is gone: everything ends."""
+        if self._modern is not None:
+            self._modern.close()
+        if self._session is not None:
+            self._session.close()

@@ -1,0 +1,123 @@
+"""The header fields in which HTTP repeats parts of a request (2026-07-28), held against the request itself."""
+
+from __future__ import annotations
+
+import re
+
+from inspector.demo.rpc import HEADER_MISMATCH, RpcError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from email.message import Message
+    from typing import Any, NoReturn
+
+    from inspector.demo.world import World
+
+VERSION = "MCP-Protocol-Version"
+# Which parameter of a method Mcp-Name repeats.
+_NAMED = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "tasks/get": "taskId",
+    "tasks/update": "taskId",
+    "tasks/cancel": "taskId",
+}
+_PLAIN = re.compile(r"[\t\x20-\x7e]*")
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_INTEGER = re.compile(r"(-?[0-9]{1,30})(\.0{1,30})?")
+_SAFE = 2**53 - 1
+
+
+def check_version(headers: Message, revision: str) -> None:
+    """Raises RpcError (-32020) if the header does not name the revision of the request."""
+    said = _read(headers, VERSION)
+    if said != revision:
+        _refuse(VERSION, said, revision)
+
+
+def check_headers(headers: Message, message: dict[str, Any], world: World) -> None:
+    """Raises RpcError (-32020) if another header is missing or says something else than the request."""
+    method, params = message["method"], message["params"]
+    said = _read(headers, "Mcp-Method")
+    if said != method:
+        _refuse("Mcp-Method", said, method)
+    name = params.get(_NAMED.get(method))
+    if isinstance(name, str):
+        said = _read(headers, "Mcp-Name", encoded=True)
+        if said != name:
+            _refuse("Mcp-Name", said, name)
+    tool = world.find_tool(name) if method == "tools/call" else None
+    if tool is not None:
+        for header, path in mirrored(tool.definition["inputSchema"]).items():
+            _check_parameter(headers, "Mcp-Param-" + header, _at(path, params.get("arguments")))
+
+
+def mirrored(schema: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Which headers repeat which arguments of a tool, as paths; none if one annotation of its schema is not valid."""
+    found: dict[str, tuple[str, ...]] = {}
+    for header, path, part in _annotated(schema, ()):
+        valid = isinstance(header, str) and _TOKEN.fullmatch(header)
+        if not valid or part.get("type") not in ("string", "integer", "boolean"):
+            return {}
+        if header.lower() in map(str.lower, found):
+            return {}
+        found[header] = path
+    return found
+
+
+def _annotated(schema: dict[str, Any], path: tuple[str, ...]) -> Iterator[tuple[Any, tuple[str, ...], dict[str, Any]]]:
+    for name, part in schema.get("properties", {}).items():
+        if isinstance(part, dict):
+            if "x-mcp-header" in part:
+                yield part["x-mcp-header"], (*path, name), part
+            yield from _annotated(part, (*path, name))
+
+
+def _at(path: tuple[str, ...], value: Any) -> Any:
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def _check_parameter(headers: Message, header: str, value: Any) -> None:
+    said = _read(headers, header, encoded=True)
+    if isinstance(value, bool):
+        same = said == ("true" if value else "false")
+    elif isinstance(value, (int, float)):
+        number = _INTEGER.fullmatch(said or "")
+        same = number is not None and int(number[1]) == value and abs(value) <= _SAFE
+    else:  # what is neither text nor absent cannot be repeated; whether it may be there is for its schema to say
+        same = said == (value if isinstance(value, str) else None)
+    if not same:
+        _refuse(header, said, value)
+
+
+def _read(headers: Message, header: str, *, encoded: bool = False) -> str | None:
+    """What a header says; None if it is not there."""
+    every = headers.get_all(header, [])
+    if not every:
+        return None
+    if len(every) > 1:
+        raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} is there {len(every)} times", status=400)
+    said: str = every[0].strip(" \t")
+    if not _PLAIN.fullmatch(said):
+        raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} holds invalid characters", status=400)
+    if encoded and said.startswith("=?base64?") and said.endswith("?=") and len(said) >= len("=?base64??="):
+        return _decode(header, said[len("=?base64?") : -len("?=")])
+    return said
+
+
+def _decode(header: str, text: str) -> str:
+    from base64 import b64decode
+
+    try:
+        return b64decode(text, validate=True).decode("utf-8")
+    except ValueError:
+        raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} is no Base64 of UTF-8", status=400) from None
+
+
+def _refuse(header: str, said: str | None, wanted: Any) -> NoReturn:
+    what = "is missing" if said is None else f"says {said!r}"
+    raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} {what}, the request {wanted!r}", status=400)

@@ -1,0 +1,93 @@
+"""subscriptions/listen (2026-07-28): one long request, on whose stream the client is told of changes."""
+
+from __future__ import annotations
+
+import threading
+
+from inspector.demo.call import Call
+from inspector.demo.rounds import PREFIX
+from inspector.demo.rpc import INVALID_PARAMS, RpcError, encode, notification, result
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from inspector.demo.call import Channel
+    from inspector.demo.revisions import Features
+    from inspector.demo.serving import Serving
+    from inspector.demo.world import World
+
+_LISTS = {"tools": "toolsListChanged", "resources": "resourcesListChanged", "prompts": "promptsListChanged"}
+MOST_WATCHED = 1000  # resources of one subscription
+
+
+class Subscription(Call):
+    """One request to listen. Everything that is sent for it carries its id."""
+
+    def __init__(
+        self, world: World, features: Features, channel: Channel, message: dict[str, Any], serving: Serving
+    ) -> None:
+        super().__init__(world, features, channel, message["id"], message["params"])
+        wanted = self.params.get("notifications")
+        if not isinstance(wanted, dict):
+            raise RpcError(INVALID_PARAMS, "notifications must be an object")
+        uris = wanted.get("resourceSubscriptions", [])
+        if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
+            raise RpcError(INVALID_PARAMS, "resourceSubscriptions must be a list of URIs")
+        self._topics = [topic for topic, key in _LISTS.items() if wanted.get(key) is True]
+        self._uris = [uri for uri in dict.fromkeys(uris) if world.resources.exists(uri)][:MOST_WATCHED]
+        self._serving = serving
+        self._over = False
+        self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        """Tells the client which changes it will be told of, and from then on tells it; raises RpcError."""
+        self._serving.add(self)
+        agreed: dict[str, Any] = {_LISTS[topic]: True for topic in self._topics}
+        if self._uris:
+            agreed["resourceSubscriptions"] = self._uris
+        self._send("notifications/subscriptions/acknowledged", {"notifications": agreed})
+        self.world.watch(self._on_change)
+        self.world.subscriptions.append(self)
+        for uri in self._uris:
+            self.world.follow(uri)
+
+    def cancel(self) -> None:
+        """The client no longer listens."""
+        super().cancel()
+        self._finish(None)
+
+    def stop(self) -> None:
+        self.end()
+
+    def end(self, how: str = "result") -> None:
+        """Ends the subscription from the server's side: by its "result", as "cancelled", or in "silence"."""
+        about = {PREFIX + "subscriptionId": self.request_id}
+        final = result(self.request_id, {"resultType": "complete", "_meta": about})
+        if how == "cancelled":
+            self._send("notifications/cancelled", {"requestId": self.request_id, "reason": "The server wants to"})
+        self._finish(encode(final) if how == "result" else None)
+
+    def _finish(self, final: bytes | None) -> None:
+        with self._lock:
+            if self._over:
+                return
+            self._over = True
+            self.channel.answer(final)
+        self._serving.remove(self)
+        self.world.unwatch(self._on_change)
+        self.world.subscriptions.remove(self)
+        for uri in self._uris:
+            self.world.unfollow(uri)
+
+    def _on_change(self, topic: str, uri: str) -> None:
+        if topic in self._topics:
+            self._send(f"notifications/{topic}/list_changed", {})
+        elif topic == "updated" and uri in self._uris:
+            self._send("notifications/resources/updated", {"uri": uri})
+
+    def _send(self, method: str, params: dict[str, Any]) -> None:
+        params = {"_meta": {PREFIX + "subscriptionId": self.request_id}, **params}
+        with self._lock:
+            if not self._over:
+                self.channel.send(encode(notification(method, params)))

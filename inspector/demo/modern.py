@@ -1,0 +1,194 @@
+"""The era without a handshake (2026-07-28): requests that say who asks, each served for itself, on any transport."""
+
+from __future__ import annotations
+
+from inspector.demo.call import LEVELS
+from inspector.demo.content import fit
+from inspector.demo.core import HANDLERS, INSTRUCTIONS, server_info
+from inspector.demo.headers import check_headers, check_version
+from inspector.demo.listen import Subscription
+from inspector.demo.resources import CLOCK
+from inspector.demo.revisions import Features
+from inspector.demo.rounds import ASKING, PREFIX, InputRequired, ModernCall
+from inspector.demo.rpc import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    UNSUPPORTED_VERSION,
+    NotFound,
+    RpcError,
+    encode,
+    error,
+    kind_of,
+)
+from inspector.demo.serving import Serving
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from email.message import Message
+    from typing import Any
+
+    from inspector.demo.call import Call, Channel
+    from inspector.demo.core import Handler
+    from inspector.demo.world import World
+
+LISTEN = "subscriptions/listen"
+# How long the results of a method may be kept, in milliseconds.
+_FRESH = {
+    "server/discover": 3_600_000,
+    "tools/list": 10_000,
+    "resources/list": 10_000,
+    "resources/templates/list": 60_000,
+    "resources/read": 5_000,
+    "prompts/list": 10_000,
+}
+
+
+def is_modern(message: Any) -> bool:
+    """Whether a message can only belong to this era: its method is of this era alone, or it says who asks."""
+    if not isinstance(message, dict):
+        return False
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    told = isinstance(meta, dict) and any(PREFIX + each in meta for each in _META)
+    return told or message.get("method") in ("server/discover", LISTEN)
+
+
+class Modern:
+    """The requests that came on one connection. Over HTTP that is one request, whose `headers` have to fit it."""
+
+    def __init__(self, world: World, transport: str, headers: Message | None = None) -> None:
+        self.world = world
+        self.transport = transport
+        self._headers = headers
+        self._serving = Serving()
+
+    def receive(self, message: Any, channel: Channel) -> bool:
+        """Takes one message; true if what it asks for was answered when this returns."""
+        try:
+            kind = kind_of(message)
+        except RpcError as problem:
+            channel.answer(encode(error(None, problem)), 400)
+            return True
+        if kind == "request":
+            try:
+                return self._receive_request(message, channel)
+            except RpcError as problem:
+                channel.answer(encode(error(message["id"], problem)), problem.status)
+        else:
+            self.cancels(message)
+        return True
+
+    def cancels(self, message: Any) -> bool:
+        """Cancels a request if that is what the message is for; false if none of these requests is meant."""
+        if not isinstance(message, dict) or "id" in message or message.get("method") != "notifications/cancelled":
+            return False
+        params = message.get("params")
+        return isinstance(params, dict) and self._serving.cancel(params.get("requestId"))
+
+    def close(self) -> None:
+        """The server stops: subscriptions end with their result, other requests without one."""
+        self._serving.stop()
+
+    def drop(self) -> None:
+        """The client is gone: everything ends without a word."""
+        self._serving.drop()
+
+    def _receive_request(self, message: dict[str, Any], channel: Channel) -> bool:
+        method = message["method"]
+        if method == "initialize":
+            raise self._unsupported(message.get("params"), "There is no handshake: this server speaks")
+        features = self._check_meta(message)
+        handler = {"server/discover": self._discover}.get(method) or HANDLERS.get(method)
+        if handler is None and method != LISTEN:
+            raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}", status=404)
+        if self._headers is not None:
+            check_headers(self._headers, message, self.world)
+        if handler is None:
+            Subscription(self.world, features, channel, message, self._serving).begin()
+            return False
+        call = ModernCall(self.world, features, channel, message, lambda: self._describe(call))
+        self._serving.add(call)
+        patient = self.world.takes_long(method, message["params"])
+        delay = self.world.delay if method in HANDLERS else 0.0
+        return self._serving.run(call, _finished(method, handler), delay=delay, patient=patient)
+
+    def _check_meta(self, message: dict[str, Any]) -> Features:
+        params = message.get("params")
+        meta = params.get("_meta") if isinstance(params, dict) else None
+        if not isinstance(meta, dict):
+            raise RpcError(INVALID_PARAMS, "params._meta must be an object that says who asks", status=400)
+        for key, (kind, required) in _META.items():
+            value = meta.get(PREFIX + key)
+            if (required or value is not None) and not isinstance(value, kind):
+                raise RpcError(INVALID_PARAMS, f"_meta needs {PREFIX}{key} ({kind.__name__})", status=400)
+        revision = meta[PREFIX + "protocolVersion"]
+        if self._headers is not None:
+            check_version(self._headers, revision)
+        if revision not in self.world.modern:
+            raise self._unsupported({"protocolVersion": revision}, "Unsupported protocol version: this server speaks")
+        level = meta.get(PREFIX + "logLevel")
+        if level is not None and level not in LEVELS:
+            raise RpcError(INVALID_PARAMS, f"logLevel must be one of {', '.join(LEVELS)}", status=400)
+        return Features(revision)
+
+    def _unsupported(self, params: Any, words: str) -> RpcError:
+        wanted = params.get("protocolVersion") if isinstance(params, dict) else None
+        data = {"supported": self.world.modern, "requested": wanted if isinstance(wanted, str) else ""}
+        return RpcError(UNSUPPORTED_VERSION, f"{words} {', '.join(self.world.modern)}", data, status=400)
+
+    def _discover(self, call: Call) -> dict[str, Any]:
+        return {
+            "supportedVersions": self.world.modern,
+            "capabilities": {
+                "tools": {"listChanged": True},
+                "resources": {"subscribe": True, "listChanged": True},
+                "prompts": {"listChanged": True},
+                "logging": {},
+                "completions": {},
+            },
+            "instructions": INSTRUCTIONS,
+            "_meta": {PREFIX + "serverInfo": fit(server_info(), call.features)},
+        }
+
+    def _describe(self, call: Call) -> dict[str, Any]:
+        return {
+            "client": call.meta.get(PREFIX + "clientInfo"),
+            "capabilities": call.meta[PREFIX + "clientCapabilities"],
+            "revision": call.features.revision,
+            "transport": self.transport,
+            "logLevel": call.meta.get(PREFIX + "logLevel"),
+        }
+
+
+# key: (type, whether it must be there)
+_META: dict[str, tuple[type, bool]] = {
+    "protocolVersion": (str, True),
+    "clientCapabilities": (dict, True),
+    "clientInfo": (dict, False),
+    "logLevel": (str, False),
+}
+_IDENTITY = {"name": "inspector-demo", "title": "Demo server", "version": "1.0.0"}
+
+
+def _finished(method: str, handler: Handler) -> Handler:
+    """A handler whose result says what kind it is, who gave it and how long it holds."""
+
+    def serve(call: Call) -> dict[str, Any]:
+        try:
+            outcome = {"resultType": "complete", **handler(call)}
+            if method in _FRESH:
+                outcome |= _cacheable(method, call)
+        except InputRequired as needed:
+            outcome = needed.result
+        except NotFound as problem:
+            raise RpcError(INVALID_PARAMS, problem.message, problem.data) from None
+        outcome["_meta"] = {PREFIX + "serverInfo": _IDENTITY, **outcome.get("_meta", {})}
+        return outcome
+
+    return serve
+
+
+def _cacheable(method: str, call: Call) -> dict[str, Any]:
+    moving = method == "resources/read" and call.params.get("uri") == CLOCK
+    own = method in ASKING and ("inputResponses" in call.params or "requestState" in call.params)
+    return {"ttlMs": 0 if moving or own else _FRESH[method], "cacheScope": "private" if own else "public"}

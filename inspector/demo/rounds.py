@@ -1,0 +1,131 @@
+"""Calls that cannot send requests (2026-07-28): what they ask goes out as a result, and the call comes again."""
+
+from __future__ import annotations
+
+from inspector.demo.call import LEVELS, Call
+from inspector.demo.rpc import INVALID_PARAMS, MISSING_CAPABILITY, RpcError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from inspector.demo.call import Channel, Question
+    from inspector.demo.revisions import Features
+    from inspector.demo.world import World
+
+PREFIX = "io.modelcontextprotocol/"
+ASKING = {"tools/call", "prompts/get", "resources/read"}  # the only methods that may ask
+# What an answer must hold to be one: key and type.
+_ANSWERS: dict[str, dict[str, tuple[type, ...]]] = {
+    "elicitation/create": {"action": (str,)},
+    "sampling/createMessage": {"role": (str,), "model": (str,), "content": (dict, list)},
+    "roots/list": {"roots": (list,)},
+}
+
+
+class InputRequired(Exception):
+    """A call needs something of its client before it can go on."""
+
+    def __init__(self, requests: dict[str, Any], state: str | None) -> None:
+        self.result: dict[str, Any] = {"resultType": "input_required"}
+        if requests:
+            self.result["inputRequests"] = requests
+        if state is not None:
+            self.result["requestState"] = state
+
+
+class ModernCall(Call):
+    """A request that says everything about its client, and what its client answered in earlier rounds.
+
+    It is served from its start in every round. The answers of earlier rounds are in the state that it brings, those
+    of the last one beside it; so whatever was asked before is answered at once, and only what is new is asked.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        features: Features,
+        channel: Channel,
+        message: dict[str, Any],
+        describe: Callable[[], dict[str, Any]],
+    ) -> None:
+        super().__init__(world, features, channel, message["id"], message["params"])
+        self.method: str = message["method"]
+        self._describe = describe
+        self._pauses = 0
+        self._asked = 0
+        self._answers: dict[str, Any] = {}
+        self._fresh: dict[str, Any] = {}
+        self._rounds = 0
+        if self.method in ASKING:
+            self._read_rounds()
+
+    def _read_rounds(self) -> None:
+        fresh, state = self.params.get("inputResponses", {}), self.params.get("requestState")
+        if not isinstance(fresh, dict):
+            raise RpcError(INVALID_PARAMS, "inputResponses must be an object")
+        self._fresh = fresh
+        if state is not None:
+            brought = self.world.seal.open(self._identity(), state)
+            self._answers, self._rounds = brought["answers"], brought["rounds"]
+
+    def _identity(self) -> list[Any]:
+        return [self.method, {key: self.params.get(key) for key in ("name", "arguments", "uri")}]
+
+    def _state(self, rounds: int) -> str:
+        return self.world.seal.close(self._identity(), {"answers": self._answers, "rounds": rounds})
+
+    def log(self, level: str, data: Any, logger: str = "demo") -> None:
+        wanted = self.meta.get(PREFIX + "logLevel")
+        if wanted is not None and LEVELS.index(level) >= LEVELS.index(wanted):
+            self.notify("notifications/message", {"level": level, "logger": logger, "data": data})
+
+    def missing(self, capability: str) -> str:
+        first, _, second = ("elicitation.form" if capability == "elicitation" else capability).partition(".")
+        declared = self.meta[PREFIX + "clientCapabilities"].get(first)
+        there = isinstance(declared, dict)
+        if there and second:  # to declare elicitation and no more is to declare forms
+            there = isinstance(declared.get(second), dict) or (second == "form" and not declared)
+        if not there:
+            raise missing_capability(capability, {first: {second: {}} if second else {}})
+        return ""
+
+    def ask(self, *questions: Question) -> list[dict[str, Any]]:
+        needed: dict[str, Any] = {}
+        answers = []
+        for method, params in questions:
+            self._asked += 1
+            key = f"{method.partition('/')[0]}-{self._asked}"
+            if key not in self._answers and key in self._fresh:
+                self._answers[key] = _checked(key, method, self._fresh[key])
+            if key in self._answers:
+                answers.append(self._answers[key])
+            else:
+                needed[key] = {"method": method, "params": params}
+        if needed:
+            # Roots alone are asked for without a state: a client has to get along with that, too.
+            plain = not self._answers and not self._rounds and {each[0] for each in questions} == {"roots/list"}
+            raise InputRequired(needed, None if plain else self._state(self._rounds))
+        return answers
+
+    def come_back(self) -> None:
+        self._pauses += 1
+        if self._pauses > self._rounds:
+            raise InputRequired({}, self._state(self._pauses))
+
+    def describe_client(self) -> dict[str, Any]:
+        return self._describe()
+
+
+def missing_capability(name: str, required: dict[str, Any]) -> RpcError:
+    """The error for a client that did not declare what a request needs."""
+    problem = f"The client did not declare the capability {name}, so it cannot be asked"
+    return RpcError(MISSING_CAPABILITY, problem, {"requiredCapabilities": required}, status=400)
+
+
+def _checked(key: str, method: str, answer: Any) -> dict[str, Any]:
+    wanted = _ANSWERS[method]
+    if not isinstance(answer, dict) or not all(isinstance(answer.get(each), wanted[each]) for each in wanted):
+        raise RpcError(INVALID_PARAMS, f"inputResponses/{key} is no answer to {method}")
+    return answer

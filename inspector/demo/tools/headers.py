@@ -1,0 +1,49 @@
+"""Tools some of whose arguments are repeated in HTTP header fields (2026-07-28)."""
+
+from __future__ import annotations
+
+from inspector.demo.tools import READ_ONLY, RECEIVED, Toolbox, received
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from inspector.demo.call import Call
+
+box = Toolbox()
+
+
+@box.add(
+    "route-query",
+    {
+        "region": {"type": "string", "default": "north", "description": "Where to", "x-mcp-header": "Region"},
+        "limit": {"type": "integer", "minimum": -10, "maximum": 1000, "x-mcp-header": "Limit"},
+        "dry_run": {"type": "boolean", "x-mcp-header": "Dry-Run"},
+        "options": {
+            "type": "object",
+            "properties": {"tenant": {"type": "string", "description": "Whose", "x-mcp-header": "Tenant"}},
+        },
+        "query": {"type": "string", "description": "What to ask there; it is repeated nowhere"},
+    },
+    title="Route a query",
+    hints=READ_ONLY,
+    outputSchema=RECEIVED,
+)
+def route_query(call: Call) -> dict[str, Any]:
+    """Takes text, a number, a truth value and a nested one that HTTP repeats in headers, and tells what it got."""
+    return received(call)
+
+
+@box.add(
+    "bad-header",
+    {
+        "ratio": {"type": "number", "description": "Only text, integers and booleans may", "x-mcp-header": "Ratio"},
+        "words": {"type": "array", "items": {"type": "string", "x-mcp-header": "Word"}},
+    },
+    title="Broken header annotations",
+    hints=READ_ONLY,
+    outputSchema=RECEIVED,
+)
+def bad_header(call: Call) -> dict[str, Any]:
+    """Has header annotations where there may be none: over HTTP a client of 2026-07-28 must not offer this tool."""
+    return received(call)

@@ -1,0 +1,74 @@
+"""Tools that ask more than one thing: at once, one after the other, or nothing but to be called again."""
+
+from __future__ import annotations
+
+from inspector.demo.call import Refused
+from inspector.demo.content import failure, form, result, text
+from inspector.demo.rpc import encode
+from inspector.demo.tools import Toolbox
+from inspector.demo.tools.asks import ASKS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from inspector.demo.call import Call
+
+box = Toolbox()
+
+
+def _chosen(answer: dict[str, Any], field: str) -> str | None:
+    """What was put into a field of a form; None if the form was not accepted."""
+    content = answer.get("content")
+    if answer.get("action") != "accept" or not isinstance(content, dict):
+        return None
+    return str(content.get(field, ""))
+
+
+@box.add("ask-several", title="Ask three things at once", hints=ASKS, patient=True)
+def ask_several(call: Call) -> dict[str, Any]:
+    """Asks the user, the client's model and for the client's roots, all at the same time."""
+    missing = call.missing("elicitation") or call.missing("sampling") or call.missing("roots")
+    if missing:
+        return failure(missing)
+    say = {"messages": [{"role": "user", "content": text("Say one word.")}], "maxTokens": 20}
+    colours = {"type": "string", "enum": ["red", "green", "blue"]}
+    colour = form(call.features, "Which colour do you like?", colour=colours)
+    try:
+        answers = call.ask(colour, ("sampling/createMessage", say), ("roots/list", {}))
+    except Refused as refusal:
+        return failure(f"The client refused one of three questions: {refusal}")
+    return result(*(encode(answer).decode() for answer in answers))
+
+
+@box.add("ask-twice", title="Ask a second time", hints=ASKS, patient=True)
+def ask_twice(call: Call) -> dict[str, Any]:
+    """Asks with a form, and then with another one that depends on what was answered to the first."""
+    missing = call.missing("elicitation")
+    if missing:
+        return failure(missing)
+    try:
+        names = {"Europe": ["Bergen", "Lisbon"], "Asia": ["Kyoto", "Hanoi"]}
+        region = {"type": "string", "title": "Continent", "enum": list(names)}
+        continent = _chosen(call.ask(form(call.features, "Where do you want to go?", continent=region))[0], "continent")
+        if continent is None:
+            return result("Then you stay at home.")
+        towns = {"type": "string", "title": "Town", "enum": names.get(continent, ["Nowhere"])}
+        town = _chosen(call.ask(form(call.features, f"Where in {continent}?", town=towns))[0], "town")
+    except Refused as refusal:
+        return failure(f"The client refused a question: {refusal}")
+    return result(f"You only get as far as {continent}." if town is None else f"Have a good time in {town}!")
+
+
+@box.add(
+    "come-back",
+    {"times": {"type": "integer", "minimum": 0, "maximum": 100, "default": 2}},
+    title="Come back later",
+    hints=ASKS,
+)
+def come_back(call: Call) -> dict[str, Any]:
+    """Asks nothing, but has the client call again a few times before it answers (2026-07-28)."""
+    times = int(call.arguments.get("times", 2))
+    for _ in range(times):
+        call.come_back()
+    return result(f"Here you are; nobody had to wait more than {times} times.")
