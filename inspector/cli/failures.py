@@ -1,37 +1,12 @@
-"""Errors that nobody expected: the traceback goes to the log file, one sentence to the user."""
+"""Errors that nobody expected, on the event loop of a command: logged, and the command ends with one sentence."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
 
+from inspector.config.logfile import remark, report
 from inspector.errors import InspectorError
-
-
-def report(error: BaseException) -> InspectorError:
-    """Write the traceback to the log file; returns what to tell the user of it."""
-    try:
-        where = f"The traceback is in {_log('inspector failed', error)}."
-    except (InspectorError, OSError):
-        where = "The log file cannot be written, so the traceback is lost."
-    problem = InspectorError(f"Inspector itself failed: {type(error).__name__}.", hint=f"{where} Please report it.")
-    problem.code = "internal"
-    return problem
-
-
-def _log(headline: str, error: BaseException | None) -> str:
-    import traceback
-    from datetime import UTC, datetime
-
-    from inspector.config import paths
-
-    path = paths.log_file()
-    with paths.private_open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {headline}\n")
-        if error is not None:
-            file.writelines(traceback.format_exception(error))
-        file.write("\n")
-    return str(path)
 
 
 class Unexpected:
@@ -53,10 +28,7 @@ class Unexpected:
         if isinstance(error, InspectorError):
             return
         if error is None:  # A remark of the loop, such as a task that was not awaited.
-            try:
-                _log(str(context.get("message")), None)
-            except (InspectorError, OSError):
-                pass
+            remark(str(context.get("message")))
             return
         problem = report(error)
         if self.problem is None:

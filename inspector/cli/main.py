@@ -61,8 +61,8 @@ def run(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the outermost edge: the traceback goes to the log file
-        from inspector.cli.failures import report
         from inspector.cli.output import Output
+        from inspector.config.logfile import report
 
         problem = report(error)
         Output(json=as_json).error(problem)

@@ -35,12 +35,15 @@ from inspector.tui.screens.main import MainScreen
 from inspector.tui.screens.start import OpenTarget, StartScreen
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import DEFAULT, bundled, textual_theme
+from inspector.tui.unexpected import Unexpected, WatchedWorkers
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.scrollbars import WholeCells
 
 NOTIFIED = 1000
 """Characters of a notification that are shown."""
+PROBLEM_SECONDS = 60
+"""How long an error of the interface itself is shown."""
 
 
 def demo_target() -> StdioTarget:
@@ -97,12 +100,15 @@ class InspectorApp(KeysInOrder, App[int]):
         self.theme_switch = ThemeSwitch(self, paths.config_folder() / "themes", self._theme_problem)
         self.session: Session | RecordedSession | None = None
         self.crash: BaseException | None = None
+        self.unexpected = Unexpected(self._tell_problem)
+        self._workers = WatchedWorkers(self, self.unexpected)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The roles of the default theme, for style sheets that are read before a theme is worn."""
         return textual_theme(bundled(DEFAULT)).variables
 
     def on_mount(self) -> None:
+        self.unexpected.watch(asyncio.get_running_loop())
         if not self.is_headless:
             self._leave_on_signals()
         self.theme_switch.use(self.settings.theme)
@@ -143,6 +149,13 @@ class InspectorApp(KeysInOrder, App[int]):
 
     def on_copied(self, event: Copied) -> None:
         self.notify(f"Copied {event.what}.", timeout=3)
+
+    def _tell_problem(self, problem: InspectorError) -> bool:
+        """Say that something went wrong which nothing else on the screen tells of."""
+        if not self.is_running or self._exit:
+            return False
+        self.notify(f"{problem.message} {problem.hint}", severity="error", timeout=PROBLEM_SECONDS)
+        return True
 
     def _theme_problem(self, problem: ConfigError) -> None:
         self.notify(f"{problem.message} {problem.hint}", severity="warning", timeout=10)
@@ -211,6 +224,7 @@ def _run(make: Callable[[], InspectorApp], settings: Settings) -> int:
     sys.setswitchinterval(0.0005)
     app = make()
     code = app.run(mouse=settings.mouse)
-    if app.crash is not None:
-        raise app.crash
+    failure = app.crash or app.unexpected.untold
+    if failure is not None:
+        raise failure
     return code if code is not None else app.return_code or 0
