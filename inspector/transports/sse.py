@@ -78,9 +78,6 @@ class SseTransport:
         except TimeoutError:
             reading.cancel()
             raise self._nothing_came() from None
-        if self._error is not None:
-            raise self._error
-        self._open = True
 
     def _nothing_came(self) -> HttpError:
         where = self._began.address
@@ -178,6 +175,7 @@ class SseTransport:
             )
         self.requester.url = endpoint_url(text, self._began)
         if not self._named.done():
+            self._open = True
             self._named.set_result(None)
 
     # Sending

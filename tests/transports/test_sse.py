@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gzip
 import json
+from urllib.parse import unquote
 
 import pytest
 
@@ -312,6 +313,7 @@ async def test_a_stream_that_never_names_an_endpoint(serve, sse, hasty):
     error = await refused(sse, web.url, **hasty)
     assert type(error) is NoSseEndpoint
     assert "names no endpoint" in error.message
+    await sse.made[0].sink.until(lambda: not sse.made[0].transport._tasks)
 
 
 async def test_comments_without_end_do_not_hold_up_the_verdict(serve, sse, hasty):
@@ -469,6 +471,19 @@ async def test_the_connection_ends_with_its_stream(serve, sse, how, words):
     assert event.fields["events"] == 1
 
 
+async def test_a_stream_that_ends_with_its_endpoint_is_noticed(serve, sse):
+    def ends(request, reply):
+        reply.stream()
+        reply.event("/m", event="endpoint")
+        reply.end()
+
+    web = await serve(ends)
+    client = await sse(web.url)
+    await client.sink.until(lambda: client.sink.losses)
+    with pytest.raises(HttpError, match="ended its event stream"):
+        client.notify("notifications/x")
+
+
 async def test_a_message_that_breaks_off_is_recorded(serve, sse):
     server = Server()
     web = await serve(server)
@@ -525,6 +540,8 @@ async def test_any_success_means_that_the_message_was_taken(serve, sse, status, 
     assert client.sink.failures == []
     assert client.sink.journal.index.invalid == 0
     assert {channel for channel, *_ in client.sink.batches} == {"get-1"}
+    await client.sink.until(lambda: not client.transport._posting)
+    assert bool(client.sink.lives("accepted")) is (body not in ("", "Accepted", "ok\n"))
 
 
 async def test_an_answer_in_the_body_as_well_is_recorded_and_not_handed_on_twice(serve, sse):
@@ -681,6 +698,16 @@ async def test_the_last_notifications_leave_while_the_stream_is_open(serve, sse)
     assert client.sink.losses == []
 
 
+async def test_a_stream_that_ends_while_we_close_is_no_loss(serve, sse):
+    server = Server()
+    server.posted = lambda request, reply: (server.end(), reply.body(202))
+    web = await serve(server)
+    client = await sse(web.url)
+    client.notify("notifications/cancelled")
+    await client.transport.close()
+    assert client.sink.losses == []
+
+
 async def test_a_redirected_post_is_followed_within_the_origin_and_remembered(serve, sse):
     server = Server()
 
@@ -749,16 +776,17 @@ async def test_a_session_id_is_never_recorded(serve, sse, endpoint, secret):
 
     def posted(request, reply):
         server.echo(request, reply)
-        server.say({"jsonrpc": "2.0", "method": "notifications/x", "params": {"you": secret}})
+        server.say({"jsonrpc": "2.0", "method": "notifications/x", "params": {"you": secret, "plain": unquote(secret)}})
 
     server.posted = posted
     web = await serve(server)
     client = await sse(web.url)
     await client.call("ping")
     await client.sink.until(lambda: len(client.sink.frames) == 2)
-    assert client.sink.frames[1].message["params"] == {"you": secret}
+    assert client.sink.frames[1].message["params"]["you"] == secret
     assert posts(web)[0].target.replace(";", "%3B") == endpoint.replace(";", "%3B")
     assert secret not in client.sink.text()
+    assert unquote(secret) not in client.sink.text()
     assert "‹redacted " in client.sink.events(Kind.SSE)[0].text
 
 
