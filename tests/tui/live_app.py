@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-import unicodedata
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from textual import events
-from textual.keys import _character_to_key, _get_unicode_name_from_key
 from textual.pilot import Pilot
 
 from inspector.client.answers import Standing
@@ -23,6 +18,7 @@ from inspector.demo.revisions import HANDSHAKE, Features
 from inspector.demo.world import World
 from inspector.tui.app import InspectorApp
 from inspector.tui.screens.main import MainScreen
+from tests.tui.quiet import wait_until
 from tests.tui.tui_screens import screen_lines, screen_text
 
 TESTS = Path(__file__).parents[1]
@@ -34,9 +30,6 @@ WIDE, MEDIUM, NARROW = (160, 45), (120, 35), (80, 24)
 TOOLS = len(World().tools(Features(HANDSHAKE[-1])))
 PROMPTS = len(World().prompts())
 """How many the demo server has."""
-
-PAUSE, TRIES = 0.03, 300
-"""Seconds between two looks at the screen, and how often it is looked at."""
 
 Live = tuple[InspectorApp, Pilot[int]]
 
@@ -66,30 +59,9 @@ async def running(
     more.setdefault("keep", False)
     app = InspectorApp(target, options, settings or Settings(), **more)
     async with app.run_test(size=size, notifications=True) as pilot:
-        pilot.press = partial(_press, app)  # type: ignore[method-assign]
         if until:
             await shows(app, pilot, until)
         yield app, pilot
-
-
-async def _press(app: InspectorApp, *keys: str) -> None:
-    """Press keys as fast as they are worked off. Textual's own waits until the whole process is idle, twice a key."""
-    driver = app._driver
-    assert driver is not None
-    for key in keys:
-        named = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
-        try:
-            character: str | None = unicodedata.lookup(_get_unicode_name_from_key(named))
-        except KeyError:
-            character = key if len(key) == 1 else None
-        event = events.Key(named, character)
-        event.set_sender(app)
-        driver.send_message(event)
-    for _ in range(TRIES):
-        await asyncio.sleep(0.01)
-        if not app._running or (app._key_under_way is None and not app._waiting_keys):
-            break
-    await asyncio.sleep(PAUSE)
 
 
 @asynccontextmanager
@@ -125,11 +97,8 @@ async def shows(app: InspectorApp, pilot: Pilot[Any], words: str) -> None:
 
 async def becomes(app: InspectorApp, pilot: Pilot[Any], so: Callable[[], bool], what: str = "so") -> None:
     """Wait until something is so; the screen is told where it never is."""
-    for _ in range(TRIES):
-        await pilot.pause(PAUSE)
-        if so():
-            return
-    raise AssertionError(f"never {what}:\n{screen_text(app)}")
+    if not await wait_until(app, so):
+        raise AssertionError(f"never {what}:\n{screen_text(app)}")
 
 
 async def click(app: InspectorApp, pilot: Pilot[Any], words: str, *, times: int = 1) -> None:

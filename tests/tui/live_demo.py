@@ -23,6 +23,7 @@ from inspector.tui.panes.catalog import CatalogPane
 from inspector.tui.panes.inbox import InboxPane
 from inspector.tui.panes.work import WorkPane
 from inspector.tui.panes.works import Work
+from tests.processes import ROOT
 from tests.tui.tui_screens import Stage, settle
 
 ASK = Standing(sampling="ask", elicitation="ask", roots="ask")
@@ -33,7 +34,8 @@ async def demo(
     *lists: Any, seconds: float = 60.0, standing: Standing = ASK, journal: Journal | None = None
 ) -> AsyncIterator[Session]:
     """A session on the demo server with some of its lists read."""
-    target = StdioTarget(command=(sys.executable, "-m", "inspector.demo", "--items", "30"))
+    command = (sys.executable, "-m", "inspector.demo", "--items", "30")
+    target = StdioTarget(command, env={"PYTHONPATH": str(ROOT)})
     session = Session(
         target, Journal.unnamed({}) if journal is None else journal, Options(timeout=seconds, standing=standing)
     )

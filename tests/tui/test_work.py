@@ -90,18 +90,18 @@ async def test_json_that_is_not_finished_waits_for_its_user(tmp_path: Path) -> N
 
 async def test_several_calls_run_at_once_each_with_its_item(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):
-        slow = await go(app, pilot, "tools", "slow")
+        forgotten = await go(app, pilot, "tools", "forget")
         await pilot.press("ctrl+r")
-        await settle(pilot, lambda: slow.is_running)
+        await settle(pilot, lambda: forgotten.is_running)
         await settle(pilot, lambda: "running" in screen_text(app))
         await go(app, pilot, "tools", "what-time")
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: "running" not in screen_text(app) and "last calls" in screen_text(app))
-        assert slow.is_running
-        await go(app, pilot, "tools", "slow")
+        assert forgotten.is_running
+        await go(app, pilot, "tools", "forget")
         await settle(pilot, lambda: "running" in screen_text(app))
         await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await settle(pilot, lambda: app.work.request.has_focus_within or app.work.running.has_focus_within)
         await pilot.press("escape")
         await settle(pilot, lambda: "You cancelled it after" in screen_text(app))
         await pilot.press("escape")
@@ -112,6 +112,7 @@ async def test_several_calls_run_at_once_each_with_its_item(tmp_path: Path) -> N
 async def test_a_call_that_takes_its_time_gets_the_focus_and_gives_it_back(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         await go(app, pilot, "tools", "slow")
+        await app.work.request.form.load({"seconds": 600})
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
         before = app.focused
@@ -124,9 +125,10 @@ async def test_a_call_that_takes_its_time_gets_the_focus_and_gives_it_back(tmp_p
 async def test_whoever_types_on_keeps_the_focus(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         work = await go(app, pilot, "tools", "slow")
+        await app.work.request.form.load({"seconds": 600})
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
-        app.work.on_request_pane_send(RequestPane.Send(work, {}))
+        app.work.on_request_pane_send(RequestPane.Send(work, {"seconds": 600}))
         app.work.request.on_form_view_changed(FormView.Changed(app.work.request.form))
         app.work.move_to_call(work)
         assert app.work.request.has_focus_within

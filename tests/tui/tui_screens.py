@@ -13,6 +13,7 @@ from textual.widget import Widget
 from inspector.errors import ConfigError
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.theme_switch import ThemeSwitch
+from tests.tui.quiet import wait_until
 
 
 class Stage(KeysInOrder, App[None]):
@@ -56,14 +57,10 @@ def screen_text(app: App[object]) -> str:
     return "\n".join(screen_lines(app))
 
 
-async def settle(pilot: Pilot[None], until: Callable[[], bool]) -> None:
+async def settle(pilot: Pilot[None], so: Callable[[], bool]) -> None:
     """Let the app run until something is so; a worker's result may take several turns."""
-    for _ in range(500):
-        if until():
-            await pilot.pause()
-            return
-        await pilot.pause(0.01)
-    raise AssertionError("never became so")
+    if not await wait_until(pilot.app, so):
+        raise AssertionError(f"never became so, the focus is on {pilot.app.focused}:\n{screen_text(pilot.app)}")
 
 
 async def burst(pilot: Pilot[None], *keys: str) -> None:

@@ -1,0 +1,149 @@
+"""Waiting for an app by what it has left to do, never by the clock or by how busy the machine is.
+
+Importing this makes every `Pilot` wait so. Textual's own sends a message to every widget and then sleeps until the
+process uses little CPU: a hundredth of a second at least, twice for each key, and on a busy machine it may see an app
+that merely was not given its turn as one that is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import textual.app
+import textual.pilot
+import textual.timer
+from textual._context import active_app
+from textual.app import App, ScreenStackError
+from textual.pilot import Pilot
+from textual.timer import Timer
+
+SOON = 0.06
+"""Seconds: what a timer would do once within them counts as left to do now, and is done without waiting for it."""
+
+ROUNDS = 12
+"""How often an app may find something new to do soon; one that always does is never quiet."""
+
+PATIENCE = 5.0
+"""Seconds after which an app counts as quiet though it works on, as under a flood."""
+
+NEVER = 30.0
+"""Seconds after which something never becomes so."""
+
+STAYS = 2.0
+"""Seconds after which a thread is no longer waited for: it stays, as one that follows a file."""
+
+_timers: weakref.WeakSet[Timer] = weakref.WeakSet()
+_sleeping: weakref.WeakKeyDictionary[asyncio.Task[Any], asyncio.Future[None]] = weakref.WeakKeyDictionary()
+_in_threads: weakref.WeakSet[asyncio.Future[Any]] = weakref.WeakSet()
+
+
+async def quiet(app: App[Any], *, threads: bool = True) -> None:
+    """Let the app work until it waits for something from outside: nothing is ready to run, to be drawn or due soon.
+
+    `threads` False does not wait for what its threads do.
+    """
+    loop = asyncio.get_running_loop()
+    end = loop.time() + PATIENCE
+    for _ in range(ROUNDS):
+        await _work_off(loop, end)
+        while threads and (busy := _threads(loop)):
+            done, staying = await asyncio.wait(busy, timeout=STAYS, return_when=asyncio.FIRST_COMPLETED)
+            if not done:
+                _in_threads.difference_update(staying)
+            await _work_off(loop, end)
+        if not _draw(app) and not _bring_forward(loop):
+            return
+
+
+async def wait_until(app: App[Any], so: Callable[[], bool]) -> bool:
+    """Wait until something is so and the app is quiet; False where it never is."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + NEVER
+    while loop.time() < end:
+        await quiet(app, threads=False)
+        if so():
+            await quiet(app)
+            return True
+        await asyncio.sleep(0.01)
+    return False
+
+
+async def _work_off(loop: Any, end: float) -> None:
+    """Until nothing is ready to run, twice in a row: in between the loop has looked at its files."""
+    idle = 0
+    while idle < 2 and loop.time() < end:
+        await asyncio.sleep(0)
+        idle = 0 if loop._ready else idle + 1
+
+
+def _threads(loop: asyncio.AbstractEventLoop) -> list[asyncio.Future[Any]]:
+    return [one for one in _in_threads if one.get_loop() is loop and not one.done()]
+
+
+def _draw(app: App[Any]) -> bool:
+    """Draw what waits for the next frame; False where nothing does."""
+    try:
+        screen = app.screen
+    except ScreenStackError:
+        return False
+    due = screen._layout_required or screen._scroll_required or screen._repaint_required or screen._recompose_required
+    if not app._running or app._exit or not (due or screen._dirty_widgets or screen._callbacks):
+        return False
+    screen._on_timer_update()
+    return True
+
+
+def _bring_forward(loop: asyncio.AbstractEventLoop) -> bool:
+    """Let the timers go off that do so once and soon; False where there is none."""
+    found = False
+    for timer in list(_timers):
+        asleep = _sleeping.get(timer._task) if timer._task is not None else None
+        if asleep is not None and not asleep.done() and asleep.get_loop() is loop:
+            asleep.set_result(None)
+            found = True
+    return found
+
+
+async def _sleep(seconds: float) -> None:
+    """The sleep of a timer, which `_bring_forward` may end."""
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    assert task is not None
+    _sleeping[task] = asleep = loop.create_future()
+    handle = loop.call_later(seconds, lambda: asleep.done() or asleep.set_result(None))
+    try:
+        await asleep
+    finally:
+        handle.cancel()
+
+
+def _start(self: Timer, start: Any = Timer._start) -> None:
+    if self._repeat == 0 and self._interval <= SOON:
+        _timers.add(self)
+    start(self)
+
+
+def _run_in_executor(self: Any, *words: Any, run: Any = asyncio.BaseEventLoop.run_in_executor) -> Any:
+    future = run(self, *words)
+    _in_threads.add(future)
+    return future
+
+
+async def _wait_for_idle(*_: float) -> None:
+    await quiet(active_app.get())
+
+
+async def _wait_for_screen(self: Pilot[Any], timeout: float = 0) -> bool:
+    await quiet(self.app)
+    return True
+
+
+Timer._start = _start  # type: ignore[method-assign]
+Pilot._wait_for_screen = _wait_for_screen  # type: ignore[method-assign]
+asyncio.BaseEventLoop.run_in_executor = _run_in_executor  # type: ignore[method-assign]
+textual.timer.sleep = _sleep  # type: ignore[attr-defined]
+for _module in (textual.app, textual.pilot):
+    _module.wait_for_idle = _wait_for_idle  # type: ignore[attr-defined]
