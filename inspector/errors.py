@@ -85,9 +85,16 @@ class ServerExited(ConnectionProblem):
 
 
 class HandshakeError(ConnectionProblem):
-    """The server was reached, but no common protocol revision or no usable answer to `initialize` was found."""
+    """The server was reached, but no common protocol revision or no usable answer to `initialize` was found.
+
+    `wants_modern`: the server refused the handshake as one does that knows only the era after it.
+    """
 
     code = "handshake"
+
+    def __init__(self, message: str, *, hint: str = "", wants_modern: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.wants_modern = wants_modern
 
 
 class HttpError(ConnectionProblem):

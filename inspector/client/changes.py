@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 Topic = Literal[
-    "phase", "server", "tools", "resources", "templates", "prompts", "calls", "inbox", "subscriptions", "log"
-]
+    "phase", "server", "tools", "resources", "templates", "prompts", "calls", "inbox", "subscriptions", "tasks",
+    "log",
+]  # fmt: skip
 
 
 class Changes:

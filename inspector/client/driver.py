@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from inspector.client.catalog import ListName
 from inspector.client.pending import Call
 from inspector.client.server import Server
 from inspector.journal.journal import Frame
@@ -23,6 +24,15 @@ class Driver(Protocol):
     def dress(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
         """The message for a call that has its id, and the HTTP header fields that go with it."""
 
+    def headers(self, method: str, params: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+        """The HTTP header fields of a request that is dressed already."""
+
+    def took(self, call: Call, n: int, message: dict[str, Any]) -> bool:
+        """Whether a call goes on in spite of its answer, message `n`; then the driver sees to its end."""
+
+    def took_page(self, name: ListName, n: int) -> None:
+        """A page of a list is in the catalogue; message `n` brought it."""
+
     def give_up(self, call: Call, reason: str) -> None:
         """Tell the server, by the era's and the transport's rule, that a call is cancelled."""
 
@@ -31,6 +41,9 @@ class Driver(Protocol):
 
     def on_notification(self, frame: Frame, message: dict[str, Any]) -> None:
         """The server tells something."""
+
+    async def listen(self) -> None:
+        """Ask to be told of list changes, where that has to be asked for."""
 
     async def set_log_level(self, level: str) -> None:
         """Choose which log messages the server sends."""

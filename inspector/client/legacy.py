@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from inspector import __version__
 from inspector.client.answers import TOPICS
-from inspector.client.catalog import KINDS
-from inspector.client.pending import Call, Progress
+from inspector.client.catalog import KINDS, ListName
+from inspector.client.pending import Call, Progress, server_error
 from inspector.client.server import Server
+from inspector.client.visits import UrlVisits, elicitations_of
 from inspector.errors import HandshakeError, NotOffered, ServerError
 from inspector.journal.findings import Finding
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
-from inspector.protocol.revisions import LEGACY, NEWEST_LEGACY, Era, features
+from inspector.protocol.jsonrpc import UNSUPPORTED_VERSION
+from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_LEGACY, Era, features
 
 if TYPE_CHECKING:
     from inspector.client.session import Session
@@ -29,11 +31,13 @@ class LegacyDriver:
 
     era: Era = "legacy"
     heeded = frozenset((
-        "notifications/progress", "notifications/resources/updated", "notifications/cancelled", *_CHANGED,
+        "notifications/progress", "notifications/resources/updated", "notifications/cancelled",
+        "notifications/elicitation/complete", "notifications/tasks/status", *_CHANGED,
     ))  # fmt: skip
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self._visits: dict[Call, UrlVisits] = {}
 
     async def open(self) -> Server:
         """`initialize`, choice of the revision, `notifications/initialized` (C-LIFE-01 … C-LIFE-06)."""
@@ -71,14 +75,18 @@ class LegacyDriver:
     def _refused(self, error: ServerError, offered: str) -> HandshakeError:
         """The server's own words, and what would work if it says so (C-LIFE-06)."""
         supported = error.data.get("supported") if type(error.data) is dict else None
+        wants_modern = error.rpc_code == UNSUPPORTED_VERSION
         if type(supported) is list and supported:
             names = ", ".join(str(item)[:40] for item in supported[:10])
             usable = [item for item in supported if item in LEGACY]
             hint = f"It supports: {names}." + (f" Try --protocol {usable[-1]}." if usable else "")
+            wants_modern = not usable and any(item in MODERN for item in supported)
         else:
             hint = "The server refused the handshake; its stderr and the message log may say why."
         return HandshakeError(
-            f"The server refused initialize at {offered}: {error.rpc_message} (error {error.rpc_code}).", hint=hint
+            f"The server refused initialize at {offered}: {error.rpc_message} (error {error.rpc_code}).",
+            hint=hint,
+            wants_modern=wants_modern,
         )
 
     def _unknown_revision(self, server: Server, n: int) -> None:
@@ -104,10 +112,38 @@ class LegacyDriver:
             params = {**(params or {}), "_meta": kept}
         return jsonrpc.request(call.id, call.method, params), ()
 
+    def headers(self, method: str, params: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+        """Nothing is said twice in this era."""
+        return ()
+
+    def took_page(self, name: ListName, n: int) -> None:
+        """Lists have no bearing on how this era speaks."""
+
     def give_up(self, call: Call, reason: str) -> None:
         """`notifications/cancelled`, on every transport (C-HTTP-18); never for `initialize` (C-LIFE-08)."""
-        if call.method != "initialize":
+        visits = self._visits.pop(call, None)
+        if visits is not None:
+            visits.withdraw()
+        if call.method not in ("initialize", "server/discover") and not call.held:
             self.session.notify("notifications/cancelled", {"requestId": call.id, "reason": reason})
+
+    def took(self, call: Call, n: int, message: dict[str, Any]) -> bool:
+        """Whether a call goes on in spite of its answer: it became a task, or URLs are to be visited first."""
+        error = message.get("error")
+        if error is None:
+            result = message.get("result")
+            if call.params is not None and "task" in call.params and type(result) is dict and "task" in result:
+                self.session.tasks.begin(call, n, result["task"])
+                return True
+            return False
+        if type(error) is not dict or error.get("code") != jsonrpc.URL_ELICITATION_REQUIRED or call.rounds:
+            return False
+        asked = elicitations_of(error)
+        if not asked or not self.session.server.features.elicitation_url:
+            return False
+        visits = self._visits[call] = UrlVisits(self.session, call, asked, server_error(error, call.method))
+        visits.ask(n)
+        return True
 
     def on_request(self, frame: Frame, message: dict[str, Any]) -> None:
         """Answer `ping` at once (C-PING-01), let questions wait in the inbox, refuse the rest (C-LIFE-10)."""
@@ -140,17 +176,22 @@ class LegacyDriver:
         params = message.get("params")
         params = cast(dict[str, Any], params) if type(params) is dict else {}
         if method == "notifications/progress":
-            call = session.pending.by_token(params.get("progressToken"))
-            if call is not None:
-                count = call.progress.count + 1 if call.progress else 1
-                call.touched(Progress(frame.n, frame.t, params, count))
-                session.changes.bump("calls")
+            on_progress(session, frame, params)
         elif method in _CHANGED:
             session.lists_changed(method)
         elif method == "notifications/resources/updated":
             session.subscriptions.updated(params.get("uri"), frame.n)
         elif method == "notifications/cancelled":
             session.inbox.withdraw(params.get("requestId"))
+        elif method == "notifications/tasks/status":
+            session.tasks.updated(frame.n, params)
+        elif method == "notifications/elicitation/complete":
+            for call, visits in list(self._visits.items()):
+                if visits.completed(params.get("elicitationId")):
+                    del self._visits[call]
+
+    async def listen(self) -> None:
+        """Nothing to ask for: this era tells of list changes by itself."""
 
     async def set_log_level(self, level: str) -> None:
         """`logging/setLevel` (C-LOG-01)."""
@@ -172,3 +213,12 @@ class LegacyDriver:
         """`notifications/roots/list_changed` (C-ROOT-01)."""
         if self.session.inbox.standing.roots is not None:
             self.session.notify("notifications/roots/list_changed")
+
+
+def on_progress(session: Session, frame: Frame, params: dict[str, Any]) -> None:
+    """`notifications/progress`, in either era (C-PROG-02)."""
+    call = session.pending.by_token(params.get("progressToken"))
+    if call is not None:
+        count = call.progress.count + 1 if call.progress else 1
+        call.touched(Progress(frame.n, frame.t, params, count))
+        session.changes.bump("calls")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from inspector.client.answers import Standing
+from inspector.client.verdicts import Verdicts
 from inspector.transports.base import HttpOptions
 
 
@@ -23,4 +24,6 @@ class Options:
     standing: Standing = field(default_factory=Standing)
     log_level: str = ""
     """Log messages wanted from the server (`debug` … `emergency`); empty: as the server likes."""
+    verdicts: Verdicts | None = None
+    """Where it is remembered which era a server speaks; None: nothing is."""
     http: HttpOptions = field(default_factory=HttpOptions)

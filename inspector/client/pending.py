@@ -77,6 +77,8 @@ class Call:
         """The request was answered, but the call goes on: the server wants input, or works on it as a task."""
         self.rounds = 0
         """How often the server wanted input before it answered (C-MRTR-04)."""
+        self.idle_rounds = 0
+        """How many of the last rounds in a row nobody had to be asked for."""
         self.extra: dict[str, Any] = {}
         """Parameters of the next request only: what the server wanted, for this call and no other (C-MRTR-03)."""
         self.task_id = ""

@@ -1,4 +1,4 @@
-"""What is known of the server: a reduction of its `initialize` answer. Lenient; the raw result is kept."""
+"""What is known of the server: a reduction of its answer to `initialize` or `server/discover`. Lenient."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ class Server:
         self.revision = revision or _text(self.raw.get("protocolVersion"))
         self.info = _dict(self.raw.get("serverInfo"))
         self.capabilities = _dict(self.raw.get("capabilities"))
+        self.how = ""
+        """How era and revision were found out, in a few words."""
         self.instructions = _text(self.raw.get("instructions"))
 
     @property

@@ -13,24 +13,26 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from inspector.client.answers import Inbox, Question
+from inspector.client.cache import Cache
 from inspector.client.catalog import KINDS, Catalog, ListName, SurfaceChange, compare
 from inspector.client.changes import Changes
 from inspector.client.driver import Driver
 from inspector.client.legacy import LegacyDriver
+from inspector.client.negotiation import Negotiation
 from inspector.client.options import Options
 from inspector.client.pending import Call, Pending
 from inspector.client.server import Server
 from inspector.client.subscriptions import Subscriptions
+from inspector.client.tasks import Tasks
 from inspector.client.wire import Wire
 from inspector.config.targets import HttpTarget, StdioTarget, Target
-from inspector.errors import InspectorError, NotOffered, ServerError, SessionLost, UsageError
+from inspector.errors import ConnectionProblem, InspectorError, NotOffered, ServerError, SessionLost, UsageError
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir
 from inspector.journal.index import State
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
-from inspector.protocol.revisions import LEGACY, NEWEST_MODERN
 from inspector.transports.base import Outgoing, Sink, Transport
 
 # Looking a member up in an enum costs more than the comparison; `on_frame` does it for each message.
@@ -57,6 +59,10 @@ def transport_for(target: Target, sink: Sink, options: Options) -> Transport:
         from inspector.transports.http import HttpTransport
 
         http = replace(options.http, headers=target.headers, proxy=target.proxy, verify=target.verify)
+        if target.transport == "sse":
+            from inspector.transports.sse import SseTransport
+
+            return SseTransport(target.url, sink, http)
         return HttpTransport(target.url, sink, http)
     raise UsageError(f"{target.describe()} is a recording.", hint="`inspector replay FILE` opens recordings.")
 
@@ -87,13 +93,20 @@ class Session:
         self.surface_changes: list[SurfaceChange] = []
         """What is different since the connection before this one."""
         self.subscriptions = Subscriptions(lambda: self.changes.bump("subscriptions"))
-        self.pending = Pending(self._tell_cancelled, lambda: self.changes.bump("calls"), self._explain_silence)
+        self.tasks = Tasks(self)
+        self.cache = Cache()
+        self.refused_tools: dict[str, list[str]] = {}
+        """Tools that must not be called by the rules of the transport, and why (C-HTTP-34)."""
+        self.pending = Pending(
+            self._tell_cancelled, lambda: self.changes.bump("calls"), self._explain_silence,
+            lambda call, n, message: self.driver.took(call, n, message),
+        )  # fmt: skip
         self.inbox = Inbox(self.options.standing, self._answer, lambda: self.changes.bump("inbox"), _defaults)
         self.inbox.on_open = self._pause_for
         self.inbox.on_closed = self._resume_for
         self.transport: Transport
         self.driver: Driver = LegacyDriver(self)
-        self._wire: Wire
+        self._listens = False
         self._next_id = 0
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stale: set[ListName] = set()
@@ -102,17 +115,11 @@ class Session:
     # Opening and closing
 
     async def open(self) -> None:
-        """Connect and shake hands. Raises what went wrong; `phase` and `error` say it too."""
+        """Connect, find out what the server speaks, agree. Raises what went wrong; `phase` and `error` say it too."""
         self.error = None
-        _check_speakable(self.target, self.options)
         self._set_phase("connecting")
-        self._wire = Wire(
-            self.journal, self, lambda: self.changes.bump("log"), heeded=lambda: self.driver.heeded
-        )  # fmt: skip
         try:
-            self.transport = self._connect(self.target, self._wire, self.options)
-            await self.transport.start()
-            self.server = await self.driver.open()
+            self.server = await Negotiation(self).open()
         except InspectorError as error:
             await self._fail(error)
             raise
@@ -121,12 +128,20 @@ class Session:
             self._set_phase("closed")
             raise
         self.journal.record_life(
-            "", "ready", revision=self.server.revision, era=self.server.era, transport=self.transport.name
-        )
+            "", "ready", revision=self.server.revision, era=self.server.era, transport=self.transport.name,
+            how=self.server.how,
+        )  # fmt: skip
         self._set_phase("ready")
         self.changes.bump("server")
         if self.options.log_level and self.server.can("logging"):
             self.run(self.driver.set_log_level(self.options.log_level))
+
+    async def attach(self, target: Target) -> None:
+        """Make a fresh connection to `target`, in the place of the one that was there. For the negotiation."""
+        await self._close_transport()
+        wire = Wire(self.journal, self, lambda: self.changes.bump("log"), heeded=lambda: self.driver.heeded)
+        self.transport = self._connect(target, wire, self.options)
+        await self.transport.start()
 
     async def _fail(self, error: InspectorError) -> None:
         self.error = error
@@ -151,7 +166,10 @@ class Session:
             await transport.close()
 
     async def reopen(self) -> None:
-        """Reconnect, or start the command again; lists are read anew and compared, subscriptions asked for again."""
+        """Reconnect, or start the command again; lists are read anew and compared, subscriptions asked for again.
+
+        Tasks that are not over are followed on.
+        """
         before = self.catalog.surface()
         wanted = list(self.subscriptions.uris)
         loaded = [name for name in KINDS if self.catalog[name].pages]
@@ -161,13 +179,18 @@ class Session:
         await self._close_transport()
         self._end_requests(SessionLost("The connection was closed to be made anew."))
         self.journal.record_life("", "reopen")
+        self.cache.forget()
         await self.open()
+        self.tasks.resume()
         await asyncio.gather(*(self.load(name) for name in loaded))
         self.surface_changes = compare(before, self.catalog.surface())
         self.subscriptions.uris.clear()
         for uri in wanted:
             with suppress(InspectorError):
                 await self.subscribe(uri)
+        if self._listens:
+            with suppress(InspectorError):
+                await self.listen()
         self.changes.bump("server")
 
     def _set_phase(self, phase: Phase) -> None:
@@ -184,18 +207,35 @@ class Session:
     # Sending
 
     def start(
-        self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None, progress: bool = True
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        progress: bool = True,
+        background: bool = False,
+        id: str | None = None,
     ) -> Call:
-        """Send a request and return at once. A connection that is gone shows in the call's result."""
+        """Send a request and return at once. A connection that is gone shows in the call's result.
+
+        `background` calls are the session's own; `id` is for requests that must leave the numbers as they are.
+        """
         loop = asyncio.get_running_loop()
         seconds = self.options.timeout if timeout is None else timeout
         call = Call(method, params, seconds, max(seconds, self.options.max_timeout), loop)
-        self._send_call(call, progress=progress)
+        call.background = background
+        self._send_call(call, progress=progress, id=id)
         return call
 
-    def _send_call(self, call: Call, *, progress: bool) -> None:
-        id = self._next_id
-        self._next_id += 1  # Never used twice in a session (C-BASE-03), nor after a reconnect.
+    def send_again(self, call: Call) -> None:
+        """Send a call that is not over once more, as a request of its own with a new id (C-MRTR-01, C-MOD-12)."""
+        self._send_call(call, progress=call.token is not None)
+        self.changes.bump("calls")
+
+    def _send_call(self, call: Call, *, progress: bool, id: int | str | None = None) -> None:
+        if id is None:
+            id = self._next_id
+            self._next_id += 1  # Never used twice in a session (C-BASE-03), nor after a reconnect.
         if call.outgoing is None:
             call.id = id
             self.pending.add(call)
@@ -246,7 +286,8 @@ class Session:
             call.id = message["id"]
             if type(call.id) is int and self._next_id <= call.id < 1 << 53:
                 self._next_id = call.id + 1
-            call.outgoing = Outgoing(data, message, call.id, call.method)
+            headers = self.driver.headers(call.method, call.params or {})
+            call.outgoing = Outgoing(data, message, call.id, call.method, headers)
             self.pending.add(call)
             try:
                 self.transport.send(call.outgoing)
@@ -266,6 +307,9 @@ class Session:
         event = "timeout" if call.fate == "timeout" else "cancel"
         self.journal.record_life("", event, **{"for": call.n, "reason": reason, "after_ms": round(call.elapsed * 1000)})
         self.driver.give_up(call, reason)
+        task = self.tasks.items.get(call.task_id)
+        if task is not None and call.held:
+            self.tasks.cancel(task)
         self.transport.abandon(call.id)
 
     def _explain_silence(self, call: Call) -> str:
@@ -312,9 +356,10 @@ class Session:
                 return
         if call is not None:
             # An error body with a foreign id is an answer all the same: the exchange says to what.
-            fate = "error" if isinstance(error, ServerError) else "lost"
+            fate = "lost" if isinstance(error, ConnectionProblem) else "error"
             self.journal.record_life("", fate, **{"for": call.n, "error": error.as_json()})
-            self.pending.fail(call, error)
+            if not isinstance(error, ServerError) or not self.driver.took(call, outgoing.n, _as_answer(error)):
+                self.pending.fail(call, error)
 
     async def _renew(self) -> None:
         """HTTP 404 to our session id: initialize again, without one (C-HTTP-12)."""
@@ -333,7 +378,7 @@ class Session:
     async def _resend(self, call: Call, renewed: asyncio.Task[Any]) -> None:
         await asyncio.wait([renewed])
         if call.fate == "pending":
-            self._send_call(call, progress=call.token is not None)
+            self.send_again(call)
 
     def on_lost(self, error: InspectorError) -> None:
         """The connection is gone: everything in flight ends with the reason."""
@@ -368,13 +413,20 @@ class Session:
 
     # Lists
 
-    async def load(self, name: ListName, *, page_limit: int = 0, cursor: str | None = None) -> None:
+    async def load(
+        self, name: ListName, *, page_limit: int = 0, cursor: str | None = None, fresh: bool = False
+    ) -> None:
         """Read a list, page by page, into the catalogue. What goes wrong stands in the list's `error`; what came stays.
 
-        `page_limit` pages at most (0: all), beginning at `cursor`.
+        `page_limit` pages at most (0: all), beginning at `cursor`. `fresh`: what is there is enough while the server
+        says that it is fresh (C-CACHE-02).
         """
         found = self.catalog[name]
+        if fresh and found.complete and self.cache.list_is_fresh(found.kind.method):
+            return
         found.begin()
+        if cursor is None:
+            self.cache.forget(found.kind.method)
         self.changes.bump(name)
         try:
             if not self.server.can(found.kind.capability):
@@ -383,6 +435,7 @@ class Session:
             while True:
                 call = self.start(found.kind.method, None if cursor is None else {"cursor": cursor}, progress=False)
                 cursor, trouble = found.page(await call.result())
+                self.driver.took_page(name, call.answer_n)
                 self.changes.bump(name)
                 if trouble:
                     self._cursor_finding(call.answer_n, found.kind.method, trouble)
@@ -426,9 +479,30 @@ class Session:
 
     # What a server offers
 
-    def call_tool(self, name: str, arguments: dict[str, Any] | None = None, *, timeout: float | None = None) -> Call:
-        """`tools/call`."""
-        return self.start("tools/call", {"name": name, "arguments": arguments or {}}, timeout=timeout)
+    def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        as_task: bool = False,
+        anyway: bool = False,
+    ) -> Call:
+        """`tools/call`. A tool that wants to be called as a task is; with `as_task` one that may be is too.
+
+        Raises `NotOffered` for a tool that the rules forbid to call, unless it is to be called `anyway`.
+        """
+        reasons = self.refused_tools.get(name)
+        if reasons and not anyway:
+            raise NotOffered(
+                f"The tool {name[:80]} must not be called over HTTP: {reasons[0]}.",
+                hint="The rule is the specification's (x-mcp-header). Only a request composed by hand sends it anyway.",
+            )
+        params: dict[str, Any] = {"name": name, "arguments": arguments or {}}
+        support = self.tasks.support(self.catalog["tools"].get(name) or {})
+        if support == "required" or (as_task and support == "optional"):
+            params["task"] = {}
+        return self.start("tools/call", params, timeout=timeout)
 
     def read_resource(self, uri: str) -> Call:
         """`resources/read`."""
@@ -472,24 +546,19 @@ class Session:
         await self.driver.unsubscribe(uri)
         self.subscriptions.remove(uri)
 
+    async def listen(self) -> None:
+        """Be told of list changes, also in the era where that has to be asked for; again after a reconnect."""
+        self._listens = True
+        await self.driver.listen()
+
     async def set_log_level(self, level: str) -> None:
         """Choose which log messages the server sends."""
         await self.driver.set_log_level(level)
 
 
-def _check_speakable(target: Target, options: Options) -> None:
-    """Refuse in words what was asked for and is not spoken."""
-    asked = options.protocol if options.protocol and options.protocol not in LEGACY else ""
-    if options.era == "modern" or asked:
-        raise UsageError(
-            f"Revision {asked or NEWEST_MODERN} is not spoken by this version of Inspector.",
-            hint=f"Leave --era and --protocol out, or choose one of {', '.join(LEGACY)}.",
-        )
-    if isinstance(target, HttpTarget) and target.transport == "sse":
-        raise UsageError(
-            "The HTTP+SSE transport of 2024-11-05 is not spoken by this version of Inspector.",
-            hint="Leave --transport out: Streamable HTTP is spoken.",
-        )
+def _as_answer(error: ServerError) -> dict[str, Any]:
+    """An error body that only its exchange assigns to a request, as the answer it is."""
+    return {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
 
 
 async def _quiet(work: Coroutine[Any, Any, Any]) -> None:

@@ -30,44 +30,50 @@ LOOKED_AT = 400
 
 
 def connection_steps(journal: Journal) -> list[Step]:
-    """The steps of the newest connection: command or address, start, noise, handshake, ready or end."""
+    """The steps of the newest connection: command or address, start, noise, negotiation, ready or end."""
     first = _last_start(journal)
     steps: list[Step] = []
     noise = 0
-    handshake: Step | None = None
     for n in range(first, min(len(journal), first + LOOKED_AT) + 1):
         kind = journal.index.kind(n)
         if kind in (Kind.LIFE, Kind.HTTP):
             step = _life_step(journal.event(n)) if kind == Kind.LIFE else _http_step(journal.event(n))
             if step is not None:
                 steps.append(step)
-                if step.title in ("ready", "failed", "exit"):
+                if step.title in ("ready", "failed"):
                     break
         elif kind == Kind.INVALID and noise < 3 and journal.index.dir(n) == Dir.RECV:
             noise += 1
             event = journal.event(n)
             if event.text.strip():
-                steps.append(
-                    Step(
-                        "stdout", "note", f"“{event.text.strip()[:200]}” is not JSON-RPC: kept, and skipped", event.t, n
-                    )
-                )
-        elif journal.index.method(n) == "initialize":
-            handshake = _handshake_step(journal, n) or handshake
-            if handshake is not None and handshake not in steps:
-                steps = [step for step in steps if step.title != "handshake"] + [handshake]
+                detail = f"“{event.text.strip()[:200]}” is not JSON-RPC: kept, and skipped"
+                steps.append(Step("stdout", "note", detail, event.t, n))
+        elif journal.index.method(n) in _ASKED:
+            step = _asked_step(journal, n)
+            if step is not None:
+                steps = [old for old in steps if (old.title, old.outcome) != (step.title, "waiting")] + [step]
     if steps and steps[-1].outcome == "failed":
         steps = [
-            replace(step, outcome="failed", detail="no answer to initialize") if step.outcome == "waiting" else step
+            replace(step, outcome="failed", detail=f"no answer to {_method_of(step.title)}")
+            if step.outcome == "waiting"
+            else step
             for step in steps
         ]
     return steps
 
 
+_ASKED = {"initialize": "handshake", "server/discover": "discover"}
+"""Requests that find out what a server speaks, and what their step is called."""
+
+
+def _method_of(title: str) -> str:
+    return next(method for method, name in _ASKED.items() if name == title)
+
+
 def _last_start(journal: Journal) -> int:
     index = journal.index
     for n in range(len(journal), 0, -1):
-        if index.kind(n) == Kind.LIFE and journal.event(n).fields.get("event") in ("spawn", "reopen"):
+        if index.kind(n) == Kind.LIFE and journal.event(n).fields.get("event") == "reopen":
             return n
     return 1
 
@@ -95,6 +101,8 @@ def _life_step(event: Event) -> Step | None:
     if name == "failed":
         error = fields.get("error")
         return Step("failed", "failed", str(error.get("message")) if type(error) is dict else "", event.t, event.n)
+    if name == "negotiation":
+        return Step("negotiation", "note", str(fields.get("text")), event.t, event.n)
     if name in ("retry", "reconnect", "redirect"):
         return Step(str(name), "note", _said(fields, "to", "why", "reason", "url"), event.t, event.n)
     return None
@@ -117,18 +125,26 @@ def _http_step(event: Event) -> Step | None:
     )
 
 
-def _handshake_step(journal: Journal, n: int) -> Step | None:
-    shape = journal.index.shape(n)
+def _asked_step(journal: Journal, n: int) -> Step | None:
+    shape, method = journal.index.shape(n), journal.index.method(n)
+    title = _ASKED[method]
     event = journal.event(n)
     if shape == Shape.REQUEST:
-        return Step("handshake", "waiting", "initialize was sent; no answer yet", event.t, n)
+        return Step(title, "waiting", f"{method} was sent; no answer yet", event.t, n)
     message = event.message
     if shape == Shape.RESULT and type(message) is dict:
         result = message.get("result")
-        info = result.get("serverInfo") if type(result) is dict else None
-        named = f"{info.get('name')} {info.get('version')}" if type(info) is dict else "no serverInfo"
-        revision = result.get("protocolVersion") if type(result) is dict else None
-        return Step("handshake", "ok", f"initialize: {named}, {revision}", event.t, n)
+        return Step(title, "ok", f"{method}: {_introduced(result if type(result) is dict else {})}", event.t, n)
     if shape == Shape.ERROR:
-        return Step("handshake", "failed", f"initialize was refused: {event.text[:300]}", event.t, n)
+        outcome: Outcome = "failed" if method == "initialize" else "note"
+        return Step(title, outcome, f"{method} was refused: {event.text[:300]}", event.t, n)
     return None
+
+
+def _introduced(result: dict[str, Any]) -> str:
+    """Name, version and revisions, from an answer of either era."""
+    meta = result.get("_meta")
+    info = result.get("serverInfo") or (meta.get("io.modelcontextprotocol/serverInfo") if type(meta) is dict else None)
+    named = f"{info.get('name')} {info.get('version')}" if type(info) is dict else "no serverInfo"
+    revisions = result.get("protocolVersion", result.get("supportedVersions"))
+    return f"{named}, {', '.join(map(str, revisions[:10])) if type(revisions) is list else revisions}"

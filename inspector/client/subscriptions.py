@@ -13,6 +13,8 @@ class Subscriptions:
         self.uris: dict[str, int] = {}
         """URI → number of the newest update in the journal, 0 before the first."""
         self.counts: dict[str, int] = {}
+        self.refused: list[str] = []
+        """What was asked for and the server does not tell: list changes by the filter's names, URIs."""
         self._changed = changed
 
     def __contains__(self, uri: str) -> bool:

@@ -19,6 +19,9 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 RESOURCE_NOT_FOUND = -32002
 URL_ELICITATION_REQUIRED = -32042
+HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
+UNSUPPORTED_VERSION = -32022
 USER_REJECTED = -1
 
 # The standard library's JSON is loaded anyway. pydantic_core is three to five times faster, but takes 50 ms to import:

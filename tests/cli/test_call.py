@@ -227,7 +227,8 @@ def test_standing_answers_answer_what_the_server_asks(
     given = next(message for message in messages if message.get("id") == "q")
     assert contains(given, answer)
     topic = method.partition("/")[0]
-    assert topic in messages[0]["params"]["capabilities"]
+    opened = next(message for message in messages if message.get("method") == "initialize")
+    assert topic in opened["params"]["capabilities"]
 
 
 def contains(whole: Any, part: Any) -> bool:

@@ -51,6 +51,7 @@ class Server:
 
 def make_session(server, **options):
     """A session that is not open yet."""
+    options.setdefault("era", "legacy")
     options.setdefault("standing", Standing(sampling="ask", elicitation="ask", roots="ask"))
     return Session(
         StdioTarget(("test",)),

@@ -75,14 +75,6 @@ async def test_the_offered_revision_can_be_pinned(connect):
         assert "elicitation" not in params["capabilities"]
 
 
-@pytest.mark.parametrize("options", [{"era": "modern"}, {"protocol": "2026-07-28"}, {"protocol": "1999-01-01"}])
-async def test_what_is_not_spoken_is_refused_before_anything_is_sent(options):
-    server = Server()
-    with pytest.raises(UsageError, match="not spoken"):
-        await make_session(server, **options).open()
-    assert server.seen == []
-
-
 async def test_an_unknown_revision_is_a_finding_and_no_end(connect):
     server = Server()
     server.initialize = server.initialize | {"protocolVersion": "2031-01-01"}
@@ -889,16 +881,6 @@ def test_transports_by_target():
 
     assert transport_for(StdioTarget(("x",)), None, Options()).name == "stdio"
     assert transport_for(HttpTarget("http://127.0.0.1:1/"), None, Options()).name == "http"
+    assert transport_for(HttpTarget("http://127.0.0.1:1/", transport="sse"), None, Options()).name == "sse"
     with pytest.raises(UsageError, match="is a recording"):
         transport_for(RecordingTarget(Path("a.mcp.jsonl")), None, Options())
-
-
-async def test_http_sse_is_refused_in_words():
-    from inspector.client.options import Options
-    from inspector.client.session import Session
-    from inspector.config.targets import HttpTarget
-    from inspector.journal.journal import Journal
-
-    session = Session(HttpTarget("http://127.0.0.1:1/sse", transport="sse"), Journal.unnamed({}), Options())
-    with pytest.raises(UsageError, match="not spoken"):
-        await session.open()

@@ -1,0 +1,190 @@
+"""The modern era's notification stream: one `subscriptions/listen` for all that is wanted, replaced when that changes.
+
+Source: specification 2026-07-28, "Subscriptions" (C-SUB-01 … C-SUB-03, C-CANC-03).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from inspector.client.catalog import KINDS
+from inspector.client.pending import Call
+from inspector.errors import InspectorError, NotOffered
+from inspector.journal.journal import Frame
+from inspector.protocol.jsonrpc import id_key
+
+if TYPE_CHECKING:
+    from inspector.client.session import Session
+
+FOR_EVER = float("inf")
+REOPENED = 5
+"""Attempts in a row to open a stream again that broke."""
+FIRST_PAUSE = 0.5
+"""Seconds before the first of them; each further one waits twice as long."""
+
+
+class Stream:
+    """One `subscriptions/listen`: what was asked for, and what the server agreed to once it has said so."""
+
+    def __init__(self, call: Call, wanted: dict[str, Any]) -> None:
+        self.call = call
+        self.wanted = wanted
+        self.agreed: dict[str, Any] | None = None
+        self.heard = asyncio.Event()
+        """It was acknowledged, or it is over."""
+
+
+class Listening:
+    """What the session wants to be told, and the stream that brings it."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.stream: Stream | None = None
+        self._lists = False
+        self._uris: list[str] = []
+        self._lock = asyncio.Lock()
+        self._opening: Stream | None = None
+
+    async def begin(self) -> None:
+        """Be told of changes of the lists for which the server offers that."""
+        if not self._lists and any(self._offered(kind.capability) for kind in KINDS.values()):
+            self._lists = True
+            await self._renew()
+
+    async def follow(self, uri: str) -> None:
+        """Be told of changes of a resource. Raises `NotOffered` if the server does not agree to it."""
+        if uri not in self._uris:
+            self._uris.append(uri)
+        try:
+            await self._renew()
+            agreed = self.stream.agreed if self.stream is not None else None
+            if agreed is not None and uri not in _texts(agreed.get("resourceSubscriptions")):
+                raise NotOffered(
+                    "The server does not agree to tell when this resource changes.",
+                    hint="Its acknowledgement in the message log shows what it agreed to.",
+                )
+        except InspectorError:
+            self._uris.remove(uri)
+            raise
+
+    async def unfollow(self, uri: str) -> None:
+        """Be told no longer."""
+        if uri in self._uris:
+            self._uris.remove(uri)
+            await self._renew()
+
+    def _offered(self, capability: str) -> bool:
+        return self.session.server.can(capability, "listChanged")
+
+    def _wanted(self) -> dict[str, Any]:
+        wanted: dict[str, Any] = {}
+        if self._lists:
+            wanted.update({
+                f"{kind.capability}ListChanged": True for kind in KINDS.values() if self._offered(kind.capability)
+            })  # fmt: skip
+        if self._uris:
+            wanted["resourceSubscriptions"] = list(self._uris)
+        return wanted
+
+    async def _renew(self) -> None:
+        """Open a stream for what is wanted now; the one before it is closed when the new one stands."""
+        async with self._lock:
+            before, wanted = self.stream, self._wanted()
+            if before is not None and before.wanted == wanted and before.call.fate == "pending":
+                return
+            self.stream = await self._open(wanted) if wanted else None
+            if before is not None:
+                before.call.cancel("replaced by another subscription" if wanted else "no longer wanted")
+
+    async def _open(self, wanted: dict[str, Any]) -> Stream:
+        """Ask, and wait for the acknowledgement. Raises what the server answered instead."""
+        session = self.session
+        call = session.start(
+            "subscriptions/listen", {"notifications": wanted}, timeout=FOR_EVER, progress=False, background=True
+        )
+        stream = self._opening = Stream(call, wanted)
+        call.on_result = lambda _call: self._ended(stream)
+        try:
+            async with asyncio.timeout(session.options.timeout):
+                await stream.heard.wait()
+        except TimeoutError:
+            call.cancel("it was not acknowledged")
+            raise NotOffered(
+                f"The server did not acknowledge the subscription within {session.options.timeout:g} s.",
+                hint="Message " + str(call.n) + " in the recording asked for it.",
+            ) from None
+        finally:
+            self._opening = None
+        if call.error is not None:
+            raise call.error
+        return stream
+
+    # What the server says
+
+    def acknowledged(self, frame: Frame, params: dict[str, Any]) -> None:
+        """The first message of a stream: what the server agreed to (C-SUB-01)."""
+        stream = self._opening
+        if stream is None or not self._is_of(stream, frame, params):
+            return
+        agreed = params.get("notifications")
+        stream.agreed = agreed if type(agreed) is dict else {}
+        self.session.subscriptions.refused = _missing(stream.wanted, stream.agreed)
+        self.session.changes.bump("subscriptions")
+        stream.heard.set()
+
+    def _is_of(self, stream: Stream, frame: Frame, params: dict[str, Any]) -> bool:
+        """By the subscription id, type included (C-SUB-02); over HTTP the stream it came on tells as well."""
+        meta = params.get("_meta")
+        id = meta.get("io.modelcontextprotocol/subscriptionId") if type(meta) is dict else None
+        if id is not None:
+            return id_key(id) == stream.call.id and type(id) is type(stream.call.id)
+        return self.session.journal.index.parents[frame.n - 1] == stream.call.n
+
+    def cancelled(self, params: dict[str, Any]) -> None:
+        """`notifications/cancelled` from the server: it ends the stream that it names (C-CANC-03)."""
+        for stream in (self.stream, self._opening):
+            if stream is not None and id_key(params.get("requestId")) == stream.call.id:
+                self.session.pending.done(stream.call, None)
+
+    def _ended(self, stream: Stream) -> None:
+        """The stream is over: at our wish, at the server's, or because it broke; only then it is opened again."""
+        stream.heard.set()
+        if stream is not self.stream or stream.call.fate == "cancelled":
+            return
+        session = self.session
+        self.stream = None
+        if stream.call.fate == "lost" and session.phase == "ready":
+            session.run(self._reopen())  # C-SUB-03
+        else:
+            session.subscriptions.refused = [*_names(stream.wanted)]
+        session.changes.bump("subscriptions")
+
+    async def _reopen(self) -> None:
+        pause = FIRST_PAUSE
+        for _ in range(REOPENED):
+            await asyncio.sleep(pause)
+            pause *= 2
+            if self.stream is not None:
+                return
+            try:
+                await self._renew()
+            except InspectorError:
+                continue
+            return
+
+
+def _names(wanted: dict[str, Any]) -> list[str]:
+    """What a filter asks for, one by one."""
+    names = [name for name, value in wanted.items() if value is True]
+    return names + _texts(wanted.get("resourceSubscriptions"))
+
+
+def _missing(wanted: dict[str, Any], agreed: dict[str, Any]) -> list[str]:
+    """What was asked for and not agreed to."""
+    known = set(_names(agreed))
+    return [name for name in _names(wanted) if name not in known]
+
+
+def _texts(value: Any) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if type(value) is list else []

@@ -1,0 +1,350 @@
+"""The era of per-request metadata (2026-07-28): no handshake, no session, no requests from the server.
+
+Source: specification 2026-07-28, "Base protocol" (`_meta`), "Versioning", "Multi Round-Trip Requests",
+"Subscriptions", "Cancellation", "Streamable HTTP".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, cast
+
+from inspector import __version__
+from inspector.client.catalog import KINDS, ListName
+from inspector.client.legacy import on_progress
+from inspector.client.listening import Listening
+from inspector.client.pending import Call
+from inspector.client.rounds import InputRound
+from inspector.client.server import Server
+from inspector.errors import HandshakeError, InputRefused, InspectorError, InvalidAnswer, NotOffered
+from inspector.journal.journal import Frame
+from inspector.protocol import jsonrpc
+from inspector.protocol.headers import ANNOTATION, HeaderParam, mirrored, request_headers
+from inspector.protocol.jsonrpc import HEADER_MISMATCH, UNSUPPORTED_VERSION
+from inspector.protocol.revisions import MODERN, NEWEST_MODERN, Era, features
+
+if TYPE_CHECKING:
+    from inspector.client.session import Session
+
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
+CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
+SERVER_KEY = "io.modelcontextprotocol/serverInfo"
+VERSION_FIELD = "MCP-Protocol-Version"
+
+MOST_ROUNDS = 10
+"""Rounds of input in a row that nobody had to be asked for, after which a call is given up (C-MRTR-04)."""
+MOST_ROUNDS_BY_HAND = 100
+FIRST_PAUSE = 0.05
+"""Seconds before the second retry for which the server wanted no input; each further one waits twice as long."""
+LONGEST_PAUSE = 5.0
+
+_CHANGED = {kind.changed for kind in KINDS.values()}
+
+
+class ModernDriver:
+    """Speaks the modern era on behalf of a session."""
+
+    era: Era = "modern"
+    heeded = frozenset((
+        "notifications/progress", "notifications/resources/updated", "notifications/cancelled",
+        "notifications/subscriptions/acknowledged", "notifications/tasks", *_CHANGED,
+    ))  # fmt: skip
+
+    def __init__(self, session: Session, revision: str = NEWEST_MODERN) -> None:
+        self.session = session
+        self.listening = Listening(session)
+        self.log_level = session.options.log_level
+        self._over_http = session.transport.name == "http"
+        self._mirrored: dict[str, tuple[HeaderParam, ...]] = {}
+        self._rounds: dict[Call, InputRound] = {}
+        self._speak(revision)
+
+    def _speak(self, revision: str) -> None:
+        """Choose the revision; its metadata is the same for every request."""
+        self.revision = revision
+        self._meta = {
+            VERSION_KEY: revision,
+            CLIENT_KEY: {"name": "inspector", "title": "Inspector", "version": __version__},
+            CAPABILITIES_KEY: self.session.inbox.standing.capabilities(features(revision)),
+        }
+        self._fields = ((VERSION_FIELD, revision),)
+
+    # Opening
+
+    async def open(self) -> Server:
+        """`server/discover`; a revision that the server wants instead is taken once (C-MOD-03, C-MOD-04)."""
+        for attempt in (1, 2):
+            call = self.discover(f"discover-{attempt}")
+            try:
+                result = await call.result()
+            except InspectorError as error:
+                if attempt == 1 and self.corrected(error):
+                    continue
+                raise
+            break
+        return self.opened(result, call.answer_n)
+
+    def discover(self, id: str) -> Call:
+        """Ask who the server is. A string id leaves the handshake's ids as they are, should it be needed after all."""
+        return self.session.start("server/discover", {}, progress=False, id=id)
+
+    def corrected(self, error: InspectorError) -> bool:
+        """Whether the same request may be sent once more: the revision is another now, or the header is made anew."""
+        code = getattr(error, "rpc_code", None)
+        if code == UNSUPPORTED_VERSION:
+            usable = [name for name in supported(error) if name in MODERN]
+            if usable:
+                self._speak(max(usable))
+            return bool(usable)
+        return code == HEADER_MISMATCH and self._over_http
+
+    def opened(self, result: Any, n: int) -> Server:
+        """Take in the answer to `server/discover`. Raises `HandshakeError` where no revision is in common."""
+        body = result if type(result) is dict else {}
+        versions = versions_of(body)
+        if versions and self.revision not in versions:
+            usable = [name for name in versions if name in MODERN]
+            if not usable:
+                raise HandshakeError(
+                    f"The server speaks {', '.join(versions[:10])}; Inspector speaks {', '.join(MODERN)} of that era.",
+                    hint="Try --era legacy.",
+                )
+            self._speak(max(usable))
+        meta = body.get("_meta")
+        info = meta.get(SERVER_KEY) if type(meta) is dict else None
+        described = {**body, "serverInfo": info if info is not None else body.get("serverInfo")}
+        self.session.transport.agreed(self.revision, version_header=False, resumable=False, listen=False)
+        self.session.cache.took("server/discover", None, body)
+        return Server(described, era="modern", revision=self.revision)
+
+    # Requests
+
+    def dress(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
+        """A request with the metadata that each must carry (C-MOD-01, C-MOD-02); what the user wrote there wins."""
+        params = call.params or {}
+        meta: dict[str, Any] = dict(self._meta)
+        if self.log_level and call.method != "server/discover":
+            meta[LOG_LEVEL_KEY] = self.log_level
+        theirs = params.get("_meta")
+        if type(theirs) is dict:
+            meta.update(theirs)
+        if progress:
+            call.token = meta.setdefault("progressToken", call.id)
+        params = {**params, **call.extra, "_meta": meta}
+        return jsonrpc.request(call.id, call.method, params), self.headers(call.method, params)
+
+    def headers(self, method: str, params: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+        """The header fields of a request over HTTP (C-HTTP-30, C-HTTP-31, C-HTTP-33)."""
+        if not self._over_http:
+            return ()
+        meta = params.get("_meta")
+        revision = meta.get(VERSION_KEY) if type(meta) is dict else None
+        version = self._fields if revision == self.revision else ((VERSION_FIELD, str(revision or self.revision)),)
+        name = params.get("name")
+        wanted = self._mirrored.get(name, ()) if method == "tools/call" and isinstance(name, str) else ()
+        return version + request_headers(method, params, wanted)
+
+    def took_page(self, name: ListName, n: int) -> None:
+        """New tools: which of their parameters are repeated in the header, and which tools break the rules for that.
+
+        The rules are the HTTP transport's; on stdio the annotations mean nothing (C-HTTP-34).
+        """
+        found = self.session.catalog[name]
+        if name != "tools" or not self._over_http:
+            return
+        if found.pages == 1:
+            self._mirrored.clear()
+            self.session.refused_tools.clear()
+        if ANNOTATION not in self.session.journal.event(n).text:
+            return
+        for tool in found.items:
+            wanted, reasons = mirrored(tool)
+            known = tool.get("name")
+            if isinstance(known, str):
+                self._mirrored[known] = wanted
+                if reasons:
+                    self.session.refused_tools[known] = reasons
+
+    def give_up(self, call: Call, reason: str) -> None:
+        """Close the request's stream (C-HTTP-36), or say `notifications/cancelled` (C-STDIO-07).
+
+        Nothing is in flight while the server waits for input: then only the questions are taken back.
+        """
+        asked = self._rounds.pop(call, None)
+        if asked is not None:
+            asked.withdraw()
+        if call.held or self.session.transport.close_stream(call.id):
+            return
+        self.session.notify("notifications/cancelled", {"requestId": call.id, "reason": reason})
+
+    # Answers
+
+    def took(self, call: Call, n: int, message: dict[str, Any]) -> bool:
+        """Whether a call goes on in spite of its answer: input is wanted, a task was made, the header was wrong."""
+        if message.get("error") is not None or "result" not in message:
+            return self._took_error(call, message.get("error"))
+        result = message["result"]
+        kind = result.get("resultType") if type(result) is dict else None
+        if kind == "complete" or kind is None:
+            self.session.cache.took(call.method, call.params, result, fresh=not call.rounds)
+            return False  # A missing one means complete (C-BASE-09); the judge says that it is missing.
+        if kind == "input_required":
+            self._wants_input(call, n, result)
+        elif kind == "task" and call.method == "tools/call":
+            self.session.tasks.begin(call, n, result)
+        else:
+            call.value = result
+            self.session.pending.fail(
+                call,
+                InvalidAnswer(
+                    f"The answer to {call.method} has the resultType {jsonrpc.excerpt(kind, 60)}, "
+                    "which it may not have: by the specification the answer is invalid.",
+                    hint=f"Message {n} in the recording shows it.",
+                ),
+            )
+        return True
+
+    def _took_error(self, call: Call, error: Any) -> bool:
+        code = error.get("code") if type(error) is dict else None
+        if call.resent or call.method == "server/discover":
+            return False
+        if code == HEADER_MISMATCH and call.method == "tools/call" and self._over_http:
+            call.resent = call.held = True
+            self.session.run(self._list_and_retry(call))  # C-HTTP-35
+            return True
+        if code == UNSUPPORTED_VERSION:
+            data = error.get("data")
+            offered = data.get("supported") if type(data) is dict else None
+            usable = [name for name in MODERN if type(offered) is list and name in offered]
+            if usable:
+                call.resent = True
+                self._speak(usable[-1])
+                self.session.send_again(call)
+                return True
+        return False
+
+    async def _list_and_retry(self, call: Call) -> None:
+        await self.session.load("tools", fresh=False)
+        if call.fate == "pending":
+            self.session.send_again(call)
+
+    def _wants_input(self, call: Call, n: int, result: dict[str, Any]) -> None:
+        """Fulfil what the server wants, then send the same request anew (C-MRTR-01 … C-MRTR-04)."""
+        session = self.session
+        requests = result.get("inputRequests")
+        problem = ""
+        if requests is None and "requestState" not in result:
+            problem = "it names neither inputRequests nor a requestState"
+        elif requests is not None and type(requests) is not dict:
+            problem = f"its inputRequests are {jsonrpc.excerpt(requests, 60)} and no object"
+        elif call.rounds >= MOST_ROUNDS_BY_HAND:
+            problem = f"it did so {call.rounds} times, which is the limit"
+        if problem:
+            session.pending.fail(call, self._no_input(call, problem, n))
+            return
+        state = {"requestState": result["requestState"]} if "requestState" in result else {}
+        call.held = True
+        call.alive()
+
+        def done(responses: dict[str, Any] | None, why: str) -> None:
+            asked = self._rounds.pop(call, None)
+            if call.fate != "pending":
+                return
+            if responses is None:
+                session.pending.fail(call, self._no_input(call, why, n))
+                return
+            # What somebody had to be asked for cannot go on for ever by itself.
+            call.rounds = call.rounds + 1
+            call.idle_rounds = 0 if asked is not None and asked.by_hand else call.idle_rounds + 1
+            if call.idle_rounds > MOST_ROUNDS:
+                why = f"it did so {MOST_ROUNDS} times in a row without an end"
+                session.pending.fail(call, self._no_input(call, why, n))
+                return
+            call.extra = {**({"inputResponses": responses} if responses else {}), **state}
+            if responses or call.idle_rounds < 2:
+                session.send_again(call)
+            else:
+                pause = min(FIRST_PAUSE * 2 ** (call.idle_rounds - 2), LONGEST_PAUSE)
+                session.run(self._retry_later(call, pause))
+
+        if requests:
+            asked = self._rounds[call] = InputRound(session.inbox, features(self.revision), requests, done)
+            asked.ask(n, call.n, session.journal.index.times[n - 1])
+        else:
+            done({}, "")
+
+    async def _retry_later(self, call: Call, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        if call.fate == "pending":
+            self.session.send_again(call)
+
+    def _no_input(self, call: Call, why: str, n: int) -> InputRefused:
+        what = f"{call.method} {call.name}".rstrip()
+        return InputRefused(
+            f"The server wants input before it answers {what}, and will not get it: {why}.",
+            hint=f"Message {n} in the recording shows what it asked for.",
+        )
+
+    # What the server sends by itself
+
+    def on_request(self, frame: Frame, message: dict[str, Any]) -> None:
+        """A server of this era must not ask by requests, and we must not answer one (C-MOD-11); the judge says so."""
+
+    def on_notification(self, frame: Frame, message: dict[str, Any]) -> None:
+        """Progress, what listening brings, the end of a subscription; the rest is for the log."""
+        session = self.session
+        method = message["method"]
+        params = message.get("params")
+        params = cast(dict[str, Any], params) if type(params) is dict else {}
+        if method == "notifications/progress":
+            on_progress(session, frame, params)
+        elif method in _CHANGED:
+            session.cache.changed(method)
+            session.lists_changed(method)
+        elif method == "notifications/resources/updated":
+            session.cache.updated(params.get("uri"))
+            session.subscriptions.updated(params.get("uri"), frame.n)
+        elif method == "notifications/subscriptions/acknowledged":
+            self.listening.acknowledged(frame, params)
+        elif method == "notifications/cancelled":
+            self.listening.cancelled(params)
+        elif method == "notifications/tasks":
+            session.tasks.updated(frame.n, params)
+
+    # What the user chooses
+
+    async def listen(self) -> None:
+        """Ask to be told of list changes. A server that offers none of them is not asked."""
+        await self.listening.begin()
+
+    async def set_log_level(self, level: str) -> None:
+        """From now on each request asks for log messages of this level (C-LOG-02)."""
+        self.log_level = level
+
+    async def subscribe(self, uri: str) -> None:
+        """Have the resource in the filter of the listening stream."""
+        if not self.session.server.can("resources", "subscribe"):
+            raise NotOffered("The server does not offer subscriptions to resources.")
+        await self.listening.follow(uri)
+
+    async def unsubscribe(self, uri: str) -> None:
+        """Take the resource out of the filter."""
+        await self.listening.unfollow(uri)
+
+    def roots_changed(self) -> None:
+        """Nothing to tell: roots are asked for when they are wanted (C-MOD-11)."""
+
+
+def supported(error: InspectorError) -> list[str]:
+    """The revisions that an error names as supported (C-MOD-03)."""
+    data = getattr(error, "data", None)
+    names = data.get("supported") if type(data) is dict else None
+    return [name for name in names if isinstance(name, str)][:100] if type(names) is list else []
+
+
+def versions_of(result: Any) -> list[str]:
+    """The `supportedVersions` of an answer to `server/discover`; empty where it is none."""
+    names = result.get("supportedVersions") if type(result) is dict else None
+    return [name for name in names if isinstance(name, str)][:100] if type(names) is list else []

@@ -1,0 +1,335 @@
+"""Which era a server speaks, over which transport: found out by asking, quickly, and without breaking the server.
+
+Source: specification 2026-07-28, "Versioning", "stdio: Backward Compatibility", "Streamable HTTP: Backward
+Compatibility" (C-MOD-04 … C-MOD-07, C-SSE-03). What was concluded from which answer is in the journal, as life events
+`negotiation`; how the verdict came about stands in the event `ready`.
+
+The order of things, `auto`:
+
+- Ask `server/discover`. An answer, or an error that only that era has, means modern; nothing else is asked.
+- Any other answer: the handshake on the same connection. No answer, or a child that died of the question: a fresh
+  child, since the first may be in a state that no handshake gets it out of, and the handshake there.
+- A handshake that is answered with the modern era's error about versions: modern after all, a slow one.
+- Over HTTP, a handshake that is refused as well: the same URL may be that of the older HTTP+SSE transport.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from inspector.client.legacy import LegacyDriver
+from inspector.client.modern import ModernDriver, supported, versions_of
+from inspector.client.pending import Call
+from inspector.client.server import Server
+from inspector.config.targets import HttpTarget, Target
+from inspector.errors import (
+    AuthorizationNeeded,
+    ConnectionProblem,
+    HandshakeError,
+    HttpError,
+    InspectorError,
+    RequestTimeout,
+    ServerError,
+    ServerExited,
+    SessionLost,
+)
+from inspector.protocol.jsonrpc import HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION
+from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_MODERN
+
+if TYPE_CHECKING:
+    from inspector.client.session import Session
+
+SILENT_AFTER = 1.0
+"""Seconds after a child has read the question, by which every server that answers at all has answered."""
+UNREAD_LIMIT = 10.0
+"""Seconds for a child to read it: some take long to start."""
+BLIND_LIMIT = 5.0
+"""Seconds for an answer where it cannot be seen whether the question was read."""
+_LOOK_EVERY = 0.01
+
+_PINNED = "pinned"
+_SILENT = "it did not answer server/discover"
+_EXITED = "it exited at server/discover"
+_STATUS = "it answered server/discover with status "
+
+_TRY_SSE = frozenset((400, 404, 405, 406, 410, 415, 501))
+"""Statuses of a POST after which the URL may be that of an HTTP+SSE server."""
+_NO_VERDICT = frozenset((429, 502, 503, 504))
+"""Statuses that say something of the moment, not of the server."""
+
+
+class Negotiation:
+    """Opens one connection of a session: chooses era, revision and transport."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.target: Target = session.target
+        self.options = session.options
+        self._began = time.perf_counter()
+        self._unheard = False
+        """The child ended without having read what it was asked: that was not the reason."""
+
+    async def open(self) -> Server:
+        """Connect and agree. Leaves transport and driver in the session. Raises what went wrong."""
+        era, protocol = self.options.era, self.options.protocol
+        if protocol in MODERN:
+            era = "modern"
+        elif protocol and era == "auto":
+            era = "legacy"  # The handshake can offer any revision, also one that nobody knows.
+        elif isinstance(self.target, HttpTarget) and self.target.transport == "sse":
+            era = "legacy"
+        if era == "legacy":
+            return await self._pinned_legacy()
+        if era == "modern":
+            return await self._pinned_modern()
+        return await self._auto()
+
+    def _step(self, step: str, text: str) -> None:
+        ms = round((time.perf_counter() - self._began) * 1000, 1)
+        self.session.journal.record_life("", "negotiation", step=step, text=text, ms=ms)
+
+    # Pinned
+
+    async def _pinned_legacy(self) -> Server:
+        await self._attach()
+        try:
+            return await self._handshake_or_sse(_PINNED)
+        except HandshakeError as error:
+            if error.wants_modern:
+                error.hint = "The server speaks the modern era only: try --era modern, or leave --era out."
+            raise
+
+    async def _pinned_modern(self) -> Server:
+        await self._attach()
+        driver = self._modern(self.options.protocol or NEWEST_MODERN)
+        try:
+            return self._found(await driver.open(), _PINNED)
+        except ServerError as error:
+            words = ", ".join(supported(error)[:10])
+            raise HandshakeError(
+                f"The server does not speak {driver.revision}: it answered server/discover with "
+                f"error {error.rpc_code}: {error.rpc_message}" + (f" It supports: {words}." if words else ""),
+                hint="Try --era legacy, or leave --era and --protocol out.",
+            ) from error
+        except (RequestTimeout, ServerExited) as error:
+            error.hint = "A server of the handshake era may do that: try --era legacy, or leave --era out."
+            raise
+
+    # By asking
+
+    async def _auto(self) -> Server:
+        remembered = self.options.verdicts.get(self.target) if self.options.verdicts is not None else None
+        if remembered is not None and remembered.era == "legacy":
+            server = await self._as_remembered(remembered.transport, f"{remembered.server}\0{remembered.revision}")
+            if server is not None:
+                return server
+        await self._attach()
+        driver = self._modern(NEWEST_MODERN)
+        verdict = await self._probe(driver)
+        if isinstance(verdict, Server):
+            return self._found(verdict, "it answered server/discover")
+        return await self._handshake_after(verdict)
+
+    async def _as_remembered(self, transport: str, known: str) -> Server | None:
+        """The handshake without a question before it. None where that does not work any more."""
+        self._step("remembered", f"this server spoke the handshake era over {transport} before")
+        verdicts = self.options.verdicts
+        assert verdicts is not None
+        try:
+            await self._attach(sse=transport == "sse")
+            server = await self._handshake()
+        except AuthorizationNeeded:
+            raise
+        except InspectorError as error:
+            verdicts.forget(self.target)
+            self._step("wrong", f"it does not any more: {error.message}")
+            return None
+        if f"{_named(server)}\0{server.revision}" != known:
+            verdicts.forget(self.target)  # Another version: what it speaks is found out at the next start.
+            return self._ready(server, "remembered")
+        return self._found(server, "remembered")
+
+    async def _probe(self, driver: ModernDriver) -> Server | str:
+        """Ask `server/discover`. The server, or in words why the handshake is to be tried."""
+        for attempt in (1, 2):
+            call = driver.discover(f"discover-{attempt}")
+            error = await self._answer_to(call)
+            if error is None:
+                if not versions_of(call.value):
+                    return "its answer to server/discover names no supportedVersions"
+                if not any(name in MODERN for name in versions_of(call.value)) and any(
+                    name in LEGACY for name in versions_of(call.value)
+                ):
+                    return "it names revisions of the handshake era only"
+                return driver.opened(call.value, call.answer_n)
+            if attempt == 1 and driver.corrected(error):
+                self._step("again", error.message)
+                continue
+            return self._read_error(error)
+        raise AssertionError  # the second attempt returns or raises
+
+    def _read_error(self, error: InspectorError) -> str:
+        """What an error says of the server's era. Raises it where it says nothing, or where only it can be shown."""
+        if isinstance(error, RequestTimeout):
+            return _SILENT
+        if isinstance(error, ServerExited) and not self._unheard:
+            return _EXITED
+        if isinstance(error, ServerError):
+            names = supported(error)
+            if error.rpc_code == UNSUPPORTED_VERSION and names and not any(name in LEGACY for name in names):
+                raise HandshakeError(
+                    f"The server speaks {', '.join(names[:10])}; Inspector speaks {', '.join((*LEGACY, *MODERN))}.",
+                    hint="A newer Inspector may be needed.",
+                ) from error
+            if error.rpc_code in (HEADER_MISMATCH, MISSING_CAPABILITY):
+                raise error
+            return f"it answered server/discover with error {error.rpc_code}"
+        if isinstance(error, HttpError) and error.status is not None and error.status not in _NO_VERDICT:
+            return f"{_STATUS}{error.status}"
+        if isinstance(error, SessionLost):
+            return f"{_STATUS}404"
+        raise error
+
+    async def _answer_to(self, call: Call) -> InspectorError | None:
+        """Wait for as long as an answer can be hoped for; then give the call up, without a word to the server."""
+        transport = self.session.transport
+        answered = asyncio.ensure_future(call.result())
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        read_at: float | None = None
+        self._unheard = False
+        try:
+            while True:
+                done, _ = await asyncio.wait([answered], timeout=_LOOK_EVERY)
+                if done:
+                    await answered
+                    return None
+                now, unread = loop.time(), transport.unread()
+                if unread is None:
+                    silent = now - began > min(BLIND_LIMIT, self.options.timeout)
+                else:
+                    if unread == 0 and read_at is None:
+                        read_at = now
+                    silent = read_at is not None and now - read_at > SILENT_AFTER
+                    silent = silent or now - began > min(UNREAD_LIMIT, self.options.timeout)
+                if silent:
+                    break
+        except InspectorError as error:
+            self._unheard = read_at is None and transport.unread() not in (0, None)
+            return error
+        waited = loop.time() - began
+        silence = RequestTimeout(f"No answer to server/discover within {waited:.1f} s.")
+        self.session.journal.record_life(
+            "", "timeout", **{"for": call.n, "reason": "no answer", "after_ms": round(waited * 1000)}
+        )
+        self.session.pending.fail(call, silence)
+        transport.abandon(call.id)
+        await asyncio.wait([answered])
+        answered.exception()
+        return silence
+
+    # The handshake, and what is behind its failure
+
+    async def _handshake_after(self, why: str) -> Server:
+        """The handshake after a question that was not answered as a modern server does."""
+        over_http = self.session.transport.name == "http"
+        fresh = over_http
+        if why in (_SILENT, _EXITED) and not over_http:
+            self._step("respawn", f"{why}: a server of the handshake era, started anew")
+            await self._attach()
+            fresh = True
+        else:
+            self._step("legacy", f"{why}: the handshake is tried")
+        try:
+            return await self._handshake_or_sse(why)
+        except HandshakeError as error:
+            if error.wants_modern:
+                return await self._modern_after_all(error)
+            if fresh:
+                raise
+            return await self._respawned(error)
+        except ServerExited as error:
+            if fresh:
+                raise
+            return await self._respawned(error)
+
+    async def _respawned(self, error: ConnectionProblem) -> Server:
+        """The handshake failed on a child that was asked something else before: a fresh one is not guilty of that."""
+        self._step("respawn", f"{error.message} The server is started anew")
+        await self._attach()
+        return self._found(await self._handshake(), "the handshake, on a fresh start")
+
+    async def _modern_after_all(self, error: HandshakeError) -> Server:
+        self._step("modern", f"{error.message} It is asked once more")
+        driver = self._modern(NEWEST_MODERN)
+        try:
+            return self._found(await driver.open(), "it refused the handshake")
+        except ServerError:
+            raise error from None
+
+    async def _handshake_or_sse(self, why: str) -> Server:
+        """The handshake; where HTTP refuses it, the same URL as that of an HTTP+SSE server (C-SSE-03).
+
+        A path that ends in `/sse` and has refused one POST already is not sent a second.
+        """
+        refused: HttpError | None = None
+        if not (why.startswith(_STATUS) and _path(self.target).endswith("/sse")):
+            try:
+                return self._found(await self._handshake(), why)
+            except HttpError as error:
+                if error.status not in _TRY_SSE or not self._may_be_sse():
+                    raise
+                refused = error
+        self._step("sse", "the POST was refused: an event stream is asked for at the same URL")
+        try:
+            await self._attach(sse=True)
+        except HttpError as error:
+            if refused is None or error.status is None:
+                raise
+            raise refused from error
+        how = "its event stream names an endpoint"
+        return self._found(await self._handshake(), why if why == _PINNED else how)
+
+    def _may_be_sse(self) -> bool:
+        return isinstance(self.target, HttpTarget) and self.target.transport == "auto"
+
+    # Pieces
+
+    async def _attach(self, *, sse: bool = False) -> None:
+        """A fresh connection, by the transport that the target wants or the older one of HTTP."""
+        target = self.target
+        if sse and isinstance(target, HttpTarget):
+            target = replace(target, transport="sse")
+        await self.session.attach(target)
+
+    def _modern(self, revision: str) -> ModernDriver:
+        driver = ModernDriver(self.session, revision)
+        self.session.driver = driver
+        return driver
+
+    async def _handshake(self) -> Server:
+        driver = self.session.driver = LegacyDriver(self.session)
+        return await driver.open()
+
+    def _found(self, server: Server, how: str) -> Server:
+        """What was found out is said, and remembered."""
+        verdicts = self.options.verdicts
+        if verdicts is not None and how != _PINNED:
+            name = self.session.transport.name
+            verdicts.put(self.target, server.era, server.revision, name, _named(server))
+        return self._ready(server, how)
+
+    def _ready(self, server: Server, how: str) -> Server:
+        server.how = how
+        return server
+
+
+def _named(server: Server) -> str:
+    return f"{server.name} {server.version}"[:200]
+
+
+def _path(target: Target) -> str:
+    return target.url.partition("?")[0].rstrip("/") if isinstance(target, HttpTarget) else ""

@@ -1,0 +1,100 @@
+"""Input that the server wants for a call of ours: several questions at once, all of which must be answered.
+
+One class serves the modern era's `input_required` results (C-MRTR-01), the tasks that want input (C-TASK-02) and the
+URLs of error -32042 (C-ELIC-05): each puts its questions into the same inbox as the handshake era's server requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from inspector.client.answers import TOPICS, Inbox, Question
+from inspector.protocol.jsonrpc import excerpt
+from inspector.protocol.revisions import Features
+
+MOST_QUESTIONS = 100
+"""Questions that one answer of the server may ask."""
+
+
+class InputRound:
+    """The questions of one answer. `done(responses, why)` is called once: with all results by key, or with None."""
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        features: Features,
+        requests: dict[str, Any],
+        done: Callable[[dict[str, Any] | None, str], None],
+    ) -> None:
+        self.inbox = inbox
+        self.requests = requests
+        self.responses: dict[str, Any] = {}
+        self.by_hand = False
+        """Somebody had to be asked."""
+        self._offered = inbox.standing.capabilities(features)
+        self._questions: list[Question] = []
+        self._done = done
+        self._over = False
+
+    def ask(self, n: int, parent: int, t: int) -> None:
+        """Put the questions of message `n` to the inbox; `parent` is the request of ours that was answered by them."""
+        problem = self._problem()
+        if problem:
+            self._end(None, problem)
+            return
+        for key, request in self.requests.items():
+            params = request.get("params")
+            question = self.inbox.ask(
+                n,
+                key,
+                TOPICS[request["method"]],
+                params if type(params) is dict else {},
+                parent,
+                t,
+                reply=self._answered,
+            )
+            if self._over:
+                self.inbox.drop(question)
+                return
+            self._questions.append(question)
+            self.by_hand = self.by_hand or question.state == "open"
+
+    def _problem(self) -> str:
+        """Why this cannot be asked: no requests, a method that is none of ours, a capability that we do not declare."""
+        if len(self.requests) > MOST_QUESTIONS:
+            return f"it asks {len(self.requests)} things at once; more than {MOST_QUESTIONS} are not answered"
+        for key, request in self.requests.items():
+            method = request.get("method") if type(request) is dict else None
+            topic = TOPICS.get(method) if isinstance(method, str) else None
+            if topic is None:
+                return f"its input request {excerpt(key, 60)} is {excerpt(method, 60)}, which no client answers"
+            if topic not in self._offered:
+                return f"its input request {excerpt(key, 60)} is {method}, which was not declared"
+            if topic == "elicitation" and not self._mode_is_offered(request.get("params")):
+                return f"its input request {excerpt(key, 60)} wants a mode of elicitation that was not declared"
+        return ""
+
+    def _mode_is_offered(self, params: Any) -> bool:
+        mode = params.get("mode", "form") if type(params) is dict else "form"
+        return isinstance(mode, str) and (mode == "form" or mode in self._offered["elicitation"])
+
+    def _answered(self, question: Question, result: Any, error: tuple[int, str] | None) -> None:
+        if self._over:
+            return
+        if error is not None:
+            self._end(None, f"the {question.topic} request was refused")
+            return
+        self.responses[question.id] = result
+        if len(self.responses) == len(self.requests):
+            self._end(self.responses, "")
+
+    def withdraw(self) -> None:
+        """The call is over: nobody wants the answers."""
+        self._over = True
+        for question in self._questions:
+            self.inbox.drop(question)
+
+    def _end(self, responses: dict[str, Any] | None, why: str) -> None:
+        self.withdraw()
+        self._done(responses, why)

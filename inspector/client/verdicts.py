@@ -1,0 +1,103 @@
+"""What is remembered of servers between runs: which era each spoke, so that it need not be found out anew.
+
+Only a handshake verdict saves anything: the probe for the modern era is that era's first request anyway.
+Source: specification 2026-07-28, "Versioning", "Backward Compatibility" (C-MOD-07).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from inspector.config.targets import HttpTarget, StdioTarget, Target
+from inspector.protocol.revisions import Era
+
+EXPIRES = 7 * 24 * 3600.0
+"""Seconds after which a verdict is looked into again: a server that was upgraded still answers the handshake."""
+KEPT = 500
+_LARGEST = 1 << 20
+
+
+class Verdict(NamedTuple):
+    """How a server was spoken to, and when."""
+
+    era: Era
+    revision: str
+    transport: str
+    """`stdio`, `http` or `sse`."""
+    server: str
+    """Name and version, as the server gave them."""
+    at: float
+    """Seconds since 1970."""
+
+
+class Verdicts:
+    """A small file of verdicts by target. Memory only: what cannot be read or written is forgotten without a word."""
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self.path = path
+        self._clock = clock
+
+    def get(self, target: Target) -> Verdict | None:
+        """What is remembered of a target and still holds."""
+        found = self._read().get(key_of(target))
+        verdict = _verdict(found) if found is not None else None
+        if verdict is None or not 0 <= self._clock() - verdict.at < EXPIRES:
+            return None
+        return verdict
+
+    def put(self, target: Target, era: Era, revision: str, transport: str, server: str) -> None:
+        """Remember how a target was opened. A verdict that is confirmed keeps its age, so that it expires."""
+        before = self.get(target)
+        new = Verdict(era, revision, transport, server[:200], self._clock())
+        if before is None or before[:-1] != new[:-1]:
+            known = self._read()
+            known.pop(key_of(target), None)
+            known[key_of(target)] = new._asdict()
+            self._write(dict(list(known.items())[-KEPT:]))
+
+    def forget(self, target: Target) -> None:
+        """What was remembered turned out wrong."""
+        known = self._read()
+        if known.pop(key_of(target), None) is not None:
+            self._write(known)
+
+    def _read(self) -> dict[str, Any]:
+        with suppress(OSError, ValueError, RecursionError):
+            if self.path.stat().st_size <= _LARGEST:
+                found = json.loads(self.path.read_bytes())
+                return found if type(found) is dict else {}
+        return {}
+
+    def _write(self, known: dict[str, Any]) -> None:
+        from inspector.config.paths import write_private
+
+        with suppress(OSError):
+            write_private(self.path, json.dumps(known, ensure_ascii=False, indent=1).encode())
+
+
+def key_of(target: Target) -> str:
+    """What makes a target another one: command, folder, names of variables; or the URL without its query."""
+    if isinstance(target, StdioTarget):
+        parts = ["stdio", *target.command, target.cwd or "", *sorted(target.env or {})]
+    elif isinstance(target, HttpTarget):
+        parts = ["http", target.url.partition("?")[0], target.transport]
+    else:
+        parts = ["other", target.label]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _verdict(found: Any) -> Verdict | None:
+    if type(found) is not dict:
+        return None
+    texts = [found.get(name) for name in ("era", "revision", "transport", "server")]
+    at: Any = found.get("at")
+    if not all(isinstance(text, str) for text in texts) or type(at) not in (int, float):
+        return None
+    era: Era = "modern" if texts[0] == "modern" else "legacy"
+    return Verdict(era, str(texts[1]), str(texts[2]), str(texts[3]), float(at))
