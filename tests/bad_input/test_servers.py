@@ -20,7 +20,8 @@ from inspector.errors import RequestCancelled
 from inspector.journal.format import Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
-from inspector.transports.stdio import FIRST_READ, MANY_LINES, StdioTransport
+from inspector.transports.pipes import FIRST_READ, MANY_LINES
+from inspector.transports.stdio import StdioTransport
 from tests.bad_input.conftest import PATIENCE, Run, Running, Serve, is_one_sentence
 from tests.processes import left_of
 

@@ -15,8 +15,10 @@ from inspector.client.wire import Wire
 from inspector.errors import InspectorError, LimitReached, ServerExited, SpawnError
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
+from inspector.transports import stdio
 from inspector.transports.base import Outgoing
-from inspector.transports.stdio import StdioTransport, child_environment, describe_status
+from inspector.transports.child import child_environment, describe_status, exit_status
+from inspector.transports.stdio import StdioTransport
 
 ECHO = "import sys\nfor line in sys.stdin.buffer:\n  sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"
 
@@ -283,6 +285,150 @@ grandchild = subprocess.Popen([sys.executable, "-S", "-c", "import signal, time;
 sys.stdout.write('{"id":1,"result":[%d,%d]}' % (os.getpid(), grandchild.pid) + chr(10)); sys.stdout.flush()
 time.sleep(60)
 """
+
+
+LEAVES_ONE_BEHIND = """
+import os, subprocess, sys
+left = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"])
+os.write(1, b'{"id":1,"result":%d}' % left.pid + bytes([10]))
+os.write(2, b"no more" + bytes([10]))
+END
+"""
+
+
+@pytest.mark.parametrize("told_by_the_system", [True, False])
+@pytest.mark.parametrize(("end", "status"), [("os._exit(3)", 3), ("os._exit(0)", 0), ("os.kill(os.getpid(), 9)", -9)])
+async def test_a_server_that_ends_is_noticed_though_one_of_its_children_holds_its_output(
+    monkeypatch, end, status, told_by_the_system
+):
+    """What it leaves behind keeps the pipes open, and is ended."""
+    if not told_by_the_system:
+        monkeypatch.setattr(os, "pidfd_open", lambda pid: (_ for _ in ()).throw(OSError()))
+    async with Child(LEAVES_ONE_BEHIND.replace("END", end)) as child:
+        await child.listener.wait(lambda: child.listener.error)
+        error = child.listener.error
+        assert isinstance(error, ServerExited)
+        assert error.status == status
+        assert error.stderr == ("no more",)
+        assert "left behind" in error.hint
+        assert child.life("exit")[0]["status"] == status
+        with pytest.raises(ServerExited):
+            child.send({"method": "x"})
+        await gone(child.listener.frames[0].message["result"])
+
+
+async def test_what_arrives_after_the_end_of_the_server_is_heard_out(monkeypatch):
+    monkeypatch.setattr(stdio, "HEARD_OUT", 10)
+    code = """
+    import os, sys
+    parent = os.getpid()
+    if os.fork():
+        os._exit(3)
+    while os.getppid() == parent:
+        pass
+    os.write(1, b'{"id":1,"result":"late"}' + bytes([10]) + b'{"id":2,"res')
+    """
+    async with Child(code) as child:
+        await child.listener.wait(lambda: child.listener.error)
+        assert child.listener.frames[0].message["result"] == "late"
+        assert child.received(Kind.INVALID) == [b'{"id":2,"res']
+        assert child.listener.error.status == 3
+
+
+async def test_half_a_message_and_half_a_line_of_stderr_are_kept_when_the_rest_is_given_up():
+    code = """
+    import os, subprocess, sys
+    left = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"])
+    os.write(1, b'{"id":1,"res'); os.write(2, b"cannot go")
+    os._exit(1)
+    """
+    async with Child(code) as child:
+        await child.listener.wait(lambda: child.listener.error)
+        assert child.received(Kind.INVALID) == [b'{"id":1,"res']
+        assert child.listener.error.stderr == ("cannot go",)
+
+
+async def test_messages_that_keep_coming_after_exit_code_0_put_the_loss_off(monkeypatch):
+    rounds = []
+
+    async def silence(self, seconds):
+        rounds.append(self._heard)
+        if len(rounds) < 5:
+            self._heard += 1
+
+    monkeypatch.setattr(StdioTransport, "_silence", silence)
+    async with Child(LEAVES_ONE_BEHIND.replace("END", "os._exit(0)")) as child:
+        await child.listener.wait(lambda: child.listener.error)
+        assert len(rounds) == 5
+        assert child.listener.error.status == 0
+
+
+LAUNCHER = """
+import os, sys, time
+parent = os.getpid()
+if os.fork():
+    os._exit(0)
+while os.getppid() == parent:
+    pass
+"""
+
+
+@pytest.mark.parametrize("own_session", ["", "os.setsid()\n"])
+async def test_a_launcher_that_leaves_the_work_to_another_process_is_no_server_that_ended(own_session):
+    async with Child(LAUNCHER + own_session + ECHO) as child:
+        await child.listener.wait(lambda: child.life("handed-over"))
+        for number in range(3):
+            child.send({"id": number, "method": "x"})
+            await child.listener.wait(lambda number=number: len(child.listener.frames) > number)
+        assert child.listener.error is None
+    assert child.listener.error is None
+    assert child.life("exit")[0]["status"] == 0
+
+
+async def test_the_end_of_the_one_that_a_launcher_started_is_told_as_that():
+    code = LAUNCHER + "sys.stdin.readline(); os.write(2, b'enough')"
+    async with Child(code) as child:
+        await child.listener.wait(lambda: child.life("handed-over"))
+        child.send({"method": "x"})
+        await child.listener.wait(lambda: child.listener.error)
+        assert "closed its output" in child.listener.error.message
+        assert "exit code 0" in child.listener.error.message
+        assert child.listener.error.stderr == ("enough",)
+
+
+async def test_a_launcher_that_leaves_nobody_who_can_be_told_anything_has_ended():
+    async with Child("", command=["sh", "-c", "sleep 60 &"]) as child:
+        await child.listener.wait(lambda: child.listener.error)
+        assert child.listener.error.status == 0
+
+
+async def test_a_launcher_that_leaves_one_who_never_listens_has_ended(monkeypatch):
+    monkeypatch.setattr(stdio, "TAKE_UP", 0.2)
+    async with Child(LAUNCHER + "time.sleep(60)") as child:
+        child.send({"method": "x"})
+        await child.listener.wait(lambda: child.listener.error)
+        assert child.listener.error.status == 0
+        assert child.life("handed-over")
+
+
+async def test_a_launcher_that_waits_is_a_server_like_any_other():
+    shell = ["sh", "-c", 'exec 3<&0; "$@" <&3 & wait; exit 5', "sh", sys.executable, "-S", "-E", "-c", ECHO]
+    async with Child("", command=shell) as child:
+        child.send({"method": "x"})
+        await child.listener.wait(lambda: child.listener.frames)
+        assert child.life("handed-over") == []
+        await child.transport.close()
+    assert child.life("exit")[0]["status"] == 5
+
+
+async def test_a_child_keeps_its_number_until_its_group_has_been_ended():
+    async with Child(LEAVES_ONE_BEHIND.replace("END", "os._exit(3)")) as child:
+        await child.listener.wait(lambda: child.listener.error)
+        process = child.transport.process
+        assert exit_status(process) == 3
+        assert process.returncode is None
+    assert process.returncode == 3
+    assert exit_status(process) == 3
 
 
 async def test_a_child_that_ignores_everything_is_killed_with_its_children():

@@ -1,0 +1,185 @@
+"""A server's process: what it is given, how it is started, how it ended; and who ends it if we cannot."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from inspector.errors import SpawnError
+
+GUARD_AFTER = 0.5
+"""Seconds after which a guard process is started; a child that a one-shot command ends sooner needs none."""
+LOOK_EVERY = 0.2
+"""Seconds between two looks at a process where the system cannot tell us of its end."""
+
+INHERITED = (
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "PWD",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+    "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+    "SYSTEMROOT", "SYSTEMDRIVE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "USERPROFILE", "USERNAME", "HOMEDRIVE",
+    "HOMEPATH", "COMSPEC", "PATHEXT", "PROCESSOR_ARCHITECTURE",
+)  # fmt: skip
+"""Variables that a child gets from us. Everything else must be given with `--env` or in the config entry."""
+INHERITED_PREFIXES = ("LC_", "XDG_")
+
+# Waits for us to die (its stdin ends without a word), then ends the child's process group.
+_GUARD = 'read -r word && exit 0; kill -s TERM -- "-$1" 2>/dev/null; sleep 1; kill -s KILL -- "-$1" 2>/dev/null'
+
+
+def child_environment(extra: Mapping[str, str], environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The child's environment: what every program needs, plus what was asked for."""
+    ours = os.environ if environ is None else environ
+    kept = {name: value for name, value in ours.items() if name in INHERITED or name.startswith(INHERITED_PREFIXES)}
+    return kept | dict(extra)
+
+
+def find_program(command: Sequence[str], environment: Mapping[str, str]) -> str | None:
+    """The file that a command starts, looked for where the child would look."""
+    return shutil.which(command[0], path=environment.get("PATH"))
+
+
+def start_child(
+    command: Sequence[str], program: str | None, environment: Mapping[str, str], cwd: str | None
+) -> subprocess.Popen[bytes]:
+    """Start a command in a process group of its own, with three pipes. Raises `SpawnError` with the reason."""
+    try:
+        return subprocess.Popen(
+            [*command],
+            executable=program,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            cwd=cwd,
+            env=dict(environment),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise _spawn_error(error, command[0], program, cwd) from error
+
+
+def _spawn_error(error: Exception, name: str, program: str | None, cwd: str | None) -> SpawnError:
+    if cwd and not os.path.isdir(cwd):
+        return SpawnError(
+            f"The folder {cwd} does not exist, so {name} was not started.", hint="Check --cwd or the config entry."
+        )
+    if isinstance(error, FileNotFoundError):
+        if program:
+            return SpawnError(
+                f"{program} was found, but the interpreter in its first line was not.",
+                hint="Check the “#!” line of the script.",
+            )
+        return SpawnError(
+            f"The command “{name}” was not found.",
+            hint="Is it installed, and on the PATH? A path such as ./server needs its folder; see --cwd.",
+        )
+    if isinstance(error, PermissionError) and os.path.isdir(os.path.join(cwd or "", name)):
+        return SpawnError(f"“{name}” is a folder.", hint="Name the program in it that is the server.")
+    if isinstance(error, PermissionError):
+        return SpawnError(
+            f"“{name}” may not be executed.", hint=f"Try: chmod +x {name} — or start it with its interpreter."
+        )
+    reason = getattr(error, "strerror", None) or str(error)
+    return SpawnError(f"“{name}” could not be started: {reason}.", hint="Check the command; it is run without a shell.")
+
+
+def exit_status(process: subprocess.Popen[bytes]) -> int | None:
+    """How a process ended: its exit code, negative for a signal; None while it runs.
+
+    It is not reaped where the system can do without: until it is, nobody else can be given its number, so that a
+    signal to its group meets its own children and no stranger.
+    """
+    if process.returncode is not None or not hasattr(os, "waitid"):
+        return process.poll()
+    try:
+        found = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return process.poll()
+    if found is None:
+        return None
+    return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+
+
+def describe_status(status: int) -> str:
+    """An exit status in words: `ended with exit code 3`, `was ended by SIGSEGV`."""
+    if status >= 0:
+        return f"ended with exit code {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    return f"was ended by {name}"
+
+
+class ExitWatch:
+    """Calls `ended` once, from the event loop, when a process has ended."""
+
+    def __init__(self, process: subprocess.Popen[bytes], ended: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._process = process
+        self._ended = ended
+        self._fd = -1
+        self._timer: asyncio.TimerHandle | None = None
+        if sys.platform == "linux":
+            with suppress(OSError):
+                self._fd = os.pidfd_open(process.pid)
+        if self._fd >= 0:
+            self._loop.add_reader(self._fd, self._found)
+        else:
+            self._look()
+
+    def _look(self) -> None:
+        if exit_status(self._process) is not None:
+            self._found()
+        else:
+            self._timer = self._loop.call_later(LOOK_EVERY, self._look)
+
+    def _found(self) -> None:
+        self.stop()
+        self._ended()
+
+    def stop(self) -> None:
+        """Watch no longer. Idempotent."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._fd >= 0:
+            self._loop.remove_reader(self._fd)
+            os.close(self._fd)
+            self._fd = -1
+
+
+class Guard:
+    """A small process that ends a process group if we are killed (nobody else can, after a `kill -9`)."""
+
+    def __init__(self, leader: int, wanted: Callable[[], bool]) -> None:
+        """`leader` is the number of the group; `wanted` says, when the time has come, whether there still is one."""
+        self._leader = leader
+        self._wanted = wanted
+        self._process: subprocess.Popen[bytes] | None = None
+        self._timer = asyncio.get_running_loop().call_later(GUARD_AFTER, self._start)
+
+    def _start(self) -> None:
+        if os.name != "posix" or not self._wanted():
+            return
+        with suppress(OSError):
+            self._process = subprocess.Popen(
+                ["/bin/sh", "-c", _GUARD, "inspector-guard", str(self._leader)],
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                start_new_session=True, env={}, cwd="/",
+            )  # fmt: skip
+
+    def stop(self) -> None:
+        """The group has ended: no guard is needed. Idempotent."""
+        self._timer.cancel()
+        guard, self._process = self._process, None
+        if guard is not None and guard.stdin is not None:
+            with suppress(OSError):
+                guard.stdin.write(b"done\n")
+                guard.stdin.close()
+            guard.wait()
