@@ -118,6 +118,7 @@ async def refused(sse, url, **options):
     ],
 )
 async def test_messages_are_posted_where_the_endpoint_leads(serve, sse, endpoint, target):
+    """C-SSE-01."""
     server = Server(opening="")
     web = await serve(server)
     origin = f"http://127.0.0.1:{web.port}"
@@ -164,6 +165,7 @@ async def test_the_endpoint_is_relative_to_where_redirects_led(serve, sse):
     ],
 )
 async def test_an_endpoint_that_must_not_be_used(serve, sse, endpoint, words):
+    """C-SSE-04."""
     server = Server(opening="")
     web = await serve(server)
     server.opening = f"event: endpoint\ndata: {endpoint.format(port=web.port)}\n\n"
@@ -193,6 +195,7 @@ async def test_the_last_endpoint_counts(serve, sse):
 
 
 async def test_an_endpoint_that_moves_to_another_origin_ends_the_connection(serve, sse):
+    """C-SSE-04."""
     server = Server()
     web = await serve(server)
     client = await sse(web.url)
@@ -530,6 +533,7 @@ async def test_what_the_server_asks_within_a_call_belongs_to_it(serve, sse):
 @pytest.mark.parametrize("status", [200, 201, 202, 204])
 @pytest.mark.parametrize("body", ["", "Accepted", "ok\n", "<p>Thanks</p>", "\xff\xfe", "x" * 200_000])
 async def test_any_success_means_that_the_message_was_taken(serve, sse, status, body):
+    """C-SSE-02."""
     server = Server()
     body = "" if status == 204 else body
     server.posted = lambda request, reply: (reply.body(status, body), server.answer(request, {"ok": True}))
@@ -545,6 +549,7 @@ async def test_any_success_means_that_the_message_was_taken(serve, sse, status, 
 
 
 async def test_an_answer_in_the_body_as_well_is_recorded_and_not_handed_on_twice(serve, sse):
+    """C-SSE-02."""
     server = Server()
     server.posted = lambda request, reply: (reply.result(request, {"ok": True}), server.answer(request, {"ok": True}))
     web = await serve(server)
