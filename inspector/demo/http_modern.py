@@ -116,9 +116,9 @@ def serve(handler: Handler, message: Any) -> None:
         handler.write_chunk(b"")
     finally:
         answering.answer(None)
-        answering.flushed.set()
-        handler.server.answering.discard(answering)
         modern.drop()  # nothing is left of it, unless the client has closed the stream: that cancels the request
+        handler.server.answering.discard(answering)
+        answering.flushed.set()
 
 
 def client_is_gone(connection: socket.socket) -> bool:

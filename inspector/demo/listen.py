@@ -46,9 +46,10 @@ class Subscription(Call):
         agreed: dict[str, Any] = {_LISTS[topic]: True for topic in self._topics}
         if self._uris:
             agreed["resourceSubscriptions"] = self._uris
-        self._send("notifications/subscriptions/acknowledged", {"notifications": agreed})
-        self.world.watch(self._on_change)
-        self.world.subscriptions.append(self)
+        with self._lock:  # no change is missed from now on, and none is told before the agreement
+            self.world.watch(self._on_change)
+            self.world.subscriptions.append(self)
+            self._say("notifications/subscriptions/acknowledged", {"notifications": agreed})
         for uri in self._uris:
             self.world.follow(uri)
 
@@ -87,7 +88,10 @@ class Subscription(Call):
             self._send("notifications/resources/updated", {"uri": uri})
 
     def _send(self, method: str, params: dict[str, Any]) -> None:
-        params = {"_meta": {PREFIX + "subscriptionId": self.request_id}, **params}
         with self._lock:
             if not self._over:
-                self.channel.send(encode(notification(method, params)))
+                self._say(method, params)
+
+    def _say(self, method: str, params: dict[str, Any]) -> None:
+        params = {"_meta": {PREFIX + "subscriptionId": self.request_id}, **params}
+        self.channel.send(encode(notification(method, params)))
