@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import events
 from textual.message import Message
+from textual.timer import Timer
+from textual.widget import Widget
 
 if TYPE_CHECKING:
     from textual.app import App as _Base
@@ -16,9 +19,21 @@ else:
 LONGEST = 0.25
 """Seconds after which a key counts as done though nothing was heard of it: what had the focus is gone."""
 
+PASSES = 3
+"""How often a `KeyDone` follows a key. A widget says what a key means in a message to its pane, the pane in another to
+the screen, and only that moves the focus: each of them is posted ahead of one more `KeyDone`."""
+
+KeyEvent = events.Key | events.Paste
+
 
 class KeyDone(Message):
-    """Follows a key through the widgets it bubbles through; when the app receives it, the key is done."""
+    """Follows a key through the widgets it bubbles through; when the app receives the last of them, the key is done."""
+
+    def __init__(self, key: KeyEvent, target: Widget, passes: int) -> None:
+        super().__init__()
+        self.key = key
+        self.target = target
+        self.passes = passes
 
 
 class KeysInOrder(_Base):
@@ -30,11 +45,12 @@ class KeysInOrder(_Base):
     until the one before it is done.
     """
 
-    _waiting_keys: deque[events.Key | events.Paste] | None = None
-    _key_under_way: KeyDone | None = None
+    _waiting_keys: deque[KeyEvent] | None = None
+    _key_under_way: KeyEvent | None = None
+    _key_limit: Timer | None = None
 
     async def on_event(self, event: events.Event) -> None:
-        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+        if not isinstance(event, KeyEvent) or event.is_forwarded:
             await super().on_event(event)
         elif self._key_under_way is None:
             await self._take_key(event)
@@ -43,21 +59,27 @@ class KeysInOrder(_Base):
                 self._waiting_keys = deque()
             self._waiting_keys.append(event)
 
-    async def _take_key(self, event: events.Key | events.Paste) -> None:
-        self._key_under_way = done = KeyDone()
+    async def _take_key(self, key: KeyEvent) -> None:
+        self._key_under_way = key
         target = self.focused or self.screen
-        await super().on_event(event)
-        if target.post_message(done):
-            self.set_timer(LONGEST, lambda: self._key_is_done(done))
-        else:
-            await self._key_is_done(done)
+        await super().on_event(key)
+        self._key_limit = self.set_timer(LONGEST, partial(self._key_is_done, key))
+        await self._follow(KeyDone(key, target, PASSES))
+
+    async def _follow(self, done: KeyDone) -> None:
+        # Where the focus has moved, nothing that the key set off is waited for any more.
+        if not done.passes or (self.focused or self.screen) is not done.target or not done.target.post_message(done):
+            await self._key_is_done(done.key)
 
     def on_key_done(self, message: KeyDone) -> None:
         # The key's action may have moved the focus, which a widget asks of the app as of now: that comes first.
-        self.call_later(self._key_is_done, message)
+        self.call_later(self._follow, KeyDone(message.key, message.target, message.passes - 1))
 
-    async def _key_is_done(self, done: KeyDone) -> None:
-        if done is self._key_under_way:
-            self._key_under_way = None
-            if self._waiting_keys:
-                await self._take_key(self._waiting_keys.popleft())
+    async def _key_is_done(self, key: KeyEvent) -> None:
+        if key is not self._key_under_way:
+            return
+        self._key_under_way = None
+        if self._key_limit is not None:
+            self._key_limit.stop()
+        if self._waiting_keys:
+            await self._take_key(self._waiting_keys.popleft())

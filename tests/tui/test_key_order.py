@@ -6,6 +6,7 @@ from textual.widget import Widget
 
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.widgets.editor import Editor
+from tests.tui.live_app import becomes, on_demo, shows
 from tests.tui.tui_screens import Stage, burst, settle
 
 
@@ -43,6 +44,15 @@ async def test_keys_behind_one_that_moves_the_focus_are_typed_where_it_moves_to(
     async with app.run_test(size=(20, 4)) as pilot:
         await burst(pilot, "slash", *"echo")
         await settle(pilot, lambda: field.value == "echo")
+
+
+async def test_keys_wait_while_what_a_key_means_is_said_from_pane_to_pane() -> None:
+    async with on_demo() as (app, pilot):
+        await burst(pilot, "slash", *"ech", "enter", "q")
+        await becomes(app, pilot, lambda: not app._running, "left: the filter no longer had the focus")
+    async with on_demo() as (app, pilot):
+        await burst(pilot, "enter", "x", "y")
+        await shows(app, pilot, "▌ xy")
 
 
 async def test_a_key_that_removes_what_has_the_focus_holds_nothing_up():

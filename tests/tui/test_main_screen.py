@@ -169,6 +169,13 @@ async def test_the_footer_names_the_keys_of_the_focused_pane() -> None:
         await becomes(app, pilot, lambda: "/ filter" in screen_lines(app)[-1])
 
 
+async def test_whoever_went_elsewhere_while_it_connects_stays_there() -> None:
+    async with on_demo() as (app, pilot):
+        await pilot.press("6", "r", "m")
+        await shows(app, pilot, "Connected anew")
+        assert main_screen(app).query_one(MessagesPane).has_focus_within
+
+
 async def test_quitting_asks_only_while_a_call_is_in_flight() -> None:
     async with on_demo() as (app, pilot):
         assert isinstance(app.session, Session)

@@ -45,6 +45,11 @@ class Latest(Generic[Wish]):
         """Tell whether nothing newer was wished for since."""
         return not self._wishes or self._wishes[-1] is wish
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is wished for."""
+        return self._idle.is_set()
+
     async def settled(self) -> None:
         """Wait until nothing is wished for."""
         await self._idle.wait()

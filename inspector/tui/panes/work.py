@@ -7,6 +7,7 @@ another one is shown; several calls may run at once.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -142,21 +143,24 @@ class WorkPane(Container):
         if self._lower is self.asking and self.asking.is_open:
             self.asking.focus_inside()
         else:
-            self.run_worker(self._focus_when_settled(), group="focus")
+            self._when_put_up(self.request.focus_inside)
 
-    async def _focus_when_settled(self) -> None:
+    def _when_put_up(self, do: Callable[[], object]) -> None:
+        """Do something with the form of the item: at once, for more keys may follow, unless it is being put up."""
+        if self._items.is_idle:
+            do()
+        else:
+            self.run_worker(self._wait_and(do), group="wait")
+
+    async def _wait_and(self, do: Callable[[], object]) -> None:
         await self._items.settled()
-        self.request.focus_inside()
+        do()
 
     # Sending
 
     def send(self) -> None:
         """Send the request of the item that is shown, with what its form holds."""
-        self.run_worker(self._send_when_settled(), group="send")
-
-    async def _send_when_settled(self) -> None:
-        await self._items.settled()
-        self.request.action_call()
+        self._when_put_up(self.request.action_call)
 
     def on_request_pane_send(self, event: RequestPane.Send) -> None:
         event.stop()

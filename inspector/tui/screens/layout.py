@@ -15,6 +15,7 @@ from inspector.tui.keymap import bindings
 from inspector.tui.panes.catalog import CatalogPane
 from inspector.tui.panes.detail import DetailPane
 from inspector.tui.panes.messages import MessagesPane
+from inspector.tui.panes.task import TaskPane
 from inspector.tui.panes.work import WorkPane
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.too_small import TooSmall
@@ -23,8 +24,8 @@ from inspector.tui.widgets.virtual_list import VirtualList
 WIDE, MEDIUM = 140, 100
 """Cells from which on there are three columns, and two."""
 
-_LISTS: dict[str, str] = {**dict.fromkeys(KINDS, "#catalog"), "inbox": "#inbox"}
-"""Which pane is the list of a tab; beside it is the work."""
+_LISTS: dict[str, str] = {**dict.fromkeys(KINDS, "#catalog"), "inbox": "#inbox", "tasks": "#tasks"}
+"""Which pane is the list of a tab; beside it is the work, or the task."""
 
 
 class Layout(Screen[None]):
@@ -36,8 +37,8 @@ class Layout(Screen[None]):
     Layout { layout: vertical; layers: base above; }
     #body { layout: horizontal; height: 1fr; }
     #catalog { width: 34; height: 1fr; }
-    #inbox { width: 34; height: 1fr; }
-    #work { width: 1fr; height: 1fr; }
+    #inbox, #tasks { width: 34; height: 1fr; }
+    #work, #task { width: 1fr; height: 1fr; }
     #server, #failed { width: 1fr; height: 1fr; }
     #log { width: 41%; height: 1fr; }
     #log > #messages { height: 60%; }
@@ -48,11 +49,12 @@ class Layout(Screen[None]):
     Layout.-medium #log { column-span: 2; width: 100%; }
     Layout.-medium #log > #messages { height: 1fr; }
     Layout.-medium #log > #detail { display: none; }
-    Layout.-medium #catalog, Layout.-medium #inbox, Layout.-medium #work { width: 100%; }
+    Layout.-medium #catalog, Layout.-medium #inbox, Layout.-medium #tasks { width: 100%; }
+    Layout.-medium #work, Layout.-medium #task { width: 100%; }
     Layout.-medium #server, Layout.-medium #failed { column-span: 2; width: 100%; }
     Layout.-medium.-log-hidden #body { grid-rows: 1fr; grid-size: 2 1; }
 
-    Layout.-narrow #catalog, Layout.-narrow #inbox { width: 1fr; }
+    Layout.-narrow #catalog, Layout.-narrow #inbox, Layout.-narrow #tasks { width: 1fr; }
     Layout.-narrow #log { width: 1fr; }
     Layout.-narrow #log > #messages { height: 1fr; }
     Layout.-narrow #last { display: block; }
@@ -89,6 +91,10 @@ class Layout(Screen[None]):
         return self.query_one("#work", WorkPane)
 
     @property
+    def _task_pane(self) -> TaskPane:
+        return self.query_one("#task", TaskPane)
+
+    @property
     def _messages(self) -> MessagesPane:
         return self.query_one("#messages", MessagesPane)
 
@@ -116,7 +122,9 @@ class Layout(Screen[None]):
 
     def _place_of_focus(self) -> str:
         """What one column shows of several: where the focus is."""
-        places = (("messages", self._messages), ("detail", self._detail), ("work", self._work))
+        places = (
+            ("messages", self._messages), ("detail", self._detail), ("work", self._work), ("work", self._task_pane)
+        )  # fmt: skip
         return next((place for place, pane in places if pane.has_focus_within), "list")
 
     def _arrange(self) -> None:
@@ -131,7 +139,8 @@ class Layout(Screen[None]):
             **{pane: pane == chosen and not failed and in_list for pane in _LISTS.values()},
             "#failed": failed and (not narrow or where in ("list", "work")),
             "#server": not failed and self.place == "server" and (in_list or in_work),
-            "#work": not failed and self.place in _LISTS and in_work,
+            "#work": chosen not in (None, "#tasks") and not failed and in_work,
+            "#task": chosen == "#tasks" and not failed and in_work,
             "#log": log_alone or (where in ("messages", "detail") if narrow else not self.has_class("-log-hidden")),
         }
         for selector, display in shown.items():
@@ -179,6 +188,11 @@ class Layout(Screen[None]):
         else:
             self._focus_in(self.query_one(_LISTS.get(self.place, f"#{self.place}")))
 
+    def _keep_focus(self) -> None:
+        """Give the focus to the list if what had it is no longer shown; the user may have gone elsewhere meanwhile."""
+        if self.focused is None or not all(widget.display for widget in self.focused.ancestors_with_self):
+            self._focus_list()
+
     def _focus_in(self, pane: Widget) -> None:
         if isinstance(pane, Edge):
             pane.focus_inside()
@@ -201,6 +215,9 @@ class Layout(Screen[None]):
 
     def action_tab_4(self) -> None:
         self._show_place("prompts")
+
+    def action_tab_5(self) -> None:
+        self._show_place("tasks")
 
     def action_tab_6(self) -> None:
         self._show_place("server")

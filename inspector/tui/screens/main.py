@@ -21,6 +21,8 @@ from inspector.tui.panes.inbox import InboxPane
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.messages import LastMessageLine, MessagesPane
 from inspector.tui.panes.server import ServerPane
+from inspector.tui.panes.task import TaskPane
+from inspector.tui.panes.tasks import TaskActions, TasksPane
 from inspector.tui.panes.work import WorkPane
 from inspector.tui.screens import around
 from inspector.tui.screens.connection import Connection, state_of_file
@@ -58,7 +60,9 @@ class MainScreen(Layout):
         with Container(id="body"):
             yield CatalogPane(self.session, id="catalog")
             yield InboxPane(self.session, id="inbox")
+            yield TasksPane(self.session, id="tasks")
             yield WorkPane(self.session, id="work")
+            yield TaskPane(self.session, id="task")
             yield ServerPane(self.session, id="server")
             yield FailedPane(self.session, id="failed")
             with Vertical(id="log"):
@@ -112,6 +116,8 @@ class MainScreen(Layout):
             self.query_one(ServerPane),
             self.query_one(FailedPane),
             self.query_one(InboxPane),
+            self.query_one(TasksPane),
+            self._task_pane,
             self.query_one(LastMessageLine),
         )
         for other in others:
@@ -124,7 +130,7 @@ class MainScreen(Layout):
             session.phase, session.server, len(session.journal), session.journal.storage.problem, self.size.width,
             self.place, len(session.inbox.open()), session.pending.latency, len(session.pending),
             self._connection.indexing, session.journal.ended is None,
-            *(len(session.catalog[name]) for name in KINDS),
+            session.changes["tasks"], *(len(session.catalog[name]) for name in KINDS),
         )  # fmt: skip
         if facts == self._facts:
             return
@@ -133,8 +139,7 @@ class MainScreen(Layout):
         self._show_lines()
         if phase_changed:
             self._arrange()
-            if session.phase in ("ready", "failed", "lost"):
-                self.call_after_refresh(self._focus_list)
+            self._keep_focus()
 
     def _show_lines(self) -> None:
         session = self.session
@@ -176,7 +181,7 @@ class MainScreen(Layout):
     def on_item_opened(self, event: events.ItemOpened) -> None:
         self._go("work")
         self._work.show_item(event.list_name, event.item)
-        self.call_after_refresh(self._work.focus_work)
+        self._work.focus_work()
 
     def on_catalog_pane_call_requested(self) -> None:
         """Send what the form of the item under the cursor holds; where that is not enough, the form says so."""
@@ -191,6 +196,16 @@ class MainScreen(Layout):
         self._go("work")
         self._work.show_question(event.question)
         self._work.focus_question()
+
+    def on_tasks_pane_highlighted(self, event: TasksPane.Highlighted) -> None:
+        self._task_pane.show(event.task)
+
+    def on_tasks_pane_opened(self) -> None:
+        self._go("work")
+        self._task_pane.focus_inside()
+
+    def on_task_actions_open_call(self, event: TaskActions.OpenCall) -> None:
+        self.show_address(event.list_name, event.address)
 
     def on_leave_work(self) -> None:
         self._go("list")
@@ -213,6 +228,11 @@ class MainScreen(Layout):
     def on_show_exchange(self, event: events.ShowExchange) -> None:
         self._show_log("messages")
         self._messages.show_exchange(event.n)
+        self._focus_in(self._messages)
+
+    def on_show_filtered(self, event: events.ShowFiltered) -> None:
+        self._show_log("messages")
+        self._messages.show_filtered(event.filter)
         self._focus_in(self._messages)
 
     def on_open_resource(self, event: events.OpenResource) -> None:
