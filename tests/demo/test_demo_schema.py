@@ -177,7 +177,10 @@ def test_what_comes_unasked_is_valid(talk: Talk) -> None:
     for topic in ("tools", "resources", "prompts"):
         peer.call("change-list", list=topic)
     peer.call("count", to=1)
-    peer.call("ask-user")
+    for name in ("ask-user", "ask-model", "ask-link", "where-am-i", "ping-client"):
+        peer.call(name)
+    slow = {"name": "slow", "arguments": {"seconds": 0, "steps": 1}, "_meta": {"progressToken": "slow"}}
+    ask("tools/call", slow)
     ask("ping")
     seen = set()
     for message in peer.received:
