@@ -1,9 +1,10 @@
 """A client for the official conformance suite: `client.py URL`, run by the suite once for each scenario.
 
 It does what a user who tries everything does, through the session that the interface uses: connects, lists what is
-offered, calls each tool with arguments made up from its schema, reads two resources, gets a prompt, and lets questions
-be answered with their defaults. Which scenario it is in it does not know. Of what the suite says it heeds only
-`MCP_CONFORMANCE_CONTEXT`: what a user would have been told beforehand, such as the calls to be made.
+offered, calls each tool that may be called with arguments made up from its schema, reads two resources, gets a prompt,
+and lets questions be answered with their defaults. Which scenario it is in it does not know, nor the revision. Of what
+the suite says it heeds only `MCP_CONFORMANCE_CONTEXT`: what a user would have been told beforehand, such as the calls to
+be made.
 
 One tool is known by its name: what `json_schema_echo` gets is the schema of another tool, as it came, because what is to
 be seen there is whether a schema comes through unchanged.
@@ -60,7 +61,9 @@ async def try_everything(session: Session, context: dict[str, Any]) -> list[Insp
     await asyncio.gather(*(session.load(name) for name, kind in KINDS.items() if session.server.can(kind.capability)))
     catalog = session.catalog
     calls = [(call["name"], call["arguments"]) for call in context.get("toolCalls", ())]
-    calls = calls or [(tool["name"], arguments_of(session, tool)) for tool in catalog.tools.items]
+    if not calls:
+        allowed = [tool for tool in catalog.tools.items if tool["name"] not in session.refused_tools]
+        calls = [(tool["name"], arguments_of(session, tool)) for tool in allowed]
     running = [session.call_tool(name, arguments) for name, arguments in calls]
     running += [session.read_resource(resource["uri"]) for resource in catalog.resources.items[:RESOURCES_READ]]
     for prompt in catalog.prompts.items[:1]:
