@@ -14,7 +14,7 @@ from inspector.check.watched import Watched
 from inspector.journal.findings import Level
 from inspector.journal.format import Event
 from inspector.journal.index import Index, State
-from inspector.protocol.jsonrpc import VERSION, Shape, excerpt, id_key
+from inspector.protocol.jsonrpc import DEEPEST, VERSION, Shape, excerpt, id_key
 
 Verdict = tuple[str, Level, str]
 
@@ -48,7 +48,14 @@ def bytes_rules(event: Event, stdio: bool) -> Iterator[Verdict]:
 def json_rules(event: Event) -> Iterator[Verdict]:
     """What JSON allows and readers disagree on: duplicate keys, NaN, integers beyond 2^53, lone surrogates."""
     raw = event.raw
-    if raw is None or not _SUSPICIOUS.search(raw):
+    if raw is None:
+        return
+    from inspector.protocol.jsondepth import depth_of
+
+    depth = depth_of(raw)
+    if depth > DEEPEST:
+        yield "BASE-01", "note", f"It is nested {depth:,} levels deep: many readers refuse more than 100 or 200."
+    if not _SUSPICIOUS.search(raw):
         return
     from inspector.protocol.jsontext import problems
 

@@ -103,6 +103,8 @@ class Output:
             raise InspectorError(
                 "The result is nested too deeply to be printed.", hint="Its recording holds it."
             ) from None
+        if jsonrpc.LEFT_OUT in text:
+            self.warn(f"note: What is nested deeper than {jsonrpc.DEEPEST} levels is left out; the recording holds it.")
         self.document_text(text)
 
     def document_text(self, text: str) -> None:

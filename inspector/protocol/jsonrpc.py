@@ -24,6 +24,11 @@ MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
 USER_REJECTED = -1
 
+DEEPEST = 256
+"""Levels that are kept of a text that is nested too deeply to be parsed. One that is nested less is never changed."""
+LEFT_OUT = f"(nested deeper than {DEEPEST} levels: left out)"
+"""What stands in place of a value that lies too deep."""
+
 # The standard library's JSON is loaded anyway. pydantic_core is three to five times faster, but takes 50 ms to import:
 # what the standard library takes longer for about so many bytes, a message counting as so many more.
 _WARM_AFTER = 2 << 20
@@ -70,7 +75,8 @@ class Codec:
 
         Integers of any size are exact; `NaN`, `1E400` and lone surrogate escapes are accepted; a byte order mark is
         skipped; bytes that are not UTF-8 become U+FFFD *in the value only* (the recording keeps the bytes).
-        Of duplicate keys the last wins. Raises `NotJson` with the reason.
+        Of duplicate keys the last wins; what is nested too deeply for any parser is left out (see `jsondepth`). Raises
+        `NotJson` with the reason.
         """
         if self._fast_parse is None:
             self.parsed += len(raw) + _WEIGHT
@@ -120,10 +126,19 @@ def _lenient(raw: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise NotJson(f"{error.msg.removesuffix(' at')} at character {error.pos + 1}") from None
     except RecursionError:
-        raise NotJson("nested too deeply to be read") from None
+        return _too_deep(text)
     except ValueError:
         # Python refuses decimal strings of more than 4,300 digits: the conversion is quadratic (CVE-2020-10735).
         raise NotJson("an integer of more than 4,300 digits") from None
+
+
+def _too_deep(text: str) -> Any:
+    from inspector.protocol.jsondepth import shallow
+
+    try:
+        return _decode(shallow(text.removeprefix("\ufeff"), _decode))
+    except (ValueError, RecursionError):
+        raise NotJson("nested too deeply to be read") from None
 
 
 def excerpt(value: Any, limit: int) -> str:

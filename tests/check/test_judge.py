@@ -282,7 +282,7 @@ def test_values_are_named_as_json(court, message, sentence):
 
 
 HOSTILE = (
-    None, True, 0, -1, 1.5, 10**400, float("nan"), float("inf"), "", "x" * 100_000, "\ud800\x1b", [], {}, [[[]]],
+    None, True, 0, -1, 1.5, 10**400, float("nan"), float("inf"), "", "x" * 5000, "\ud800\x1b", [], {}, [[[]]],
     {"a": {"b": []}}, {"name": {"name": 1}}, [None, "x", {"name": []}],
 )  # fmt: skip
 
@@ -314,3 +314,13 @@ def test_values_of_any_type_in_any_place_are_judged_and_never_fail(value):
     court.receive([value, {"jsonrpc": "2.0", "id": value, "result": value}])
     court.rules()
     court.journal.release()
+
+
+def test_a_list_with_one_schema_that_is_too_deep_is_judged_all_the_same(court):
+    court.send({"jsonrpc": "2.0", "id": 90, "method": "tools/list"})
+    deep = json.dumps(result(90, tools=[TOOL, TOOL | {"name": "deep", "inputSchema": "DEEP"}])).encode()
+    n = court.receive(deep.replace(b'"DEEP"', b'{"type":"object","not":' * 5000 + b"{}" + b"}" * 5000))
+    rules = court.rules(n)
+    assert "BASE-01" in rules
+    assert "5,0" in court.journal.findings.of(n)[0].message
+    assert set(court.judge.watched.tools) == {"t", "deep"}

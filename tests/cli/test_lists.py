@@ -146,3 +146,18 @@ def test_a_recording_can_be_listed_like_its_server(run: Run, server: list[str], 
     nothing = run("prompts", str(kept))
     assert (nothing.code, nothing.out) == (0, "")
     assert "no answer to prompts/list" in nothing.err
+
+
+def test_a_schema_that_is_nested_without_end_costs_its_own_tool_only(run: Run, script: Script, tmp_path: Path) -> None:
+    deep = '{"type":"object","not":' * 3000 + "{}" + "}" * 3000
+    raw = '{"jsonrpc":"2.0","id":$ID,"result":{"tools":[{"name":"a"},{"name":"deep","inputSchema":%s},{"name":"b"}]}}'
+    server = script(tools__list={"raw": raw % deep}, tools__call={"result": {"content": []}})
+    kept = tmp_path / "kept.mcp.jsonl"
+    ran = run("tools", "--record", str(kept), *server)
+    assert (ran.code, ran.out.split(), ran.err) == (0, ["a", "deep", "b"], "")
+    assert run("tools", str(kept)).out == ran.out
+    assert "nested 3,005 levels deep" in run("export", str(kept), "--to", "md").out
+    assert run("call", "deep", "x=1", *server).code == 0
+    ran = run("tools", "--json", *server)
+    assert [tool["name"] for tool in ran.json["tools"]] == ["a", "deep", "b"]
+    assert ran.err == "note: What is nested deeper than 256 levels is left out; the recording holds it.\n"

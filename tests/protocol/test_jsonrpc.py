@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.protocol import jsonrpc
-from inspector.protocol.jsonrpc import NotJson, Shape
+from inspector.protocol.jsonrpc import DEEPEST, LEFT_OUT, NotJson, Shape
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -56,6 +56,18 @@ def test_what_is_no_json_says_why(parse, raw):
 def test_deep_nesting_is_an_answer_and_no_crash(parse):
     with pytest.raises(NotJson, match="nested too deeply"):
         parse(b"[" * 200_000 + b"]" * 200_000)
+
+
+def test_what_is_nested_too_deeply_is_left_out_and_the_rest_is_read(parse):
+    deep = b'{"a":' * 20_000 + b"1" + b"}" * 20_000
+    value = parse(b'\xef\xbb\xbf{"tools": [{"name": "one"}, {"name": "two", "inputSchema": ' + deep + b'}], "x": "]"}')
+    assert [tool["name"] for tool in value["tools"]] == ["one", "two"]
+    assert value["x"] == "]"
+    schema, levels = value["tools"][1]["inputSchema"], 0
+    while type(schema) is dict:
+        schema, levels = schema["a"], levels + 1
+    assert schema == LEFT_OUT
+    assert levels == DEEPEST - 3
 
 
 def test_an_integer_of_five_thousand_digits_is_refused_in_words():
