@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from inspector.protocol.revisions import REVISIONS
@@ -85,20 +86,24 @@ def requirements() -> list[Requirement]:
     return [Requirement(**row) for row in rows]
 
 
-def modules() -> dict[str, list[str]]:
+@cache
+def citing() -> dict[str, list[str]]:
     """The modules that cite an id, as paths from the root."""
     return _by_id((id, path) for path in _python("inspector") for id in ID.findall(_read(path)))
 
 
-def tests() -> dict[str, list[str]]:
+@cache
+def holding() -> dict[str, list[str]]:
     """The test files in which a test names an id: within the function or in the docstring of its class."""
     return _by_id((id, path) for path in _python("tests") if path.name.startswith("test_") for id in named(_read(path)))
 
 
 def named(source: str) -> set[str]:
     """The ids that tests name in the text of a test file. What stands elsewhere in it is nobody's claim."""
-    lines = source.splitlines()
     found: set[str] = set()
+    if not ID.search(source):
+        return found
+    lines = source.splitlines()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
@@ -110,7 +115,7 @@ def named(source: str) -> set[str]:
 
 def table() -> str:
     """The Markdown between the marks on the page."""
-    cited, tested = modules(), tests()
+    cited, tested = citing(), holding()
     parts: list[str] = []
     asked = requirements()
     for group, heading in GROUPS.items():

@@ -1,0 +1,117 @@
+"""Every requirement on a client is held by a test or explained, and the page on it says so truly."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from inspector.protocol.revisions import REVISIONS
+from tests.requirements import (
+    BEGIN,
+    END,
+    GROUPS,
+    PAGE,
+    ROOT,
+    Requirement,
+    citing,
+    holding,
+    named,
+    requirements,
+    table,
+)
+
+ASKED = requirements()
+HOW = "Run `python -m tests.requirements` and read what has changed."
+
+
+def written() -> str:
+    """The table as it stands on the page."""
+    return PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
+
+
+def test_the_list_is_in_order() -> None:
+    ids = [item.id for item in ASKED]
+    assert len(set(ids)) == len(ids) == 128
+    assert {item.group for item in ASKED} == set(GROUPS)
+    for item in ASKED:
+        assert item.level in ("", "MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY")
+        assert item.what
+        assert item.page
+        assert REVISIONS.index(item.since) <= REVISIONS.index(item.until)
+
+
+def test_every_requirement_is_named_by_a_test_or_explained_and_not_both() -> None:
+    held = holding()
+    assert [item.id for item in ASKED if item.id not in held and not item.untested] == []
+    assert [item.id for item in ASKED if item.id in held and item.untested] == []
+
+
+def test_no_id_is_named_that_nobody_asks() -> None:
+    """Those of authorization (`C-AUTH-…`) have a list of their own."""
+    known = {item.id for item in ASKED}
+    for found in (citing(), holding()):
+        assert {id for id in found if not id.startswith("C-AUTH-")} <= known
+
+
+def test_the_page_has_a_row_for_each_and_what_it_says_is_so() -> None:
+    """New mentions may be missing from it, so that a test can be written without touching the page."""
+    rows = {row[1]: row[0] for row in re.finditer(r"^\| (C-\S+) \|.*$", written(), re.MULTILINE)}
+    assert list(rows) == [item.id for group in GROUPS for item in ASKED if item.group == group], HOW
+    cited, tested = citing(), holding()
+    for item in ASKED:
+        *_, what, code, held, _ = rows[item.id].split("|")
+        assert item.what in what, HOW
+        assert set(paths(code)) <= set(cited.get(item.id, [])), HOW
+        assert set(paths(held)) <= set(tested.get(item.id, [])), HOW
+        assert paths(held) or held.strip() == item.untested != "", HOW
+
+
+def paths(cell: str) -> list[str]:
+    """The files that a cell links to, from the root."""
+    return re.findall(r"\]\(\.\./([^)]+)\)", cell)
+
+
+def test_what_would_be_written_names_files_that_are_there() -> None:
+    found = set(paths(table()))
+    assert found
+    assert [path for path in sorted(found) if not (ROOT / path).is_file()] == []
+
+
+SAMPLE = '''
+"""Q-BASE-01 in the module."""
+CONSTANT = "Q-BASE-02"
+def helper():
+    """Q-BASE-03."""
+@given("Q-BASE-04")
+async def test_a():
+    """Q-BASE-05."""
+    x = 1  # Q-BASE-06
+class TestIt:
+    """Q-BASE-07."""
+    y = "Q-BASE-08"
+    def test_b(self):
+        assert "Q-BASE-09"
+class Helper:
+    """Q-BASE-10."""
+'''
+"""Named as examples: with another letter, lest they be counted."""
+
+
+def test_only_tests_and_their_classes_can_name_a_requirement() -> None:
+    assert named(SAMPLE.replace("Q-", "C-")) == {f"C-BASE-{number:02}" for number in (4, 5, 6, 7, 9)}
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "words"),
+    [
+        (0, 4, "all"),
+        (0, 3, "2024-11-05 to 2025-11-25"),
+        (1, 1, "2025-03-26"),
+        (2, 4, "2025-06-18 on"),
+        (4, 4, "2026-07-28"),
+    ],
+)
+def test_revisions_in_words(since: int, until: int, words: str) -> None:
+    item = Requirement("", "MUST", REVISIONS[since], REVISIONS[until], "what", "page")
+    assert item.revisions == words
