@@ -22,6 +22,7 @@ PAGE = ROOT / "docs" / "conformance.md"
 BEGIN = "<!-- requirements: made by `python -m tests.requirements`, tested to be true -->"
 END = "<!-- end of requirements -->"
 ID = re.compile(r"\bC-[A-Z]+-\d\d\b")
+RANGE = re.compile(r"\b(C-[A-Z]+-)(\d\d) (?:…|to) \1(\d\d)\b")
 SITE = "https://modelcontextprotocol.io/"
 
 GROUPS = {
@@ -80,6 +81,7 @@ class Requirement:
         return f"{self.since} to {self.until}"
 
 
+@cache
 def requirements() -> list[Requirement]:
     """The list, in its order."""
     rows = json.loads((ROOT / "tests" / "requirements.json").read_text(encoding="utf-8"))
@@ -89,7 +91,18 @@ def requirements() -> list[Requirement]:
 @cache
 def citing() -> dict[str, list[str]]:
     """The modules that cite an id, as paths from the root."""
-    return _by_id((id, path) for path in _python("inspector") for id in ID.findall(_read(path)))
+    return _by_id((id, path) for path in _python("inspector") for id in cited(_read(path)))
+
+
+def cited(source: str) -> set[str]:
+    """The ids that a module cites, one by one or as a range."""
+    asked = {item.id for item in requirements()}
+    ranges = {
+        f"{prefix}{number:02}"
+        for prefix, first, last in RANGE.findall(source)
+        for number in range(int(first), int(last) + 1)
+    }
+    return set(ID.findall(source)) | (ranges & asked)
 
 
 @cache
@@ -115,13 +128,13 @@ def named(source: str) -> set[str]:
 
 def table() -> str:
     """The Markdown between the marks on the page."""
-    cited, tested = citing(), holding()
+    modules, tests = citing(), holding()
     parts: list[str] = []
     asked = requirements()
     for group, heading in GROUPS.items():
         rows = [
             f"| {item.id} | {item.level or '–'} | {item.revisions} | {item.what} ([text]({SITE}{item.page})) "
-            f"| {_links(cited.get(item.id, []))} | {_links(tested.get(item.id, [])) or item.untested} |"
+            f"| {_links(modules.get(item.id, []))} | {_links(tests.get(item.id, [])) or item.untested} |"
             for item in asked
             if item.group == group
         ]

@@ -14,6 +14,7 @@ from tests.requirements import (
     PAGE,
     ROOT,
     Requirement,
+    cited,
     citing,
     holding,
     named,
@@ -58,12 +59,12 @@ def test_the_page_has_a_row_for_each_and_what_it_says_is_so() -> None:
     """New mentions may be missing from it, so that a test can be written without touching the page."""
     rows = {row[1]: row[0] for row in re.finditer(r"^\| (C-\S+) \|.*$", written(), re.MULTILINE)}
     assert list(rows) == [item.id for group in GROUPS for item in ASKED if item.group == group], HOW
-    cited, tested = citing(), holding()
+    code_of, tests_of = citing(), holding()
     for item in ASKED:
         *_, what, code, held, _ = rows[item.id].split("|")
         assert item.what in what, HOW
-        assert set(paths(code)) <= set(cited.get(item.id, [])), HOW
-        assert set(paths(held)) <= set(tested.get(item.id, [])), HOW
+        assert set(paths(code)) <= set(code_of.get(item.id, [])), HOW
+        assert set(paths(held)) <= set(tests_of.get(item.id, [])), HOW
         assert paths(held) or held.strip() == item.untested != "", HOW
 
 
@@ -100,6 +101,12 @@ class Helper:
 
 def test_only_tests_and_their_classes_can_name_a_requirement() -> None:
     assert named(SAMPLE.replace("Q-", "C-")) == {f"C-BASE-{number:02}" for number in (4, 5, 6, 7, 9)}
+
+
+def test_a_module_may_cite_a_range() -> None:
+    source = "(Q-MOD-03 … Q-MOD-05), Q-SSE-02 to Q-SSE-09; Q-PAG-01 … Q-LOG-02".replace("Q-", "C-")
+    found = [f"C-MOD-0{number}" for number in (3, 4, 5)] + [f"C-SSE-0{number}" for number in (2, 3, 4, 9)]
+    assert sorted(cited(source)) == sorted([*found, *(f"C-{rest}" for rest in ("PAG-01", "LOG-02"))])
 
 
 @pytest.mark.parametrize(
