@@ -47,6 +47,14 @@ class ShowExchange(Message):
         self.n = n
 
 
+class ShowFiltered(Message):
+    """Show only the messages that match a filter."""
+
+    def __init__(self, filter: str) -> None:
+        super().__init__()
+        self.filter = filter
+
+
 class ShowEvent(Message):
     """Select event `n` in the message log and show its detail."""
 

@@ -33,6 +33,8 @@ CONTEXTS: Mapping[str, str] = {
     "list": "app",
     "catalog": "list",
     "inbox": "list",
+    "tasks": "list",
+    "task": "tasks",
     "messages": "list",
     "text": "list",
     "json": "text",
@@ -63,6 +65,7 @@ _APP = (
     ("tab-2", "resources", "2", "Show the resources."),
     ("tab-3", "templates", "3", "Show the resource templates."),
     ("tab-4", "prompts", "4", "Show the prompts."),
+    ("tab-5", "tasks", "5", "Show the tasks: what the server works on after it has answered."),
     ("tab-6", "server", "6", "Show the server: who it is, what it can, how the connection came about."),
     ("tab-7", "inbox", "7", "Show what the server asks of you."),
     ("messages", "messages", "m", "Go to the message log."),
@@ -89,6 +92,14 @@ _CATALOG = (
     ("refresh", "list again", "r", "Ask the server for the list again."),
 )
 _INBOX = (("ask-again", "ask me again", "a", "Ask again what was to be answered by standing answers."),)
+_TASKS = (
+    ("cancel", "cancel", "delete,X", "Ask the server to cancel the task."),
+    ("poll", "poll now", "p", "Ask the server now how the task stands."),
+    ("refresh", "list again", "r", "Ask the server for its list of tasks, also those of others."),
+    ("its-messages", "its messages", "m", "Show only the messages that made the task or name it."),
+    ("open-call", "its call", "o", "Go to the tool by whose call the task was made."),
+)
+_TASK = (("leave", "list", "escape", "Go back to the list."),)
 _MESSAGES = (
     ("filter", "filter", "slash", "Show only the messages that match a filter."),
     ("all", "all messages", "escape", "Drop the filter."),
@@ -229,6 +240,8 @@ def _table() -> Iterator[Verb]:
         ("list", "Lists", _LIST),
         ("catalog", "Catalogues", _CATALOG),
         ("inbox", "Inbox", _INBOX),
+        ("tasks", "Tasks", _TASKS),
+        ("task", "A task", _TASK),
         ("messages", "Messages", _MESSAGES),
         ("text", "Text", _TEXT),
         ("json", "JSON", _JSON),

@@ -266,7 +266,11 @@ class MessagesPane(Edge):
 
     def show_exchange(self, n: int) -> None:
         """Show only the messages of the exchange of event `n`."""
-        self._set_filter(exchange_filter(self.session.journal, n))
+        self.show_filtered(exchange_filter(self.session.journal, n))
+
+    def show_filtered(self, filter: str) -> None:
+        """Show only the messages that match a filter."""
+        self._set_filter(filter)
 
     # The filter
 

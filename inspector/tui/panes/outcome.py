@@ -39,13 +39,16 @@ CODE_NAMES = {
 }
 """What an error code means by JSON-RPC 2.0 section 5.1 and by MCP."""
 
+_RESULTS = ("/result", "/result/result", "/params/result")
+"""Where a message has a result: its own, or that of the task which it tells of."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a request ended. `value` is the result, also one that came after we had given up (`late`).
 
     `request_n` and `answer_n` are numbers in the journal, 0 for none; `took` is in microseconds, up to the answer where
-    there is one, and `gave_up` up to the moment we gave up.
+    there is one, and `gave_up` up to the moment we gave up. `by_us` tells who cancelled what was cancelled.
     """
 
     method: str
@@ -56,6 +59,7 @@ class Outcome:
     late: bool
     took: int
     gave_up: int
+    by_us: bool = True
 
     @property
     def kind(self) -> Kind:
@@ -103,7 +107,8 @@ def of_call(call: Call, journal: Journal) -> Outcome:
         value, late_error = _answer(journal, call.answer_n, call.method)
         error = late_error or error
         took = journal.index.duration(call.n) or took
-    return Outcome(call.method, call.n, call.answer_n, value, error, call.late, took, gave_up)
+    by_us = call.fate == "cancelled"
+    return Outcome(call.method, call.n, call.answer_n, value, error, call.late, took, gave_up, by_us)
 
 
 def of_request(journal: Journal, n: int) -> Outcome | None:
@@ -182,7 +187,8 @@ class Answer:
         """Take the structured result out of the message's exact text."""
         if self.has_structured and self.structured is None:
             tree = Tree(text)
-            line = tree.line_of("/result/structuredContent")
+            places = (tree.line_of(f"{place}/structuredContent") for place in _RESULTS)
+            line = next((line for line in places if line is not None), None)
             self.structured = json_text(self.outcome.value["structuredContent"]) if line is None else tree.value(line)
 
     def check(self) -> None:

@@ -354,7 +354,7 @@ def _notice(outcome: Outcome) -> list[Paragraph]:
         code = str(error.rpc_code)[:20]
         name = CODE_NAMES.get(error.rpc_code, "") if isinstance(error.rpc_code, int) else ""
         lines += [[(code, "error"), (f"  {name}", "muted")], (error.rpc_message, "bright")]
-    elif outcome.kind == "cancelled":
+    elif outcome.kind == "cancelled" and outcome.by_us:
         lines.append((f"You cancelled it after {duration(outcome.gave_up)}.", "normal"))
     elif isinstance(error, InspectorError):
         lines.append((error.message, "error"))

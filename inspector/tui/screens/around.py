@@ -11,6 +11,7 @@ from inspector.text import count, duration, safe
 from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint
 from inspector.tui.panes.keys import hints
+from inspector.tui.panes.tasks import offers_tasks, tasks_of
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status import MainTab, Part, session_parts
@@ -20,10 +21,11 @@ _TABS: tuple[tuple[str, str, str, str], ...] = (
     ("resources", "2", "Resources", "Res"),
     ("templates", "3", "Templates", "Tmpl"),
     ("prompts", "4", "Prompts", "Prompts"),
+    ("tasks", "5", "Tasks", "Tasks"),
     ("server", "6", "Server", "Server"),
     ("inbox", "7", "Inbox", "Inbox"),
 )
-"""Id, key, title, short title. 5 is kept for tasks."""
+"""Id, key, title, short title."""
 
 _PHASES = {
     "new": ("starting", "progress"),
@@ -59,11 +61,15 @@ def header(session: AnySession, state: tuple[str, str] | None, width: int) -> li
 
 
 def main_tabs(session: AnySession) -> list[MainTab]:
-    """The tabs with what can be counted in them."""
-    waiting = len(session.inbox.open())
+    """The tabs with what can be counted in them. Tasks have theirs where there may be some."""
+    waiting, tasks = len(session.inbox.open()), tasks_of(session)
     tabs = []
     for id, key, title, short in _TABS:
         number = ""
+        if id == "tasks":
+            if not tasks and not offers_tasks(session):
+                continue
+            number = count(len(tasks)) if tasks else ""
         if id in KINDS:
             found = session.catalog[id]
             number = count(len(found)) if found.pages else ""

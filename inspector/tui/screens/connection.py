@@ -79,6 +79,7 @@ class Connection:
     def _load_lists(self, session: Session) -> None:
         self._asked_for_lists = True
         session.load_all()
+        session.run(session.listen())
 
     def _index(self) -> None:
         """Take in the file in portions, in a thread; the rows appear as they come."""

@@ -151,6 +151,7 @@ class Layout(Screen[None]):
         else:
             self._messages.display = True
             self._detail.styles.clear_rule("display")
+        self._keep_focus()
         self.arranged()
 
     def _go(self, narrow_place: str) -> None:
@@ -182,16 +183,32 @@ class Layout(Screen[None]):
 
     # Focus
 
+    def _keep_focus(self) -> None:
+        """Give the focus to what is shown if what had it is not: keys would be typed there unseen. Else leave it."""
+        if self.focused is not None and all(node.display for node in self.focused.ancestors_with_self):
+            return
+        self.set_focus(None)
+        where = self._narrow_place if self._narrow else "list"
+        if where == "messages" or self.has_class("-maximised"):
+            self._focus_in(self._messages)
+        elif where == "detail":
+            self._focus_in(self._detail)
+        elif where == "work" and not self._unconnected and self.place in _LISTS:
+            self._focus_work()
+        else:
+            self._focus_list()
+
+    def _focus_work(self) -> None:
+        if self.place == "tasks":
+            self._task_pane.focus_inside()
+        else:
+            self._work.focus_work()
+
     def _focus_list(self) -> None:
         if self._unconnected:
             self._focus_in(self.query_one("#failed"))
         else:
             self._focus_in(self.query_one(_LISTS.get(self.place, f"#{self.place}")))
-
-    def _keep_focus(self) -> None:
-        """Give the focus to the list if what had it is no longer shown; the user may have gone elsewhere meanwhile."""
-        if self.focused is None or not all(widget.display for widget in self.focused.ancestors_with_self):
-            self._focus_list()
 
     def _focus_in(self, pane: Widget) -> None:
         if isinstance(pane, Edge):

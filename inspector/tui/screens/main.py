@@ -139,7 +139,6 @@ class MainScreen(Layout):
         self._show_lines()
         if phase_changed:
             self._arrange()
-            self._keep_focus()
 
     def _show_lines(self) -> None:
         session = self.session
@@ -202,7 +201,7 @@ class MainScreen(Layout):
 
     def on_tasks_pane_opened(self) -> None:
         self._go("work")
-        self._task_pane.focus_inside()
+        self._focus_work()
 
     def on_task_actions_open_call(self, event: TaskActions.OpenCall) -> None:
         self.show_address(event.list_name, event.address)

@@ -1,0 +1,104 @@
+"""Tasks in rows and words: how each stands, what it is, how old it is."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from datetime import UTC, datetime
+
+from rich.segment import Segment
+
+from inspector.client.tasks import Task
+from inspector.journal.journal import Journal
+from inspector.text import duration, safe
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+
+ID_SHOWN, STATUS_SHOWN = 60, 24
+"""Characters of a task's id and status that are shown on one line."""
+_DATE = 40
+"""Characters of a time as the server writes it."""
+
+
+def look(status: str) -> tuple[paint.Piece, str]:
+    """The sign of a status and the role in which it is drawn; a status of the server's own invention is a finding."""
+    signs = signs_now()
+    known: dict[str, tuple[paint.Piece, str]] = {
+        "working": ((signs.progress, "progress"), "progress"),
+        "input_required": ((signs.asked, "ask"), "ask"),
+        "completed": ((signs.done, "received"), "received"),
+        "failed": ((signs.failed, "error"), "error"),
+        "cancelled": ((signs.failed, "muted"), "muted"),
+    }
+    return known.get(status, ((signs.finding, "finding"), "finding"))
+
+
+def name(task: Task) -> str:
+    """What a task is called: by the tool that it runs, else by its method, else by its id."""
+    return safe(task.title or task.method or task.id, ID_SHOWN)
+
+
+def age(task: Task, journal: Journal, now: int) -> str:
+    """How long ago a task was made; of one that is over, how long it took, as far as that is known. `now` is a time of
+    the journal, in microseconds."""
+    times = journal.index.times
+    if 0 < task.call_n <= len(times):
+        end = times[task.last_n - 1] if task.done and 0 < task.last_n <= len(times) else now
+        return seconds(end - times[task.call_n - 1])
+    made = moment(task.created)
+    if made is None:
+        return ""
+    end_of = moment(task.updated) if task.done else None
+    return seconds(round(((end_of or journal.clock(now)) - made).total_seconds() * 1_000_000))
+
+
+def seconds(us: int) -> str:
+    """A time that runs, in whole seconds up to ten minutes; nothing for one before its beginning."""
+    if us < 0:
+        return ""
+    return f"{us // 1_000_000} s" if us < 600_000_000 else duration(us)
+
+
+def moment(text: str) -> datetime | None:
+    """A time as the server writes it, or None where that is none."""
+    try:
+        found = datetime.fromisoformat(text[:_DATE])
+        return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+class TaskRows:
+    """A `RowSource` of tasks, the newest first."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.now = 0
+        """The time of the journal up to which what is not over is counted."""
+        self.tasks: list[Task] = []
+        self._at: dict[str, int] = {}
+
+    def take(self, tasks: Mapping[str, Task]) -> None:
+        """Show these tasks, given in the order in which they became known."""
+        self.tasks = list(tasks.values())[::-1]
+        self._at = {task.id: at for at, task in enumerate(self.tasks)}
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def key_at(self, index: int) -> Hashable:
+        """Return the id of a row's task."""
+        return self.tasks[index].id
+
+    def index_of(self, key: str) -> int | None:
+        """Return the row of a task."""
+        return self._at.get(key)
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        """Draw one row: its status as a sign, its name, whether others began it, its age."""
+        task = self.tasks[index]
+        sign, _ = look(task.status)
+        pieces: list[paint.Piece] = [sign, (f" {name(task)}", "muted" if task.done else "bright")]
+        if not task.mine:
+            pieces.append(("  not ours", "faint"))
+        right = paint.segments([(age(task, self._journal, self.now), "faint")], room=width // 2)
+        return paint.spread(paint.segments(pieces, room=width), right, width)

@@ -1,0 +1,79 @@
+"""How tasks came to where they are: each change of a status with the message that told of it, read from the journal."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+SLICE = 20_000
+"""Events looked at in one turn."""
+BODIES = 300
+"""Messages read in one turn."""
+MOST_TASKS = 1000
+MOST_CHANGES = 30
+"""Changes of one task that are kept, the newest; a server may change its mind for ever."""
+
+_TELLING = ("tasks/get", "tasks/cancel", "notifications/tasks", "notifications/tasks/status")
+"""Methods whose results, or which themselves, hold a task with its status."""
+
+
+class Change(NamedTuple):
+    """A status that a task had from message `n` on. The status is the server's word, not to be trusted."""
+
+    status: str
+    n: int
+
+
+class Trails:
+    """The changes of every task by its id, taken from the journal as it grows."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._seen = 0
+        self._changes: dict[str, list[Change]] = {}
+
+    def advance(self) -> bool:
+        """Look at what the journal has gained, up to a slice. True: there is more already."""
+        index = self._journal.index
+        wanted = {index.method_names.find(method) for method in _TELLING} - {None}
+        last, read = min(index.count, self._seen + SLICE), 0
+        while self._seen < last and read < BODIES:
+            self._seen = n = self._seen + 1
+            if index.methods[n - 1] in wanted and index.kind(n) == Kind.RPC and index.dir(n) == Dir.RECV:
+                read += 1
+                self._take(n, told_task(self._journal.event(n)))
+        return self._seen < index.count
+
+    def of(self, id: str, call_n: int) -> list[Change]:
+        """The changes of a task, oldest first; its first status is in the answer to request `call_n`, 0 for none."""
+        later = self._changes.get(id, [])
+        answer = self._journal.index.pairs[call_n - 1] if 0 < call_n <= self._journal.index.count else 0
+        status = told_task(self._journal.event(answer)).get("status") if answer else None
+        if not isinstance(status, str):
+            return later
+        first = Change(status, answer)
+        return [first, *(later[1:] if later and later[0].status == status else later)]
+
+    def _take(self, n: int, told: dict[str, Any]) -> None:
+        id, status = told.get("taskId"), told.get("status")
+        if not isinstance(id, str) or not isinstance(status, str):
+            return
+        changes = self._changes.setdefault(id, [])
+        if not changes or changes[-1].status != status:
+            changes.append(Change(status, n))
+            del changes[:-MOST_CHANGES]
+        if len(self._changes) > MOST_TASKS:
+            del self._changes[next(iter(self._changes))]
+
+
+def told_task(event: Event) -> dict[str, Any]:
+    """The task that a message tells of, empty where it tells of none: a result, a part of one, or parameters."""
+    message = event.message if isinstance(event.message, dict) else {}
+    told = message.get("params" if event.shape == Shape.NOTIFICATION else "result")
+    if not isinstance(told, dict):
+        return {}
+    inner = told.get("task")
+    return inner if isinstance(inner, dict) and "taskId" not in told else told
