@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from inspector.config.targets import HttpTarget, StdioTarget, parse_target
+from tests.interop.starting import free_port
+from tests.interop.starting import listening as started
 
 HERE = Path(__file__).parent
 CACHE = Path(os.environ.get("INSPECTOR_INTEROP", ""))
 NODE = os.environ.get("INSPECTOR_INTEROP_NODE", "node")
 EVERYTHING = str(CACHE / "npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js")
-SDK = (str(CACHE / "mcp/bin/python"), str(HERE / "servers/sdk_server.py"))
-FASTMCP = (str(CACHE / "fastmcp/bin/python"), str(HERE / "servers/fastmcp_server.py"))
-PATIENCE = 30
-"""Seconds that a server has to listen."""
+SDK = (str(CACHE / "python/mcp-2.3/bin/python"), str(HERE / "servers/sdk_server.py"))
+FASTMCP = (str(CACHE / "python/fastmcp-4/bin/python"), str(HERE / "servers/fastmcp_server.py"))
 
 Tool = tuple[str, dict[str, Any]]
 
@@ -157,34 +154,11 @@ HTTP = {
 NAMES = (*STDIO, *HTTP)
 
 
-def _free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
-
-
 @contextmanager
 def listening(name: str, log: Path) -> Iterator[Peer]:
     """Starts a server over Streamable HTTP on the loopback interface and ends it. `log` gets what it writes."""
     offer, command = HTTP[name]
-    port = _free_port()
+    port = free_port()
     words = command if name == "everything-http" else (*command, str(port))
-    with log.open("wb") as file:
-        process = subprocess.Popen(words, env=os.environ | {"PORT": str(port)}, stdout=file, stderr=file)
-    try:
-        _wait_for(process, port, log)
+    with started(words, port, log, env=os.environ | {"PORT": str(port)}):
         yield Peer(offer, (f"http://127.0.0.1:{port}/mcp",))
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
-
-
-def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end and process.poll() is None:
-        with socket.socket() as sock:
-            if sock.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise AssertionError(f"the server does not listen: {log.read_text(errors='replace')}")

@@ -1,4 +1,4 @@
-"""The command line on each real server: exit codes, output, recordings, and nothing left running."""
+"""The command line on each real server in the handshake era: exit codes, output, recordings, and nothing left running."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Terminal:
     def __call__(self, *words: str) -> Ran:
         self.count += 1
         recording = self.home / f"{self.count}.mcp.jsonl"
-        ran = run(self.home, [*words, "--record", str(recording), *self.peer.words])
+        ran = run(self.home, [*words, "--era", "legacy", "--record", str(recording), *self.peer.words])
         assert "Traceback" not in ran.err
         assert [left for pid in spawned(recording) for left in left_of(pid)] == []
         with whole_journal(recording) as journal:

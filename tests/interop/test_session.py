@@ -1,4 +1,6 @@
-"""A session with each real server, feature by feature, as the interface drives it; and what its recording says."""
+"""A session of the handshake era with each real server, feature by feature, as the interface drives it; and what its
+recording says.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +12,18 @@ from typing import Any
 
 import pytest
 
-from inspector.check.judge import Judge
-from inspector.cli.recorded import whole_journal
 from inspector.client.answers import Question, Standing, root_object
 from inspector.client.catalog import KINDS
 from inspector.client.options import Options
 from inspector.client.pending import Call
-from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
 from inspector.errors import RequestCancelled, ServerError
-from inspector.journal.format import Dir, Kind
+from inspector.journal.format import Dir
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
-from inspector.protocol.catalogue import validate_message
 from inspector.protocol.form import Form
-from inspector.protocol.jsonrpc import Shape
-from tests.interop.conftest import said_of_servers
+from tests.interop.looking import look_at
 from tests.interop.peers import Peer, Tool
-from tests.processes import left_of, spawned
 
 PATIENCE = 20
 ROOT = "file:///srv/project"
@@ -44,7 +40,7 @@ async def until(condition: Callable[[], Any]) -> None:
 async def connected(peer: Peer, recording: Path) -> AsyncIterator[Session]:
     """An open session that asks its user everything; afterwards its recording is looked at."""
     journal = Journal.create(recording, peer.target.as_header())
-    asking = Options(timeout=PATIENCE, standing=Standing(sampling="ask", elicitation="ask", roots="ask"))
+    asking = Options(timeout=PATIENCE, era="legacy", standing=Standing(sampling="ask", elicitation="ask", roots="ask"))
     session = Session(peer.target, journal, asking)
     await session.open()
     try:
@@ -53,31 +49,6 @@ async def connected(peer: Peer, recording: Path) -> AsyncIterator[Session]:
         await session.close()
         journal.release()
     look_at(recording)
-
-
-def look_at(recording: Path) -> None:
-    """No process is left, the recording is whole, what we sent is lawful; what is said of the server is shown."""
-    assert [left for pid in spawned(recording) for left in left_of(pid)] == []
-    with whole_journal(recording) as journal:
-        assert journal.ended is not None
-        assert journal.ended["reason"] == "closed"
-        assert not journal.torn
-        judge = Judge(journal)
-        judge.run_all()
-        about_us = [found for found in journal.findings.all() if journal.index.dir(found.n) is Dir.SEND]
-        assert about_us == []
-        revision = judge.watched.revision
-        for event in journal.events():
-            if event.dir is Dir.SEND and event.kind is Kind.RPC:
-                asked = journal.index.method(event.n) if event.shape is Shape.RESULT else None
-                wrong = validate_message(event.message, revision=revision, direction="send", answered_method=asked)
-                assert wrong == [], event.text
-        server = RecordedSession(journal, recording)
-        while server.advance():
-            pass
-        said_of_servers.update(
-            f"{server.server.name}: {found.rule} ({found.level}) {found.message}" for found in journal.findings.all()
-        )
 
 
 @pytest.fixture

@@ -1,0 +1,47 @@
+"""What is looked at after every session: its recording, and what still runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from inspector.check.judge import Judge
+from inspector.cli.recorded import whole_journal
+from inspector.client.recorded import RecordedSession
+from inspector.journal.format import Dir, Kind
+from inspector.protocol.catalogue import validate_message
+from inspector.protocol.jsonrpc import Shape
+from tests.interop.conftest import said_of_servers
+from tests.processes import left_of, spawned
+
+
+def look_at(recording: Path) -> None:
+    """No process is left, the recording is whole, what we sent is lawful; what is said of the server is shown."""
+    assert [left for pid in spawned(recording) for left in left_of(pid)] == []
+    with whole_journal(recording) as journal:
+        assert journal.ended is not None
+        assert journal.ended["reason"] == "closed"
+        assert not journal.torn
+        judge = Judge(journal)
+        judge.run_all()
+        about_us = [found for found in journal.findings.all() if journal.index.dir(found.n) is Dir.SEND]
+        assert about_us == []
+        server = RecordedSession(journal, recording)
+        while server.advance():
+            pass
+        for event in journal.events():
+            if event.dir is Dir.SEND and event.kind is Kind.RPC:
+                asked = journal.index.method(event.n) if event.shape is Shape.RESULT else None
+                revision = _said_in(event.message) or server.server.revision
+                wrong = validate_message(event.message, revision=revision, direction="send", answered_method=asked)
+                assert wrong == [], event.text
+        said_of_servers.update(
+            f"{server.server.name}: {found.rule} ({found.level}) {found.message}" for found in journal.findings.all()
+        )
+
+
+def _said_in(message: Any) -> str:
+    """The revision that a message of the modern era names."""
+    meta = message.get("params", {}).get("_meta", {})
+    revision: str = meta.get("io.modelcontextprotocol/protocolVersion", "")
+    return revision
