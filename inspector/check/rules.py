@@ -154,6 +154,9 @@ def _same_id_other_type(index: Index, id: Any, n: int) -> int | str | None:
 def request_rules(message: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
     """What the server may ask, of whom, and when."""
     method, key = message["method"], id_key(message["id"])
+    if watched.features.era == "modern":
+        yield "BASE-31", "must", f"The server asked {_short(method)} by a request; {watched.schema_revision} has none."
+        return
     if key in watched.asked_ids:
         yield "BASE-11", "must", f"The server has used the id {_short(key)} for a request before."
     elif len(watched.asked_ids) < Watched.LIMIT:

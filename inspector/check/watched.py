@@ -6,6 +6,9 @@ from typing import Any
 
 from inspector.protocol.revisions import FEATURES, Features, features
 
+_VERSION = "io.modelcontextprotocol/protocolVersion"
+_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+
 
 class Watched:
     """Revision, capabilities of both sides, the tools seen so far, ids and progress. Bounded in size."""
@@ -45,6 +48,11 @@ class Watched:
             self.__init__()  # type: ignore[misc]  # a new handshake is a new session
             self.offered = _text(params.get("protocolVersion"))
             self.client = _dict(params.get("capabilities"))
+        elif method == "server/discover" and type(params) is dict:
+            self.__init__()  # type: ignore[misc]  # here begins what this era has instead of a session
+            meta = _dict(params.get("_meta"))
+            self.offered = _text(meta.get(_VERSION))
+            self.client = _dict(meta.get(_CAPABILITIES))
         elif method == "notifications/initialized":
             self.initialized = True
 
@@ -53,6 +61,11 @@ class Watched:
         body = _dict(result)
         if method == "initialize":
             self.revision = _text(body.get("protocolVersion"))
+            self.server = _dict(body.get("capabilities"))
+        elif method == "server/discover":
+            versions = body.get("supportedVersions")
+            if type(versions) is list and self.offered in versions:
+                self.revision = self.offered
             self.server = _dict(body.get("capabilities"))
         elif method == "tools/list":
             tools = body.get("tools")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.client.answers import Standing
 from inspector.client.options import Options
+from inspector.client.verdicts import Verdicts
+from inspector.config import paths
 from inspector.config.settings import Settings, load_settings
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target, parse_target
 from inspector.errors import UsageError
@@ -63,6 +65,7 @@ def options_of(said: Invocation, target: Target | None, settings: Settings, *, a
         protocol=said.option("protocol") or (entry and entry.protocol) or settings.protocol,
         standing=_standing(said, entry.roots if entry else (), settings, asking=asking),
         log_level=settings.log_level or "",
+        verdicts=Verdicts(paths.state_folder() / "verdicts.json"),
         http=http,
     )
 

@@ -84,7 +84,7 @@ class ModernDriver:
                     continue
                 raise
             break
-        return self.opened(result, call.answer_n)
+        return self.opened(result)
 
     def discover(self, id: str) -> Call:
         """Ask who the server is. A string id leaves the handshake's ids as they are, should it be needed after all."""
@@ -100,10 +100,9 @@ class ModernDriver:
             return bool(usable)
         return code == HEADER_MISMATCH and self._over_http
 
-    def opened(self, result: Any, n: int) -> Server:
+    def opened(self, result: Any) -> Server:
         """Take in the answer to `server/discover`. Raises `HandshakeError` where no revision is in common."""
-        body = result if type(result) is dict else {}
-        versions = versions_of(body)
+        versions = versions_of(result)
         if versions and self.revision not in versions:
             usable = [name for name in versions if name in MODERN]
             if not usable:
@@ -112,12 +111,8 @@ class ModernDriver:
                     hint="Try --era legacy.",
                 )
             self._speak(max(usable))
-        meta = body.get("_meta")
-        info = meta.get(SERVER_KEY) if type(meta) is dict else None
-        described = {**body, "serverInfo": info if info is not None else body.get("serverInfo")}
         self.session.transport.agreed(self.revision, version_header=False, resumable=False, listen=False)
-        self.session.cache.took("server/discover", None, body)
-        return Server(described, era="modern", revision=self.revision)
+        return discovered(result, self.revision)
 
     # Requests
 
@@ -335,6 +330,14 @@ class ModernDriver:
 
     def roots_changed(self) -> None:
         """Nothing to tell: roots are asked for when they are wanted (C-MOD-11)."""
+
+
+def discovered(result: Any, revision: str) -> Server:
+    """What an answer to `server/discover` says of a server; its identity stands in the metadata of this era."""
+    body = result if type(result) is dict else {}
+    meta = body.get("_meta")
+    info = meta.get(SERVER_KEY) if type(meta) is dict else None
+    return Server({**body, "serverInfo": info or body.get("serverInfo")}, era="modern", revision=revision)
 
 
 def supported(error: InspectorError) -> list[str]:

@@ -164,7 +164,7 @@ class Negotiation:
                     name in LEGACY for name in versions_of(call.value)
                 ):
                     return "it names revisions of the handshake era only"
-                return driver.opened(call.value, call.answer_n)
+                return driver.opened(call.value)
             if attempt == 1 and driver.corrected(error):
                 self._step("again", error.message)
                 continue

@@ -8,10 +8,12 @@ from typing import Any
 from inspector.client.answers import TOPICS, Inbox, Question, Standing
 from inspector.client.catalog import BY_METHOD, Catalog, SurfaceChange
 from inspector.client.changes import Changes
+from inspector.client.modern import VERSION_KEY, discovered
 from inspector.client.pending import Pending
 from inspector.client.server import Server
 from inspector.client.session import Phase
 from inspector.client.subscriptions import Subscriptions
+from inspector.client.tasks import Tasks
 from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
 from inspector.journal.format import Dir, Event, Kind
@@ -36,6 +38,8 @@ class RecordedSession:
         self.server = Server()
         self.catalog = Catalog()
         self.surface_changes: list[SurfaceChange] = []
+        self.tasks = Tasks(self)
+        self.refused_tools: dict[str, list[str]] = {}
         self.subscriptions = Subscriptions(lambda: self.changes.bump("subscriptions"))
         self.pending = Pending(lambda _call, _reason: None, lambda: None)
         self.inbox = Inbox(Standing(), lambda _q, _r, _e: None, lambda: self.changes.bump("inbox"), lambda _s: None)
@@ -67,6 +71,10 @@ class RecordedSession:
             self._reduce_question(n, method)
         elif dir == Dir.SEND and method in TOPICS and shape in (Shape.RESULT, Shape.ERROR):
             self._reduce_answer(index.pairs[n - 1], n)
+        elif method == "subscriptions/listen" and shape == Shape.REQUEST:
+            self._reduce_listen(_params(self.journal.event(n)))
+        elif method in _TASK_NEWS and dir == Dir.RECV:
+            self.tasks.replay(n, _params(self.journal.event(n)))
         elif dir == Dir.RECV and method == "notifications/resources/updated":
             params = _params(self.journal.event(n))
             self.subscriptions.updated(params.get("uri"), n)
@@ -78,6 +86,11 @@ class RecordedSession:
         if method == "initialize":
             self.server = Server(result)
             self.changes.bump("server")
+        elif method == "server/discover":
+            meta = _params(self.journal.event(request)).get("_meta") if request else None
+            revision = meta.get(VERSION_KEY) if type(meta) is dict else None
+            self.server = discovered(result, revision if isinstance(revision, str) else "")
+            self.changes.bump("server")
         elif method in BY_METHOD:
             kind = BY_METHOD[method]
             found = self.catalog[kind.name]
@@ -86,10 +99,22 @@ class RecordedSession:
             found.page(result)
             found.loading = False
             self.changes.bump(kind.name)
+        elif method.startswith("tasks/") and type(result) is dict:
+            self.tasks.replay(n, {**_params(self.journal.event(request)), **result}, fetched=method == "tasks/result")
         elif method in ("resources/subscribe", "resources/unsubscribe"):
             uri = _params(self.journal.event(request)).get("uri")
             if type(uri) is str:
                 (self.subscriptions.add if method == "resources/subscribe" else self.subscriptions.remove)(uri)
+
+    def _reduce_listen(self, params: dict[str, Any]) -> None:
+        """Each listening stream takes the place of the one before it."""
+        wanted = params.get("notifications")
+        uris = wanted.get("resourceSubscriptions") if type(wanted) is dict else None
+        kept = [uri for uri in uris if isinstance(uri, str)] if type(uris) is list else []
+        for uri in set(self.subscriptions.uris).difference(kept):
+            self.subscriptions.remove(uri)
+        for uri in kept:
+            self.subscriptions.add(uri)
 
     def _reduce_question(self, n: int, method: str) -> None:
         event = self.journal.event(n)
@@ -112,9 +137,11 @@ class RecordedSession:
 
 
 _INTERESTING = frozenset((
-    "initialize", "resources/subscribe", "resources/unsubscribe", "notifications/resources/updated",
-    *BY_METHOD, *TOPICS,
+    "initialize", "server/discover", "resources/subscribe", "resources/unsubscribe", "notifications/resources/updated",
+    "subscriptions/listen", "tasks/get", "tasks/result", "tasks/list", "tasks/cancel", "notifications/tasks",
+    "notifications/tasks/status", *BY_METHOD, *TOPICS,
 ))  # fmt: skip
+_TASK_NEWS = frozenset(("notifications/tasks", "notifications/tasks/status"))
 
 
 def _params(event: Event) -> dict[str, Any]:

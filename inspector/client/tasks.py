@@ -8,7 +8,7 @@ result inside `tasks/get`; C-TASK-02, C-TASK-03). Sources: specification 2025-11
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from inspector.client.answers import TASKS_EXTENSION
 from inspector.client.listening import FOR_EVER
@@ -25,6 +25,7 @@ from inspector.errors import (
 )
 
 if TYPE_CHECKING:
+    from inspector.client.recorded import RecordedSession
     from inspector.client.session import Session
 
 OVER = frozenset(("completed", "failed", "cancelled"))
@@ -88,14 +89,14 @@ class Task:
 class Tasks:
     """The tasks of a session, in the order in which they became known. They outlive a reconnect."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, session: Session | RecordedSession) -> None:
+        self.shown = session
         self.items: dict[str, Task] = {}
 
     @property
     def offered(self) -> bool:
         """Whether the server has tasks, by the design of the revision that is spoken."""
-        server = self.session.server
+        server = self.shown.server
         if server.features.tasks_extension:
             extensions = server.capabilities.get("extensions")
             return type(extensions) is dict and TASKS_EXTENSION in extensions
@@ -104,10 +105,10 @@ class Tasks:
     @property
     def can_list(self) -> bool:
         """Whether `tasks/list` exists; the extension has none."""
-        return self.session.server.features.tasks and self._declares("list")
+        return self.shown.server.features.tasks and self._declares("list")
 
     def _declares(self, part: str) -> bool:
-        tasks = self.session.server.capabilities.get("tasks")
+        tasks = self.shown.server.capabilities.get("tasks")
         return type(tasks) is dict and tasks.get(part) not in (None, False)
 
     def support(self, tool: dict[str, Any]) -> str:
@@ -148,8 +149,13 @@ class Tasks:
             del self.items[over]
         self._changed()
 
+    @property
+    def session(self) -> Session:
+        """The live session; a recording's tasks are only looked at."""
+        return cast("Session", self.shown)
+
     def _changed(self) -> None:
-        self.session.changes.bump("tasks")
+        self.shown.changes.bump("tasks")
 
     # Following it
 
@@ -329,6 +335,25 @@ class Tasks:
         task.take(n, told)
         task.done = task.status in OVER
         self._keep(task)
+
+    def replay(self, n: int, told: dict[str, Any], *, fetched: bool = False) -> None:
+        """Take in what message `n` of a recording told of a task, or of several; `fetched`: it is the result itself."""
+        several = told.get("tasks")
+        for item in several if type(several) is list else (told,):
+            id = item.get("taskId") if type(item) is dict else None
+            if not isinstance(id, str):
+                continue
+            task = self.items.get(id)
+            if task is None:
+                task = Task(id)
+                self._keep(task)
+            if fetched:
+                task.answer_n, task.result = n, item
+            else:
+                task.take(n, item)
+                task.result = item.get("result", task.result)
+            task.done = task.status in OVER
+        self._changed()
 
     def resume(self) -> None:
         """The connection is made anew: go on with what is not over."""
