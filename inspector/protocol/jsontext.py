@@ -19,6 +19,9 @@ __all__ = ["PROBLEM_LIMIT", "Broken", "Problem", "Token", "Tree", "pretty", "pro
 LINE_LIMIT = 2_000_000
 """Lines laid out of one document; what comes after them is reached by looking at the raw text."""
 
+DEEPEST_INDENT = 128
+"""Levels that are indented; what lies deeper stands below them, or a deep document would be nothing but spaces."""
+
 RAW_WIDTH = 1000
 """Characters of one line where the raw text of a broken document is cut."""
 
@@ -134,7 +137,7 @@ class Tree:
             start = self._value[line]
             end = self._value[line + 1] if line + 1 < len(self) else len(self.raw)
             return self.raw[start:end].rstrip("\n")
-        head = " " * (indent * self._depth[line])
+        head = " " * (indent * min(self._depth[line], DEEPEST_INDENT))
         key = self._key[line]
         if key != _NONE:
             end = self._string_end(key)

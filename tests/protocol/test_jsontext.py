@@ -107,6 +107,13 @@ def test_depth_is_no_danger(raw: str) -> None:
     laid_out.line_of(laid_out.pointer(deepest))
 
 
+def test_indentation_has_a_bottom() -> None:
+    lines = pretty("[" * 100_000 + "1" + "]" * 100_000)
+    assert len(lines) == 200_001
+    assert (lines[0], lines[100], lines[128]) == ("[", " " * 200 + "[", " " * 256 + "[")
+    assert (lines[50_000], lines[100_000]) == (" " * 256 + "[", " " * 256 + "1")
+
+
 def test_problems_deep_down_have_a_bounded_path() -> None:
     (problem,) = problems("[" * 1000 + "NaN" + "]" * 1000)
     assert len(problem.where) < 200
