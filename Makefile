@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests that drive a real terminal want a processor of their own.
 TERMINALS := tests/tui/test_terminal.py tests/bad_input/test_terminal.py tests/bad_input/test_killed.py
 
-.PHONY: demo test lint types coverage interop conformance bench wheel golden pictures clean
+.PHONY: demo test lint types coverage interop interop-page conformance bench wheel golden pictures clean
 
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -34,7 +34,10 @@ coverage: $(READY) ## tests, with the coverage of floors 0 to 4 (95 % at least)
 	$(BIN)/python -m pytest --reruns 2 $(TERMINALS)
 
 interop: $(READY) ## real servers from PyPI and npm
-	tests/interop/run
+	tests/interop/run -n 2 --reruns 2
+
+interop-page: $(READY) ## the table of docs/interop.md anew
+	INSPECTOR_INTEROP_PAGE=1 tests/interop/run -k test_corpus
 
 conformance: $(READY) ## the official conformance suite, from npm
 	tests/conformance/run

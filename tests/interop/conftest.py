@@ -13,7 +13,9 @@ said_of_servers: set[str] = set()
 """What the judge has found in the sessions of these tests: shown in the end, and nobody's failure."""
 
 if "INSPECTOR_INTEROP" in os.environ:
+    from tests.interop.corpus import ENTRIES
     from tests.interop.peers import NAMES, STDIO, Peer, listening
+    from tests.interop.table import keep, plain
 
     @pytest.fixture(scope="session")
     def listeners(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Peer]]:
@@ -40,11 +42,30 @@ if "INSPECTOR_INTEROP" in os.environ:
         folder.mkdir()
         return folder
 
+    def pytest_runtest_teardown(item: pytest.Item) -> None:
+        """Sends what the judge has said to the process that shows it: the tests may run in several."""
+        item.user_properties.append(("said", sorted(said_of_servers)))
+        said_of_servers.clear()
+
     def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-        """Shows what the judge says of the servers."""
+        """Shows the table of the corpus and what the judge says of the servers."""
+        rows: dict[str, list[str]] = {}
+        said: set[str] = set()
+        for report in (each for reports in terminalreporter.stats.values() for each in reports):
+            for name, value in getattr(report, "user_properties", ()):
+                if name == "row":
+                    rows[value[0]] = value[1:]
+                elif name == "said":
+                    said.update(value)
+        order = [rows[entry.id] for entry in ENTRIES if entry.id in rows]
+        terminalreporter.section("the corpus")
+        for line in plain(order):
+            terminalreporter.write_line(line)
+        if "INSPECTOR_INTEROP_PAGE" in os.environ:
+            keep(order)
         terminalreporter.section("findings about the servers")
-        for line in sorted(said_of_servers) or ["none"]:
+        for line in sorted(said) or ["none"]:
             terminalreporter.write_line(line)
 
 else:
-    collect_ignore_glob = ["test_*.py"]
+    collect_ignore = ["test_command_line.py", "test_corpus.py", "test_fetch_node.py", "test_session.py"]
