@@ -129,9 +129,9 @@ async def test_an_acknowledgement_counts_for_the_stream_it_names_alone(connect):
 
     def listen(message, reply):
         id = message["id"]
-        for other in (str(id), id + 100, None, {"a": id}, float(id) + 0.5):
-            reply(acknowledged(other, {"toolsListChanged": True, "resourcesListChanged": True}))
-        reply(acknowledged(id, {"promptsListChanged": True}))
+        others = [acknowledged(other, LISTS) for other in (str(id), id + 100, None, {"a": id}, float(id) + 0.5)]
+        for told in (*others, acknowledged(id, {"promptsListChanged": True}), *others):
+            reply(told)
 
     async with connect(listening(listen), era="modern") as session:
         await session.listen()

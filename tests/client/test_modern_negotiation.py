@@ -230,6 +230,24 @@ async def test_what_was_remembered_wrongly_is_found_out_anew(begin, verdicts):
     assert starts.asked == [["server/discover"]]
 
 
+async def test_what_was_remembered_wrongly_is_forgotten_though_nothing_else_works_either(begin, verdicts):
+    """C-MOD-07."""
+
+    def dies(message, reply):
+        raise ServerExited("The server ended.", status=1)
+
+    def broken():
+        server = legacy(dies)
+        server.initialize = dies
+        return server
+
+    session, _ = await begin(lambda: legacy(refuses(code=-32601, message="no")), verdicts=verdicts)
+    assert verdicts.get(session.target) is not None
+    with pytest.raises(ServerExited):
+        await begin(broken, verdicts=verdicts)
+    assert verdicts.get(session.target) is None
+
+
 async def test_what_is_remembered_expires(begin, verdicts):
     """C-MOD-07."""
     make = lambda: legacy(refuses(code=-32601, message="no"))  # noqa: E731

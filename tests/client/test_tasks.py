@@ -93,6 +93,7 @@ async def test_a_task_is_asked_for_where_tool_and_server_have_it(connect, capabi
     server = core(task(), capabilities=capabilities, tools__list={"tools": TOOLS}, tools__call={"content": []})
     async with connect(server, era="legacy") as session:
         await session.load("tools")
+        assert {session.tasks.support(tool) for tool in TOOLS} <= {"required", "optional", "forbidden"}
         for tool in TOOLS:
             await session.call_tool(tool["name"]).result()
             await session.call_tool(tool["name"], as_task=True).result()
