@@ -187,6 +187,7 @@ CONNECT = (
 ARGS = Option(
     "--args", "The arguments as one JSON object; single ones given beside it win.", "JSON|@FILE", read=json_object
 )
+TASK = Option("--task", "Call the tool as a task where it may be one; a tool that must be called so always is.")
 SAVE = Option(
     "--save", "Write the image, sound or other bytes of the result (else its text) to this file.", "FILE", read=path,
     completes="file",

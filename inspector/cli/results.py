@@ -8,12 +8,17 @@ from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 
+_WAYS = {"tasks/get": ("result", "result"), "notifications/tasks": ("params", "result")}
+"""Where the result of a call stands in the message that brought it, if that was the news of a task."""
+
 
 def result_text(journal: Journal, n: int, result: object) -> str:
     """The `result` of the answer that is event `n`, as the server wrote it; written anew where that cannot be."""
     if 0 < n <= len(journal):
         event = journal.event(n)
-        text = member(event.raw, "result") if event.raw is not None else None
+        text = event.raw
+        for name in _WAYS.get(journal.index.method(n), ("result",)):
+            text = member(text, name) if text is not None else None
         if text is not None:
             return text
     return jsonrpc.encode(result).decode()

@@ -47,6 +47,8 @@ class ServerList:
         self.kind = kind
         self.items: list[dict[str, Any]] = []
         self.pages = 0
+        self.newest = 0
+        """Where the newest page begins among the items."""
         self.complete = False
         """Every page has come."""
         self.loading = False
@@ -92,7 +94,7 @@ class ServerList:
         self.version += 1
         body = result if type(result) is dict else {}
         found = body.get(self.kind.key)
-        before = len(self.items)
+        before = self.newest = len(self.items)
         if type(found) is list:
             for item in found:
                 if type(item) is not dict:

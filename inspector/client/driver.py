@@ -18,6 +18,10 @@ class Driver(Protocol):
     heeded: frozenset[str]
     """Methods of the notifications that `on_notification` does anything about."""
 
+    @property
+    def lists_before_calls(self) -> bool:
+        """Whether a tool must have been listed before it can be called by the rules."""
+
     async def open(self) -> Server:
         """Agree on a revision with the server. Raises `HandshakeError` or what the request raised."""
 

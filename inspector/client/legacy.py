@@ -39,6 +39,11 @@ class LegacyDriver:
         self.session = session
         self._visits: dict[Call, UrlVisits] = {}
 
+    @property
+    def lists_before_calls(self) -> bool:
+        """Only the list says which tools must be called as tasks (C-TOOL-06)."""
+        return self.session.tasks.offered
+
     async def open(self) -> Server:
         """`initialize`, choice of the revision, `notifications/initialized` (C-LIFE-01 … C-LIFE-06)."""
         session = self.session

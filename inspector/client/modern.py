@@ -71,6 +71,11 @@ class ModernDriver:
         }
         self._fields = ((VERSION_FIELD, revision),)
 
+    @property
+    def lists_before_calls(self) -> bool:
+        """Only the list says which arguments are repeated in the HTTP header (C-HTTP-33)."""
+        return self._over_http
+
     # Opening
 
     async def open(self) -> Server:
@@ -154,7 +159,7 @@ class ModernDriver:
             self.session.refused_tools.clear()
         if ANNOTATION not in self.session.journal.event(n).text:
             return
-        for tool in found.items:
+        for tool in found.items[found.newest :]:
             wanted, reasons = mirrored(tool)
             known = tool.get("name")
             if isinstance(known, str):

@@ -213,7 +213,8 @@ class Negotiation:
                 else:
                     if unread == 0 and read_at is None:
                         read_at = now
-                    silent = read_at is not None and now - read_at > SILENT_AFTER
+                    # What took long to start, on a loaded machine say, may take as long to answer.
+                    silent = read_at is not None and now - read_at > max(SILENT_AFTER, read_at - began)
                     silent = silent or now - began > min(UNREAD_LIMIT, self.options.timeout)
                 if silent:
                     break
@@ -246,7 +247,7 @@ class Negotiation:
         try:
             return await self._handshake_or_sse(why)
         except HandshakeError as error:
-            if error.wants_modern:
+            if error.wants_modern or (over_http and why == _SILENT):
                 return await self._modern_after_all(error)
             if fresh:
                 raise
@@ -263,11 +264,12 @@ class Negotiation:
         return self._found(await self._handshake(), "the handshake, on a fresh start")
 
     async def _modern_after_all(self, error: HandshakeError) -> Server:
+        """The handshake was refused by a server that may only have been slow to answer what it was asked first."""
         self._step("modern", f"{error.message} It is asked once more")
         driver = self._modern(NEWEST_MODERN)
         try:
             return self._found(await driver.open(), "it refused the handshake")
-        except ServerError:
+        except (ServerError, HttpError):
             raise error from None
 
     async def _handshake_or_sse(self, why: str) -> Server:
@@ -276,7 +278,7 @@ class Negotiation:
         A path that ends in `/sse` and has refused one POST already is not sent a second.
         """
         refused: HttpError | None = None
-        if not (why.startswith(_STATUS) and _path(self.target).endswith("/sse")):
+        if not (why.startswith(_STATUS) and _path(self.target).endswith("/sse") and self._may_be_sse()):
             try:
                 return self._found(await self._handshake(), why)
             except HttpError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import ARGS, SAVE
+from inspector.cli.options import ARGS, SAVE, TASK
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 
@@ -21,7 +21,9 @@ def run(said: Invocation) -> int:
         from inspector.cli.arguments import tool_arguments
 
         arguments = await tool_arguments(said, session, out)
-        call = session.call_tool(said.arguments["tool"], arguments)
+        if session.driver.lists_before_calls and not session.catalog["tools"].pages:
+            await session.load("tools")
+        call = session.call_tool(said.arguments["tool"], arguments, as_task=said.option("task", False))
         result = await call.result()
         body = result if type(result) is dict else {}
         failed = body.get("isError") is True
@@ -82,7 +84,7 @@ VERBS = {
         "call",
         run,
         slots=(Slot("tool"), Slot("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ...")),
-        options=(ARGS, SAVE),
+        options=(ARGS, SAVE, TASK),
         about=(
             "KEY=VALUE takes the type that the tool's schema gives the key, KEY:=JSON is any JSON value, and A.B=VALUE "
             "goes into an object. Text of the result goes to stdout as it is, images and the like as one line each; "
