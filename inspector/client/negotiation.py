@@ -277,12 +277,12 @@ class Negotiation:
 
         A path that ends in `/sse` and has refused one POST already is not sent a second.
         """
-        refused: HttpError | None = None
+        refused: HttpError | HandshakeError | None = None
         if not (why.startswith(_STATUS) and _path(self.target).endswith("/sse") and self._may_be_sse()):
             try:
                 return self._found(await self._handshake(), why)
-            except HttpError as error:
-                if error.status not in _TRY_SSE or not self._may_be_sse():
+            except (HttpError, HandshakeError) as error:
+                if not self._may_be_sse() or not _is_refusal(error):
                     raise
                 refused = error
         self._step("sse", "the POST was refused: an event stream is asked for at the same URL")
@@ -327,6 +327,11 @@ class Negotiation:
     def _ready(self, server: Server, how: str) -> Server:
         server.how = how
         return server
+
+
+def _is_refusal(error: HttpError | HandshakeError) -> bool:
+    """Whether a POST was refused in a way that an HTTP+SSE server at the same URL may refuse it."""
+    return error.status in _TRY_SSE if isinstance(error, HttpError) else not error.wants_modern
 
 
 def _named(server: Server) -> str:
