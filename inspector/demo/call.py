@@ -12,6 +12,7 @@ from inspector.demo.rpc import INVALID_PARAMS, RpcError, encode, notification, v
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, NoReturn
 
     from inspector.demo.revisions import Features
@@ -54,6 +55,8 @@ class Channel:
 class Call:
     """A request from the client while it is served. All methods may be used from any thread."""
 
+    in_task = False  # whether the request has been answered and the work goes on as a task
+
     def __init__(
         self, world: World, features: Features, channel: Channel, request_id: Any, params: dict[str, Any]
     ) -> None:
@@ -65,6 +68,7 @@ class Call:
         meta = params.get("_meta")
         self.meta: dict[str, Any] = meta if isinstance(meta, dict) else {}
         self._cancelled = threading.Event()
+        self._wake: Callable[[], None] = lambda: None
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -89,6 +93,13 @@ class Call:
     def cancel(self) -> None:
         """Ends the call: whatever it waits for next raises Cancelled, and it is not answered."""
         self._cancelled.set()
+        self._wake()
+
+    def when_cancelled(self, wake: Callable[[], None]) -> None:
+        """Names what is to be called when the call is cancelled, in place of what was named before."""
+        self._wake = wake
+        if self.cancelled:
+            wake()
 
     def stop(self) -> None:
         """Ends the call because the server stops serving; what has a proper end may still say so."""
@@ -121,6 +132,9 @@ class Call:
         if message and self.features.progress_message:
             params["message"] = message
         self.notify("notifications/progress", params)
+
+    def status(self, message: str) -> None:
+        """Says how a task goes; nothing where there is none."""
 
     def log(self, level: str, data: Any, logger: str = "demo") -> None:
         """Sends a log message, if the client wants messages of that level."""

@@ -18,6 +18,7 @@ _NEEDS = {
     "outputSchema": "structured",
     "structuredContent": "structured",
     "websiteUrl": "icons",
+    "execution": "core_tasks",
 }
 
 

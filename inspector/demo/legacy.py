@@ -7,6 +7,7 @@ import threading
 from inspector.demo.call import LEVELS, Call, Cancelled, Channel, Refused
 from inspector.demo.content import fit
 from inspector.demo.core import HANDLERS, INSTRUCTIONS, server_info
+from inspector.demo.legacy_tasks import CAPABILITY, SessionTasks
 from inspector.demo.revisions import Features
 from inspector.demo.rpc import (
     INVALID_PARAMS,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from inspector.demo.core import Handler
     from inspector.demo.world import World
 
+LISTS = ("tools", "resources", "prompts")
 # capability: (feature it needs, revision that brought the feature, path in the client's capabilities)
 _ABILITIES = {
     "roots": ("", "", "roots"),
@@ -94,6 +96,7 @@ class Session:
             "resources/subscribe": self._subscribe,
             "resources/unsubscribe": self._unsubscribe,
         }
+        self._tasks = SessionTasks(self._say, lambda: self.level)
         world.watch(self._on_change)
 
     def receive(self, message: Any, channel: Channel) -> bool:
@@ -120,6 +123,7 @@ class Session:
         for uri in subscribed:
             self.world.unfollow(uri)
         self._serving.drop()
+        self._tasks.close()
 
     def check_batch(self, messages: list[Any]) -> None:
         """Raises RpcError for a batch that this session may not be sent."""
@@ -145,7 +149,7 @@ class Session:
     def _receive_request(self, message: dict[str, Any], channel: Channel) -> bool:
         request_id, method, params = message["id"], message["method"], message.get("params", {})
         try:
-            handler = self._own.get(method) or HANDLERS.get(method)
+            handler = self._own.get(method) or self._of_tasks(method) or HANDLERS.get(method)
             if handler is None:
                 raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}")
             if not isinstance(params, dict):
@@ -162,6 +166,11 @@ class Session:
         patient = self.world.takes_long(method, params)
         delay = self.world.delay if method in HANDLERS else 0.0
         return self._serving.run(call, handler, delay=delay, patient=patient)
+
+    def _of_tasks(self, method: str) -> Handler | None:
+        if self.features is None or not self.features.core_tasks:
+            return None
+        return self._tasks.call_tool if method == "tools/call" else self._tasks.handlers.get(method)
 
     def _receive_response(self, message: dict[str, Any]) -> None:
         with self._lock:
@@ -195,6 +204,8 @@ class Session:
         }
         if features.completions:
             offered["completions"] = {}
+        if features.core_tasks:
+            offered["tasks"] = CAPABILITY
         return {
             "protocolVersion": features.revision,
             "capabilities": offered,
@@ -225,12 +236,15 @@ class Session:
         return {}
 
     def _on_change(self, topic: str, uri: str) -> None:
-        if not self._ready or self.closed:
-            return
-        if topic != "updated":
-            self.out.send(encode(notification(f"notifications/{topic}/list_changed")))
-        elif uri in self._subscriptions:
-            self.out.send(encode(notification("notifications/resources/updated", {"uri": uri})))
+        if topic in LISTS:
+            self._say(f"notifications/{topic}/list_changed")
+        elif topic == "updated" and uri in self._subscriptions:
+            self._say("notifications/resources/updated", {"uri": uri})
+
+    def _say(self, method: str, params: dict[str, Any] | None = None) -> None:
+        """Says something that belongs to no request."""
+        if self._ready and not self.closed:
+            self.out.send(encode(notification(method, params)))
 
     def ask(self, call: LegacyCall, questions: tuple[Question, ...]) -> list[dict[str, Any]]:
         """Asks the client on behalf of a call and waits; a call that is cancelled meanwhile cancels its questions."""
@@ -239,7 +253,12 @@ class Session:
             self._asked += len(questions)
             asked = {number: _Asked() for number in range(first, first + len(questions))}
             self._questions |= asked
-        call.asked = list(asked.values())
+
+        def give_up() -> None:
+            for each in asked.values():
+                each.settled.set()
+
+        call.when_cancelled(give_up)
         sent = not call.cancelled
         if sent:
             for number, (method, params) in zip(asked, questions, strict=True):
@@ -263,13 +282,7 @@ class LegacyCall(Call):
         # Before the handshake only initialize and ping are served, to which the revision means nothing.
         features = session.features or Features(session.world.handshakes[-1])
         super().__init__(session.world, features, channel, request_id, params)
-        self.asked: list[_Asked] = []
         self._session = session
-
-    def cancel(self) -> None:
-        super().cancel()
-        for each in self.asked:
-            each.settled.set()
 
     def log(self, level: str, data: Any, logger: str = "demo") -> None:
         if LEVELS.index(level) >= self._session.level:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from inspector.demo.call import Call
+from inspector.demo.modern_tasks import in_full, need_tasks
 from inspector.demo.rounds import PREFIX
 from inspector.demo.rpc import INVALID_PARAMS, RpcError, encode, notification, result
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from inspector.demo.world import World
 
 _LISTS = {"tools": "toolsListChanged", "resources": "resourcesListChanged", "prompts": "promptsListChanged"}
-MOST_WATCHED = 1000  # resources of one subscription
+MOST_WATCHED = 1000  # resources, and tasks, of one subscription
 
 
 class Subscription(Call):
@@ -31,11 +32,11 @@ class Subscription(Call):
         wanted = self.params.get("notifications")
         if not isinstance(wanted, dict):
             raise RpcError(INVALID_PARAMS, "notifications must be an object")
-        uris = wanted.get("resourceSubscriptions", [])
-        if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
-            raise RpcError(INVALID_PARAMS, "resourceSubscriptions must be a list of URIs")
         self._topics = [topic for topic, key in _LISTS.items() if wanted.get(key) is True]
-        self._uris = [uri for uri in dict.fromkeys(uris) if world.resources.exists(uri)][:MOST_WATCHED]
+        self._uris = [uri for uri in _names(wanted, "resourceSubscriptions") if world.resources.exists(uri)]
+        if "taskIds" in wanted:
+            need_tasks(self)
+        self._tasks = [name for name in _names(wanted, "taskIds") if world.tasks.find(name) is not None]
         self._serving = serving
         self._over = False
         self._lock = threading.Lock()
@@ -46,6 +47,8 @@ class Subscription(Call):
         agreed: dict[str, Any] = {_LISTS[topic]: True for topic in self._topics}
         if self._uris:
             agreed["resourceSubscriptions"] = self._uris
+        if self._tasks:
+            agreed["taskIds"] = self._tasks
         with self._lock:  # no change is missed from now on, and none is told before the agreement
             self.world.watch(self._on_change)
             self.world.subscriptions.append(self)
@@ -81,11 +84,15 @@ class Subscription(Call):
         for uri in self._uris:
             self.world.unfollow(uri)
 
-    def _on_change(self, topic: str, uri: str) -> None:
+    def _on_change(self, topic: str, name: str) -> None:
         if topic in self._topics:
             self._send(f"notifications/{topic}/list_changed", {})
-        elif topic == "updated" and uri in self._uris:
-            self._send("notifications/resources/updated", {"uri": uri})
+        elif topic == "updated" and name in self._uris:
+            self._send("notifications/resources/updated", {"uri": name})
+        elif topic == "task" and name in self._tasks:
+            task = self.world.tasks.find(name)
+            if task is not None:
+                self._send("notifications/tasks", in_full(task))
 
     def _send(self, method: str, params: dict[str, Any]) -> None:
         with self._lock:
@@ -95,3 +102,11 @@ class Subscription(Call):
     def _say(self, method: str, params: dict[str, Any]) -> None:
         params = {"_meta": {PREFIX + "subscriptionId": self.request_id}, **params}
         self.channel.send(encode(notification(method, params)))
+
+
+def _names(wanted: dict[str, Any], key: str) -> list[str]:
+    """A list of names in a filter, each once."""
+    names = wanted.get(key, [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise RpcError(INVALID_PARAMS, f"{key} must be a list of strings")
+    return list(dict.fromkeys(names))[:MOST_WATCHED]

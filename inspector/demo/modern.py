@@ -7,6 +7,7 @@ from inspector.demo.content import fit
 from inspector.demo.core import HANDLERS, INSTRUCTIONS, server_info
 from inspector.demo.headers import check_headers, check_version
 from inspector.demo.listen import Subscription
+from inspector.demo.modern_tasks import EXTENSION, TASK_HANDLERS, call_tool
 from inspector.demo.resources import CLOCK
 from inspector.demo.revisions import Features
 from inspector.demo.rounds import ASKING, PREFIX, InputRequired, ModernCall
@@ -61,6 +62,11 @@ class Modern:
         self.transport = transport
         self._headers = headers
         self._serving = Serving()
+        self._own: dict[str, Handler] = {
+            "server/discover": self._discover,
+            "tools/call": call_tool,
+            **TASK_HANDLERS,
+        }
 
     def receive(self, message: Any, channel: Channel) -> bool:
         """Takes one message; true if what it asks for was answered when this returns."""
@@ -98,7 +104,7 @@ class Modern:
         if method == "initialize":
             raise self._unsupported(message.get("params"), "There is no handshake: this server speaks")
         features = self._check_meta(message)
-        handler = {"server/discover": self._discover}.get(method) or HANDLERS.get(method)
+        handler = self._own.get(method) or HANDLERS.get(method)
         if handler is None and method != LISTEN:
             raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}", status=404)
         if self._headers is not None:
@@ -145,6 +151,7 @@ class Modern:
                 "prompts": {"listChanged": True},
                 "logging": {},
                 "completions": {},
+                "extensions": {EXTENSION: {}},
             },
             "instructions": INSTRUCTIONS,
             "_meta": {PREFIX + "serverInfo": fit(server_info(), call.features)},

@@ -15,6 +15,7 @@ class Features:
         "audio",
         "batches",
         "completions",
+        "core_tasks",
         "elicitation",
         "elicitation_extended",
         "elicitation_ids",
@@ -30,6 +31,7 @@ class Features:
         "revision",
         "sampling_tools",
         "structured",
+        "tasks",
         "titles",
         "tool_annotations",
     )
@@ -44,5 +46,7 @@ class Features:
         self.sampling_tools = revision >= "2025-11-25"
         self.listening = revision in MODERN
         self.pings = not self.listening
+        self.core_tasks = revision == "2025-11-25"
+        self.tasks = revision >= "2025-11-25"
         # Links to open have ids, errors of their own and a notification when they are done; streams can be resumed.
         self.elicitation_ids = self.primed_streams = revision == "2025-11-25"

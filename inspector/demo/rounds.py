@@ -98,7 +98,7 @@ class ModernCall(Call):
             self._asked += 1
             key = f"{method.partition('/')[0]}-{self._asked}"
             if key not in self._answers and key in self._fresh:
-                self._answers[key] = _checked(key, method, self._fresh[key])
+                self._answers[key] = checked_answer(key, method, self._fresh[key])
             if key in self._answers:
                 answers.append(self._answers[key])
             else:
@@ -120,11 +120,12 @@ class ModernCall(Call):
 
 def missing_capability(name: str, required: dict[str, Any]) -> RpcError:
     """The error for a client that did not declare what a request needs."""
-    problem = f"The client did not declare the capability {name}, so it cannot be asked"
+    problem = f"The client did not declare the capability {name}, which this needs"
     return RpcError(MISSING_CAPABILITY, problem, {"requiredCapabilities": required}, status=400)
 
 
-def _checked(key: str, method: str, answer: Any) -> dict[str, Any]:
+def checked_answer(key: str, method: str, answer: Any) -> dict[str, Any]:
+    """The answer to a question; raises RpcError for something that is none."""
     wanted = _ANSWERS[method]
     if not isinstance(answer, dict) or not all(isinstance(answer.get(each), wanted[each]) for each in wanted):
         raise RpcError(INVALID_PARAMS, f"inputResponses/{key} is no answer to {method}")

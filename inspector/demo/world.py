@@ -11,6 +11,7 @@ from inspector.demo.resources import CLOCK, GUARDED, Resources
 from inspector.demo.revisions import HANDSHAKE, MODERN, REVISIONS
 from inspector.demo.rpc import INVALID_PARAMS, RpcError
 from inspector.demo.state import Seal
+from inspector.demo.tasks import Tasks
 from inspector.demo.tools import Tool, all_tools
 
 TYPE_CHECKING = False
@@ -58,6 +59,7 @@ class World:
         self.visited = False
         self.seal = Seal()
         self.subscriptions: list[Subscription] = []
+        self.tasks = Tasks()
         self._lock = threading.RLock()
 
     def tools(self, features: Features) -> list[Tool]:
@@ -79,11 +81,13 @@ class World:
     def takes_long(self, method: str, params: dict[str, Any]) -> bool:
         """Whether what is asked for may take long: because it works for long, or waits for an answer of the client."""
         name = params.get("name")
+        if method == "tasks/result":
+            return True
         if method == "resources/read":
             return str(params.get("uri")).startswith(GUARDED)
         found: Tool | Prompt | None = None
         if method == "tools/call":
-            found = self.find_tool(name)
+            found = None if "task" in params else self.find_tool(name)
         elif method == "prompts/get" and isinstance(name, str):
             found = self._prompts.get(name)
         return found is not None and found.patient
@@ -134,7 +138,10 @@ class World:
             return self._visits
 
     def watch(self, watcher: Watcher) -> None:
-        """From now on the watcher is called with (topic, uri) for each change; the topic "updated" has a URI."""
+        """From now on the watcher is called with (topic, name) for each change.
+
+        A topic is the name of a list, "updated" with the URI of a resource, or "task" with the id of a task.
+        """
         with self._lock:
             self._watchers.append(watcher)
 
@@ -145,11 +152,11 @@ class World:
 
     def changed(self, topic: str) -> None:
         """Tells everybody that a list has changed."""
-        self._tell(topic, "")
+        self.tell(topic, "")
 
     def touch(self, uri: str) -> None:
         """Tells everybody that a resource has changed."""
-        self._tell("updated", uri)
+        self.tell("updated", uri)
 
     def follow(self, uri: str) -> None:
         """Counts a subscriber; the clock runs while it has one."""
@@ -176,11 +183,12 @@ class World:
                     return
             self.touch(CLOCK)
 
-    def _tell(self, topic: str, uri: str) -> None:
+    def tell(self, topic: str, name: str) -> None:
+        """Tells everybody of a change."""
         with self._lock:
             watchers = list(self._watchers)
         for watcher in watchers:
-            watcher(topic, uri)
+            watcher(topic, name)
 
 
 def _extra_tool(name: str) -> Tool:

@@ -59,8 +59,13 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "big": {"megabytes": 0.01},
     "delete-everything": {"sure": True},
     "noisy": {"lines": 1},
+    **{name: {"seconds": 0, "steps": 1} for name in ("task-slow", "task-only", "task-fail", "task-error")},
+    "task-give-up": {"seconds": 0, "steps": 1},
 }  # fmt: skip
-REFUSED = {"need-link", "protocol-error"}  # answered with a JSON-RPC error at the newest revision
+REFUSED = {"need-link", "task-only"}  # answered with a JSON-RPC error at the newest revision
+REFUSING = {"protocol-error", "task-error"}  # and at every revision
+FAILING = {"fail", "task-fail", "task-give-up"}  # with a result that says so
+ENDLESS = {"crash", "forget", "task-endless"}  # they give no answer, and have tests of their own
 ANSWERS: dict[str, Any] = {
     "roots/list": {"roots": [{"uri": "file:///home/bo", "name": "home"}]},
     "sampling/createMessage": {"role": "assistant", "model": "m", "content": {"type": "text", "text": "x"}},
@@ -109,16 +114,17 @@ def test_every_tool_answers_validly_over_http(talk_over_http: Talk) -> None:
 def call_every_tool(talk: Talk, besides: tuple[str, ...] = ()) -> None:
     revision, peer, ask = talk.revision, talk.peer, talk.ask
     tools = {tool["name"]: tool for tool in ask("tools/list")["tools"]}
-    assert set(ARGUMENTS) | REFUSED <= set(tools)
+    assert set(ARGUMENTS) | REFUSED | REFUSING | FAILING | ENDLESS <= set(tools) | {"task-only"}
+    assert ("task-only" in tools) == ("execution" in tools["task-slow"]) == (revision >= "2025-11-25")
     assert ("annotations" in tools["echo"]) == (revision >= "2025-03-26")
     assert ("title" in tools["echo"]) == ("outputSchema" in tools["add"]) == (revision >= "2025-06-18")
     assert ("icons" in tools["draw-picture"]) == (revision >= "2025-11-25")
     newest = revision == "2025-11-25"
     for name, tool in tools.items():
         params = {"name": name, "arguments": ARGUMENTS.get(name, {}), "_meta": {"progressToken": name}}
-        if name in ("crash", "forget", *besides):
-            continue  # they give no answer here, and have tests of their own
-        if name in REFUSED and (newest or name == "protocol-error"):
+        if name in ENDLESS or name in besides:
+            continue
+        if name in REFUSING or (name in REFUSED and newest):
             message = peer.response(peer.start("tools/call", params))
             error = "URLElicitationRequiredError" if name == "need-link" else "JSONRPCError"
             check(revision, error + ("Response" if newest and name != "need-link" else ""), message)
@@ -128,9 +134,9 @@ def call_every_tool(talk: Talk, besides: tuple[str, ...] = ()) -> None:
             valid = jsonschema_rs.is_valid(tool["outputSchema"], result["structuredContent"])
             assert valid is (name != "bad-structured"), name  # TOOL-09
             assert json.loads(result["content"][0]["text"]) == result["structuredContent"]  # TOOL-10
-        asks_newer = name in ("ask-user", "ask-several", "ask-twice") and revision < "2025-06-18"
+        asks_newer = name in ("ask-user", "ask-several", "ask-twice", "task-ask") and revision < "2025-06-18"
         asks_newest = name in ("ask-link", "need-link", "ask-model-with-tools") and not newest
-        assert result.get("isError", False) is (name == "fail" or asks_newer or asks_newest), (name, result)
+        assert result.get("isError", False) is (name in FAILING or asks_newer or asks_newest), (name, result)
 
 
 def test_schemas_of_tools_are_schemas(talk: Talk) -> None:  # BASE-27

@@ -91,7 +91,7 @@ def received(call: Call) -> dict[str, Any]:
 
 def all_tools() -> list[Tool]:
     """Every tool the server starts with."""
-    from inspector.demo.tools import asks, changes, forms, headers, results, rounds, variants, work
+    from inspector.demo.tools import asks, changes, forms, headers, results, rounds, tasks, variants, work
 
-    modules = (forms, variants, results, work, asks, rounds, changes, headers)
+    modules = (forms, variants, results, work, asks, rounds, tasks, changes, headers)
     return [tool for module in modules for tool in module.box.tools]

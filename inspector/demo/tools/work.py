@@ -28,6 +28,7 @@ box = Toolbox()
     title="Slow work",
     hints=READ_ONLY,
     patient=True,
+    execution={"taskSupport": "forbidden"},
 )
 def slow(call: Call) -> dict[str, Any]:
     """Works for a while, reporting progress, and stops when it is cancelled."""

@@ -1,0 +1,263 @@
+"""Tasks: tool calls that go on after their request was answered, whatever the era calls that."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+
+from inspector.demo.call import Call, Cancelled, Channel, Refused
+from inspector.demo.rpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from inspector.demo.call import Question
+    from inspector.demo.core import Handler
+
+FINAL = ("completed", "failed", "cancelled")
+MOST_TASKS = 1000
+LONGEST_LIFE = 3_600_000  # milliseconds that a task is kept, at most; also of one that did not say how long
+POLL_INTERVAL = 100  # milliseconds
+
+
+class Asked:
+    """A question of a task that waits for an answer."""
+
+    def __init__(self, question: Question) -> None:
+        self.method, self.params = question
+        self.taken = False  # whether somebody is asking it just now
+        self.answer: dict[str, Any] | Refused | None = None
+
+
+class Task:
+    """One task. `told` is called after each change, before the next one."""
+
+    def __init__(self, life: int, told: Callable[[Task], None]) -> None:
+        self.id = os.urandom(16).hex()
+        self.status = "working"
+        self.message = "The work has begun."
+        self.created = self.updated = time.time()
+        self.life = life
+        self.result: dict[str, Any] | None = None
+        self.error: RpcError | None = None
+        self.questions: dict[str, Asked] = {}
+        self.call: TaskCall | None = None
+        self._asked = 0
+        self._told = told
+        self._news = threading.Condition()
+
+    def run(self, call: TaskCall, handler: Handler, *, errors_fail: bool) -> None:
+        """Begins the work on a thread. `errors_fail`: whether a result with isError is a failure of the task."""
+        self.call = call
+        threading.Thread(target=self._work, args=(call, handler, errors_fail), daemon=True).start()
+
+    def _work(self, call: TaskCall, handler: Handler, errors_fail: bool) -> None:
+        try:
+            outcome = handler(call)
+            failed = errors_fail and outcome.get("isError") is True
+            words = "The tool reported an error." if outcome.get("isError") else "The work is done."
+            self._change("failed" if failed else "completed", words, result=outcome)
+        except Cancelled:
+            self._change("cancelled", "The server gave up.")
+        except RpcError as problem:
+            self._change("failed", problem.message, error=problem)
+        except Exception as problem:  # noqa: BLE001 - the outermost edge of a task: the server must outlive it
+            sys.excepthook(type(problem), problem, problem.__traceback__)
+            broken = RpcError(INTERNAL_ERROR, f"Internal error: {type(problem).__name__}")
+            self._change("failed", broken.message, error=broken)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing will change any more."""
+        return self.status in FINAL
+
+    @property
+    def expired(self) -> bool:
+        """Whether it has been kept for as long as was agreed."""
+        return time.time() >= self.created + self.life / 1000
+
+    def say(self, message: str) -> None:
+        """Says how the work goes."""
+        self._change("working", message)
+
+    def cancel(self) -> None:
+        """The client does not want it any more."""
+        self._change("cancelled", "It was cancelled.")
+        if self.call is not None:
+            self.call.cancel()
+
+    def ask(self, questions: tuple[Question, ...]) -> list[dict[str, Any]]:
+        """Asks and waits for all answers; raises Refused, or Cancelled when the task ends meanwhile."""
+        with self._news:
+            mine = []
+            for question in questions:
+                self._asked += 1
+                mine.append(f"{question[0].partition('/')[0]}-{self._asked}")
+                self.questions[mine[-1]] = Asked(question)
+            asked = [self.questions[key] for key in mine]
+            self._change("input_required", "Waiting for an answer of the client.")
+            self._news.wait_for(lambda: self.ended or all(each.answer is not None for each in asked))
+            for key in mine:
+                del self.questions[key]
+        if self.ended:
+            raise Cancelled
+        answers = []
+        for each in asked:
+            if isinstance(each.answer, Refused):
+                raise each.answer
+            answers.append(each.answer or {})
+        return answers
+
+    def answer(self, key: str, answer: dict[str, Any] | Refused) -> None:
+        """Answers a question; one that is not asked any more, or has been answered, is not changed by that."""
+        with self._news:
+            asked = self.questions.get(key)
+            if asked is None or asked.answer is not None:
+                return
+            asked.answer = answer
+            if all(each.answer is not None for each in self.questions.values()):
+                self._change("working", "The answer has come.")
+            self._news.notify_all()
+
+    def open_questions(self) -> dict[str, Asked]:
+        """What is still to be answered."""
+        with self._news:
+            return {key: asked for key, asked in self.questions.items() if asked.answer is None}
+
+    def take_question(self, call: Call) -> tuple[str, Asked] | None:
+        """Waits for the next question that nobody is asking, and takes it; None when the task has ended.
+
+        Raises Cancelled if the call on whose behalf it waits is cancelled.
+        """
+
+        def free() -> tuple[str, Asked] | None:
+            waiting = self.questions.items()
+            return next(((key, each) for key, each in waiting if not each.taken and each.answer is None), None)
+
+        call.when_cancelled(self._wake)
+        with self._news:
+            self._news.wait_for(lambda: self.ended or call.cancelled or free() is not None)
+            if call.cancelled:
+                raise Cancelled
+            found = None if self.ended else free()
+            if found is not None:
+                found[1].taken = True
+            return found
+
+    def put_back(self, key: str) -> None:
+        """A question that was taken could not be asked: somebody else may."""
+        with self._news:
+            if key in self.questions:
+                self.questions[key].taken = False
+            self._news.notify_all()
+
+    def _wake(self) -> None:
+        with self._news:
+            self._news.notify_all()
+
+    def _change(
+        self, status: str, message: str, *, result: dict[str, Any] | None = None, error: RpcError | None = None
+    ) -> None:
+        with self._news:
+            if self.ended:
+                return
+            self.status, self.message, self.updated = status, message, time.time()
+            self.result, self.error = result, error
+            self._news.notify_all()
+            self._told(self)
+
+
+class TaskCall(Call):
+    """The call of a tool within a task; `origin` is the request that began it."""
+
+    in_task = True
+
+    def __init__(self, task: Task, origin: Call) -> None:
+        super().__init__(origin.world, origin.features, Channel(), origin.request_id, origin.params)
+        self.task = task
+        self._origin = origin
+
+    def status(self, message: str) -> None:
+        self.task.say(message)
+
+    def progress(self, done: float, total: float | None = None, message: str = "") -> None:
+        """Says it as the status of the task."""
+        if self.cancelled:
+            raise Cancelled
+        if message:
+            self.task.say(message)
+
+    def log(self, level: str, data: Any, logger: str = "demo") -> None:
+        """Nowhere: there is no request any more on whose stream it could be said."""
+
+    def missing(self, capability: str) -> str:
+        return self._origin.missing(capability)
+
+    def ask(self, *questions: Question) -> list[dict[str, Any]]:
+        return self.task.ask(questions)
+
+    def describe_client(self) -> dict[str, Any]:
+        return self._origin.describe_client()
+
+
+class Tasks:
+    """The tasks that one client may know of: by id, in the order in which they began."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, Task] = {}
+        self._lock = threading.Lock()
+
+    def add(self, life: int, told: Callable[[Task], None]) -> Task:
+        """A new task that is kept for `life` milliseconds; raises RpcError if there are too many that still run."""
+        self._end_expired()
+        task = Task(min(life, LONGEST_LIFE), told)
+        with self._lock:
+            ended = [each.id for each in self._tasks.values() if each.ended]
+            for name in ended[: max(len(self._tasks) - MOST_TASKS + 1, 0)]:
+                del self._tasks[name]
+            if len(self._tasks) >= MOST_TASKS:
+                raise RpcError(INTERNAL_ERROR, f"There are {MOST_TASKS} tasks already")
+            self._tasks[task.id] = task
+        return task
+
+    def all(self) -> list[Task]:
+        """All tasks that are still kept."""
+        self._end_expired()
+        with self._lock:
+            return list(self._tasks.values())
+
+    def find(self, name: Any) -> Task | None:
+        """A task by its id."""
+        with self._lock:
+            task = self._tasks.get(name) if isinstance(name, str) else None
+        return None if task is None or task.expired else task
+
+    def get(self, call: Call) -> Task:
+        """The task that a request names; raises RpcError if there is none."""
+        task = self.find(call.text_param("taskId"))
+        if task is None:
+            raise RpcError(INVALID_PARAMS, "Task not found: it never was, or its time is over")
+        return task
+
+    def drop(self) -> None:
+        """Cancels all that runs."""
+        for task in self.all():
+            task.cancel()
+
+    def _end_expired(self) -> None:
+        with self._lock:
+            expired = [task for task in self._tasks.values() if task.expired]
+            for task in expired:
+                del self._tasks[task.id]
+        for task in expired:
+            task.cancel()
+
+
+def moment(seconds: float) -> str:
+    """A point in time as ISO 8601 with milliseconds."""
+    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    return f"{whole}.{int(seconds % 1 * 1000):03d}Z"
