@@ -19,6 +19,7 @@ from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import UNSUPPORTED_VERSION
 from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_LEGACY, Era, features
+from inspector.protocol.sampling import refusal
 
 if TYPE_CHECKING:
     from inspector.client.session import Session
@@ -169,9 +170,16 @@ class LegacyDriver:
         if topic == "elicitation":
             declared = standing.capabilities(session.server.features).get("elicitation", {})
             mode = params.get("mode", "form")
-            if mode != "form" and mode not in declared:
-                session.reply(frame, jsonrpc.error(id, jsonrpc.INVALID_PARAMS, f"Mode not declared: {str(mode)[:60]}"))
+            if mode != "form" and (not isinstance(mode, str) or mode not in declared):
+                words = f"Mode not declared: {jsonrpc.excerpt(mode, 60)}"
+                session.reply(frame, jsonrpc.error(id, jsonrpc.INVALID_PARAMS, words))
                 return  # C-ELIC-06
+        elif topic == "sampling":
+            declared = standing.capabilities(session.server.features).get("sampling", {})
+            problem = refusal(params, tools="tools" in declared)
+            if problem:
+                session.reply(frame, jsonrpc.error(id, jsonrpc.INVALID_PARAMS, f"Invalid params: {problem}"))
+                return  # C-SAMP-03
         session.inbox.ask(frame.n, id, topic, params, session.journal.index.parents[frame.n - 1], frame.t)
 
     def on_notification(self, frame: Frame, message: dict[str, Any]) -> None:

@@ -165,7 +165,7 @@ class Listening:
         for _ in range(REOPENED):
             await asyncio.sleep(pause)
             pause *= 2
-            if self.stream is not None:
+            if self.stream is not None or self.session.phase != "ready":
                 return
             try:
                 await self._renew()

@@ -12,6 +12,7 @@ from typing import Any
 from inspector.client.answers import TOPICS, Inbox, Question
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import Features
+from inspector.protocol.sampling import refusal
 
 MOST_QUESTIONS = 100
 """Questions that one answer of the server may ask."""
@@ -73,11 +74,17 @@ class InputRound:
                 return f"its input request {excerpt(key, 60)} is {method}, which was not declared"
             if topic == "elicitation" and not self._mode_is_offered(request.get("params")):
                 return f"its input request {excerpt(key, 60)} wants a mode of elicitation that was not declared"
+            if topic == "sampling" and (why := self._bad_sampling(request.get("params"))):
+                return f"its input request {excerpt(key, 60)} is no sampling request that may be answered: {why}"
         return ""
 
     def _mode_is_offered(self, params: Any) -> bool:
         mode = params.get("mode", "form") if type(params) is dict else "form"
         return isinstance(mode, str) and (mode == "form" or mode in self._offered["elicitation"])
+
+    def _bad_sampling(self, params: Any) -> str:
+        """C-SAMP-03."""
+        return refusal(params, tools="tools" in self._offered["sampling"]) if type(params) is dict else ""
 
     def _answered(self, question: Question, result: Any, error: tuple[int, str] | None) -> None:
         if self._over:

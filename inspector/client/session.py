@@ -202,6 +202,7 @@ class Session:
         task = asyncio.get_running_loop().create_task(_quiet(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: work.close())  # It was never begun where the task was cancelled at once.
         return task
 
     # Sending
@@ -531,7 +532,11 @@ class Session:
         return [item for item in values if type(item) is str] if type(values) is list else []
 
     async def ping(self) -> float:
-        """Seconds that a `ping` takes (C-PING-02)."""
+        """Seconds that a `ping` takes (C-PING-02). Raises `NotOffered` in the era that has none (C-MOD-11)."""
+        if not self.server.features.ping:
+            raise NotOffered(
+                f"Revision {self.server.revision} has no ping.", hint="Any request shows whether the server answers."
+            )
         call = self.start("ping", progress=False)
         await call.result()
         return call.elapsed

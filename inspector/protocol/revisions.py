@@ -48,6 +48,7 @@ class Features:
     """Sampling requests may carry tools (C-SAMP-03)."""
     roots_changed: bool = True
     """The client tells when its roots change (C-ROOT-01)."""
+    ping: bool = True
     tasks: bool = False
     """Experimental tasks in the core protocol (C-TASK-01)."""
     tasks_extension: bool = False
@@ -78,7 +79,7 @@ FEATURES: dict[str, Features] = {
         R4, "legacy", icons=True, elicitation_url=True, elicitation_modes=True, sampling_tools=True, tasks=True,
     ),
     R5: Features(
-        R5, "modern", icons=True, elicitation_url=True, elicitation_modes=True, sampling_tools=True,
+        R5, "modern", ping=False, icons=True, elicitation_url=True, elicitation_modes=True, sampling_tools=True,
         structured_any=True, roots_changed=False, tasks_extension=True, resumable=False,
     ),
 }  # fmt: skip

@@ -255,3 +255,46 @@ async def test_a_revision_that_was_agreed_on_stays(connect):
         await session.call_tool("t").result()
         assert session.server.revision == "2025-03-26"
         assert not server.asked("completion/complete")
+
+
+RESULT = {"type": "tool_result", "toolUseId": "1", "content": []}
+
+
+async def answer_of(session, server, method, params):
+    """What the server is answered when it asks this."""
+    server.methods["x"] = lambda message, reply: [
+        reply(ask("asked", method, params)),
+        reply({"id": message["id"], "result": {}}),
+    ]
+    await session.request("x")
+    await until(lambda: any(message.get("id") == "asked" for message in server.seen))
+    return next(message for message in server.seen if message.get("id") == "asked")
+
+
+@pytest.mark.parametrize("mode", ["no-such", 7, None, ["form"], {"form": {}}])
+async def test_a_mode_of_any_kind_that_was_not_declared_is_refused(connect, mode):
+    """C-ELIC-06."""
+    server = Server()
+    async with connect(server, era="legacy") as session:
+        answer = await answer_of(session, server, "elicitation/create", {"mode": mode, "message": "?"})
+        assert answer["error"]["code"] == -32602
+        assert session.inbox.questions == []
+
+
+@pytest.mark.parametrize(
+    ("revision", "more"),
+    [
+        ("2025-06-18", {"tools": []}),
+        ("2025-11-25", {"messages": [{"role": "user", "content": [RESULT, {"type": "text", "text": "x"}]}]}),
+        ("2025-11-25", {"messages": [{"role": "assistant", "content": {"type": "tool_use", "id": "1"}}]}),
+    ],
+)
+async def test_a_sampling_request_that_may_not_be_answered_is_refused(connect, revision, more):
+    """C-SAMP-03."""
+    server = Server()
+    server.initialize = server.initialize | {"protocolVersion": revision}
+    async with connect(server, era="legacy") as session:
+        params = {"messages": [], "maxTokens": 5, **more}
+        answer = await answer_of(session, server, "sampling/createMessage", params)
+        assert answer["error"]["code"] == -32602
+        assert session.inbox.questions == []

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from inspector.client.answers import Standing
-from inspector.errors import HandshakeError, InvalidAnswer, RequestCancelled, RequestTimeout, ServerError
+from inspector.errors import HandshakeError, InvalidAnswer, NotOffered, RequestCancelled, RequestTimeout, ServerError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from tests.client.conftest import make_session, until
@@ -278,3 +278,12 @@ async def test_a_server_without_our_extension_is_spoken_to_as_ever(connect):
     async with connect(modern(plain, tools__call=complete(content=[])), era="modern") as session:
         assert not session.tasks.offered
         assert await session.call_tool("t").result() == complete(content=[])
+
+
+async def test_there_is_no_ping_in_this_era(connect):
+    """C-MOD-11."""
+    server = modern(ping=complete())
+    async with connect(server, era="modern") as session:
+        with pytest.raises(NotOffered, match="no ping"):
+            await session.ping()
+        assert not server.asked("ping")

@@ -238,3 +238,13 @@ async def test_the_clock_of_a_call_stands_still_while_somebody_is_asked(connect)
         session.pending.expire(call)
         with pytest.raises(RequestTimeout):
             await call.result()
+
+
+async def test_a_sampling_request_that_may_not_be_answered_is_said(connect):
+    """C-SAMP-03."""
+    params = {"messages": [{"role": "assistant", "content": {"type": "tool_use", "id": "1"}}], "maxTokens": 5}
+    server = modern(x=again(wanting({"a": {"method": "sampling/createMessage", "params": params}})))
+    async with connect(server, era="modern") as session:
+        with pytest.raises(InputRefused, match="the tool use 1 is missing"):
+            await session.request("x")
+        assert session.inbox.questions == []
