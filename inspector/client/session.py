@@ -9,27 +9,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Literal
 
 from inspector.client.answers import Inbox, Question
 from inspector.client.cache import Cache
 from inspector.client.catalog import KINDS, Catalog, ListName, SurfaceChange, compare
 from inspector.client.changes import Changes
+from inspector.client.connect import transport_for
 from inspector.client.driver import Driver
 from inspector.client.legacy import LegacyDriver
+from inspector.client.listing import Listing
 from inspector.client.negotiation import Negotiation
 from inspector.client.options import Options
 from inspector.client.pending import Call, Pending
 from inspector.client.server import Server
+from inspector.client.silence import explain_silence
 from inspector.client.subscriptions import Subscriptions
 from inspector.client.tasks import Tasks
 from inspector.client.wire import Wire
-from inspector.config.targets import HttpTarget, StdioTarget, Target
-from inspector.errors import ConnectionProblem, InspectorError, NotOffered, ServerError, SessionLost, UsageError
-from inspector.journal.findings import Finding
-from inspector.journal.format import Dir
-from inspector.journal.index import State
+from inspector.config.targets import Target
+from inspector.errors import ConnectionProblem, InspectorError, NotOffered, ServerError, SessionLost
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
@@ -40,31 +39,8 @@ _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = (
     Shape.REQUEST, Shape.NOTIFICATION, Shape.RESULT, Shape.ERROR, Shape.BATCH,
 )  # fmt: skip
 
-LOOKED_AT = 2000
-"""Events after a request that are looked at for the reason of a silence."""
-ID_SHOWN = 60
-"""Characters of an id in a sentence."""
 
 Phase = Literal["new", "connecting", "ready", "failed", "lost", "closed"]
-
-
-def transport_for(target: Target, sink: Sink, options: Options) -> Transport:
-    """The transport that a target wants."""
-    if isinstance(target, StdioTarget):
-        from inspector.transports.stdio import LONGEST_LINE, StdioTransport
-
-        limit = options.http.max_body or LONGEST_LINE
-        return StdioTransport(target.command, sink, env=target.env, cwd=target.cwd, limit=limit)
-    if isinstance(target, HttpTarget):
-        from inspector.transports.http import HttpTransport
-
-        http = replace(options.http, headers=target.headers, proxy=target.proxy, verify=target.verify)
-        if target.transport == "sse":
-            from inspector.transports.sse import SseTransport
-
-            return SseTransport(target.url, sink, http)
-        return HttpTransport(target.url, sink, http)
-    raise UsageError(f"{target.describe()} is a recording.", hint="`inspector replay FILE` opens recordings.")
 
 
 class Session:
@@ -98,7 +74,7 @@ class Session:
         self.refused_tools: dict[str, list[str]] = {}
         """Tools that must not be called by the rules of the transport, and why (C-HTTP-34)."""
         self.pending = Pending(
-            self._tell_cancelled, lambda: self.changes.bump("calls"), self._explain_silence,
+            self._tell_cancelled, lambda: self.changes.bump("calls"), lambda call: explain_silence(journal, call),
             lambda call, n, message: self.driver.took(call, n, message),
         )  # fmt: skip
         self.inbox = Inbox(self.options.standing, self._answer, lambda: self.changes.bump("inbox"), _defaults)
@@ -109,7 +85,7 @@ class Session:
         self._listens = False
         self._next_id = 0
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._stale: set[ListName] = set()
+        self._listing = Listing(self)
         self._renewing: asyncio.Task[Any] | None = None
 
     # Opening and closing
@@ -313,21 +289,6 @@ class Session:
             self.tasks.cancel(task)
         self.transport.abandon(call.id)
 
-    def _explain_silence(self, call: Call) -> str:
-        """What arrived since the request and might have been meant as its answer; empty where there was nothing."""
-        index = self.journal.index
-        for n in range(call.n + 1, min(len(self.journal), call.n + LOOKED_AT) + 1):
-            if index.dir(n) != Dir.RECV:
-                continue
-            if index.state(n) is State.INVALID and index.sizes[n - 1]:
-                why = self.journal.event(n).fields.get("why", "no JSON-RPC message")
-                return f"Message {n} arrived meanwhile and cannot be read: {why}."
-            if index.state(n) is State.UNKNOWN:
-                message = self.journal.event(n).message
-                id = jsonrpc.excerpt(message.get("id") if type(message) is dict else None, ID_SHOWN)
-                return f"Message {n} arrived meanwhile and answers an id that was not asked: {id}."
-        return ""
-
     # What arrives (the wire's listener)
 
     def on_frame(self, frame: Frame) -> None:
@@ -422,61 +383,15 @@ class Session:
         `page_limit` pages at most (0: all), beginning at `cursor`. `fresh`: what is there is enough while the server
         says that it is fresh (C-CACHE-02).
         """
-        found = self.catalog[name]
-        if fresh and found.complete and self.cache.list_is_fresh(found.kind.method):
-            return
-        found.begin()
-        if cursor is None:
-            self.cache.forget(found.kind.method)
-        self.changes.bump(name)
-        try:
-            if not self.server.can(found.kind.capability):
-                found.items = []
-                raise NotOffered(f"The server does not offer {found.kind.capability}.")
-            while True:
-                call = self.start(found.kind.method, None if cursor is None else {"cursor": cursor}, progress=False)
-                cursor, trouble = found.page(await call.result())
-                self.driver.took_page(name, call.answer_n)
-                self.changes.bump(name)
-                if trouble:
-                    self._cursor_finding(call.answer_n, found.kind.method, trouble)
-                if cursor is None or found.pages == page_limit:
-                    break
-            found.end()
-        except ServerError as error:
-            # Many servers declare resources and know no templates: that is an empty list, not a failure.
-            absent = error.rpc_code == jsonrpc.METHOD_NOT_FOUND and name == "templates"
-            found.end(None if absent else error)
-        except InspectorError as error:
-            found.end(error)
-        except asyncio.CancelledError:
-            found.end(SessionLost("The listing was interrupted."))
-            raise
-        finally:
-            self.changes.bump(name)
-        if name in self._stale:
-            self._stale.discard(name)
-            await self.load(name)
-
-    def _cursor_finding(self, n: int, method: str, trouble: str) -> None:
-        text = f"{method} was ended: {trouble}."
-        self.journal.record_note(text, Finding(n, "C-PAG-03", "must", text, page="server/utilities/pagination"))
+        await self._listing.load(name, page_limit=page_limit, cursor=cursor, fresh=fresh)
 
     def load_all(self) -> None:
         """Begin to read every list that the server offers."""
-        for name in KINDS:
-            if self.server.can(KINDS[name].capability):
-                self.run(self.load(name))
+        self._listing.load_all()
 
     def lists_changed(self, notification: str) -> None:
-        """Read again what the server says has changed; notices that come while reading lead to one more reading."""
-        for name, kind in KINDS.items():
-            found = self.catalog[name]
-            if kind.changed == notification and found.loading:
-                self._stale.add(name)
-            elif kind.changed == notification and found.pages:
-                found.loading = True
-                self.run(self.load(name))
+        """Read again what the server says has changed."""
+        self._listing.changed(notification)
 
     # What a server offers
 

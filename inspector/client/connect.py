@@ -1,0 +1,29 @@
+"""Which transport a target is reached by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from inspector.client.options import Options
+from inspector.config.targets import HttpTarget, StdioTarget, Target
+from inspector.errors import UsageError
+from inspector.transports.base import Sink, Transport
+
+
+def transport_for(target: Target, sink: Sink, options: Options) -> Transport:
+    """The transport that a target wants."""
+    if isinstance(target, StdioTarget):
+        from inspector.transports.stdio import LONGEST_LINE, StdioTransport
+
+        limit = options.http.max_body or LONGEST_LINE
+        return StdioTransport(target.command, sink, env=target.env, cwd=target.cwd, limit=limit)
+    if isinstance(target, HttpTarget):
+        from inspector.transports.http import HttpTransport
+
+        http = replace(options.http, headers=target.headers, proxy=target.proxy, verify=target.verify)
+        if target.transport == "sse":
+            from inspector.transports.sse import SseTransport
+
+            return SseTransport(target.url, sink, http)
+        return HttpTransport(target.url, sink, http)
+    raise UsageError(f"{target.describe()} is a recording.", hint="`inspector replay FILE` opens recordings.")

@@ -1,0 +1,83 @@
+"""Reading the lists that a server offers: page by page, as they come, again when the server says that they changed."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from inspector.client.catalog import KINDS, ListName
+from inspector.errors import InspectorError, NotOffered, ServerError, SessionLost
+from inspector.journal.findings import Finding
+from inspector.protocol import jsonrpc
+
+if TYPE_CHECKING:
+    from inspector.client.session import Session
+
+
+class Listing:
+    """Fills the catalogue of a session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._stale: set[ListName] = set()
+
+    async def load(self, name: ListName, *, page_limit: int, cursor: str | None, fresh: bool) -> None:
+        """`Session.load`."""
+        session = self.session
+        found = session.catalog[name]
+        method = found.kind.method
+        if fresh and found.complete and session.cache.list_is_fresh(method):
+            return
+        found.begin()
+        if cursor is None:
+            session.cache.forget(method)
+        session.changes.bump(name)
+        try:
+            if not session.server.can(found.kind.capability):
+                found.items = []
+                raise NotOffered(f"The server does not offer {found.kind.capability}.")
+            while True:
+                call = session.start(method, None if cursor is None else {"cursor": cursor}, progress=False)
+                cursor, trouble = found.page(await call.result())
+                session.driver.took_page(name, call.answer_n)
+                session.changes.bump(name)
+                if trouble:
+                    self._cursor_finding(call.answer_n, method, trouble)
+                if cursor is None or found.pages == page_limit:
+                    break
+            found.end()
+        except ServerError as error:
+            # Many servers declare resources and know no templates: that is an empty list, not a failure.
+            absent = error.rpc_code == jsonrpc.METHOD_NOT_FOUND and name == "templates"
+            found.end(None if absent else error)
+        except InspectorError as error:
+            found.end(error)
+        except asyncio.CancelledError:
+            found.end(SessionLost("The listing was interrupted."))
+            raise
+        finally:
+            session.changes.bump(name)
+        if name in self._stale:
+            self._stale.discard(name)
+            await session.load(name)
+
+    def _cursor_finding(self, n: int, method: str, trouble: str) -> None:
+        text = f"{method} was ended: {trouble}."
+        finding = Finding(n, "C-PAG-03", "must", text, page="server/utilities/pagination")
+        self.session.journal.record_note(text, finding)
+
+    def load_all(self) -> None:
+        """Begin to read every list that the server offers."""
+        for name in KINDS:
+            if self.session.server.can(KINDS[name].capability):
+                self.session.run(self.session.load(name))
+
+    def changed(self, notification: str) -> None:
+        """A list changed. Notices that come while it is read lead to one more reading."""
+        for name, kind in KINDS.items():
+            found = self.session.catalog[name]
+            if kind.changed == notification and found.loading:
+                self._stale.add(name)
+            elif kind.changed == notification and found.pages:
+                found.loading = True
+                self.session.run(self.session.load(name))
