@@ -11,7 +11,8 @@ from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
 from urllib.parse import urlsplit
 
-from inspector.demo import http_modern
+from inspector.demo import http_modern, sse
+from inspector.demo.feed import is_gone
 from inspector.demo.legacy import Session
 from inspector.demo.revisions import HANDSHAKE, MODERN
 from inspector.demo.rpc import INVALID_REQUEST, RpcError, decode, encode, error, kind_of
@@ -29,6 +30,7 @@ ENDPOINT = "/mcp"
 MOST_SESSIONS = 1000
 LARGEST_BODY = 64 * 1024 * 1024
 KEEP_ALIVE = 15.0
+_OLD = {sse.STREAM: "GET", sse.MESSAGES: "POST"}  # what each endpoint of HTTP+SSE is for
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _EVERYWHERE = {"0.0.0.0", "::"}
 
@@ -68,6 +70,7 @@ class DemoServer(ThreadingTCPServer):
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.world = world
         self.sessions: dict[str, HttpSession] = {}
+        self.sse_sessions: dict[str, sse.SseSession] = {}
         self.answering: set[http_modern.Answering] = set()
         self.lock = threading.Lock()
         # Only names of this machine may be asked for: otherwise a web page could rebind its own name to us.
@@ -76,10 +79,10 @@ class DemoServer(ThreadingTCPServer):
 
     @property
     def url(self) -> str:
-        """The URL of the MCP endpoint."""
+        """The URL of the server; the MCP endpoint is ENDPOINT below it."""
         host, port = self.server_address[:2]
         name = f"[{host!s}]" if ":" in str(host) else str(host)
-        return f"http://{name}:{port}{ENDPOINT}"
+        return f"http://{name}:{port}"
 
     def keep(self, session: HttpSession) -> None:
         """Remembers a session, forgetting the oldest if there are too many."""
@@ -139,7 +142,11 @@ class Handler(BaseHTTPRequestHandler):
     do_PATCH = do_OPTIONS = do_HEAD = do_PUT
 
     def _refuse_method(self) -> None:
-        raise HttpError(405, f"Method not allowed: {self.command}")
+        self.refuse(405, f"Method not allowed: {self.command}")
+
+    def refuse(self, status: int, words: str) -> NoReturn:
+        """Refuses the request with an HTTP status."""
+        raise HttpError(status, words)
 
     def _guarded(self, serve: Callable[[], None]) -> None:
         try:
@@ -150,7 +157,8 @@ class Handler(BaseHTTPRequestHandler):
         except HttpError as problem:
             headers = {"Content-Type": "application/json"}
             if problem.status == 405:
-                headers["Allow"] = "GET, POST, DELETE" if self.server.world.handshakes else "POST"
+                here = "GET, POST, DELETE" if self.server.world.handshakes else "POST"
+                headers["Allow"] = _OLD.get(self.place, here)
             if problem.close:
                 headers["Connection"] = "close"
             self.reply(problem.status, headers, problem.body)
@@ -170,14 +178,21 @@ class Handler(BaseHTTPRequestHandler):
             raise HttpError(403, f"This server is not {host}")
         if allowed is not None and origin is not None and _name_in(origin) not in allowed:
             raise HttpError(403, f"Requests from the origin {origin} are refused")
-        if self.path.partition("?")[0] != ENDPOINT:
+        self.place = self.path.partition("?")[0]
+        if self.place not in (ENDPOINT, *(_OLD if self.server.world.handshakes else ())):
             raise HttpError(404, f"The MCP endpoint is {ENDPOINT}")
+        if self.command != _OLD.get(self.place, self.command):
+            self._refuse_method()
 
     def _post(self) -> None:
-        self._check_accept("application/json", "text/event-stream")
+        if self.place == ENDPOINT:
+            self._check_accept("application/json", "text/event-stream")
         if self.headers.get_content_type() != "application/json":
             raise HttpError(415, "The body must be application/json")
         try:
+            if self.place == sse.MESSAGES:
+                sse.receive(self, self._body)
+                return
             message = decode(self._body)
             if http_modern.is_for_modern(self, message):
                 http_modern.serve(self, message)
@@ -222,6 +237,9 @@ class Handler(BaseHTTPRequestHandler):
     def _get(self) -> None:
         self._check_era()
         self._check_accept("text/event-stream")
+        if self.place == sse.STREAM:
+            sse.serve(self)
+            return
         session = self._session()
         found = session.streams.find(self.headers.get("Last-Event-ID", ""))
         if found is None:
@@ -240,7 +258,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def client_is_gone(self) -> bool:
         """Whether the client has closed its connection."""
-        return http_modern.client_is_gone(self.connection)
+        return is_gone(self.connection)
 
     def _session(self) -> HttpSession:
         name = self.headers.get("Mcp-Session-Id")
@@ -317,7 +335,9 @@ def serve_http(world: World, host: str, port: int) -> None:
 
     signal.signal(signal.SIGTERM, _terminated)
     with DemoServer(world, host, port) as server:
-        print(f"demo server on {server.url}", file=sys.stderr, flush=True)
+        print(f"demo server on {server.url}{ENDPOINT}", file=sys.stderr, flush=True)
+        if world.handshakes:
+            print(f"and with HTTP+SSE on {server.url}{sse.STREAM}", file=sys.stderr, flush=True)
         try:
             server.serve_forever(poll_interval=0.1)
         finally:

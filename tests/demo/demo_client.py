@@ -382,3 +382,47 @@ class ModernHttpPeer(HttpPeer):
 
     def _post(self, message: Any) -> None:
         Stream(self, "POST", json.dumps(message).encode(), self.headers | self._headers_for(message)).thread.join()
+
+
+class SsePeer(HttpPeer):
+    """A session over HTTP+SSE (2024-11-05): one stream for all that comes, a POST for each message that goes."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.messages = ""
+        self._arrived = threading.Event()
+        self._connection = http.client.HTTPConnection(str(self.address.hostname), self.address.port, timeout=PATIENCE)
+        self._connection.request("GET", self.address.path, headers={"Accept": "text/event-stream"})
+        self._response = self._connection.getresponse()
+        self.status = self._response.status
+        self.kinds: list[str] = []
+        self.thread = threading.Thread(target=self._read)
+        self.thread.start()
+        assert self._arrived.wait(PATIENCE)
+
+    def send(self, message: Any) -> None:
+        raw = json.dumps(message).encode()
+        posted = self.request("POST", raw, path=self.messages, Content_Type="application/json")
+        assert posted.status == 202
+
+    def close(self) -> None:
+        """Leaves, as clients do: by closing the connection."""
+        assert self._connection.sock
+        self._connection.sock.shutdown(2)
+        self.thread.join(PATIENCE)
+        assert not self.thread.is_alive()
+        self._connection.close()
+
+    def _read(self) -> None:
+        try:
+            for line in self._response:
+                name, _, value = line.decode().rstrip("\n").partition(": ")
+                if name == "event":
+                    self.kinds.append(value)
+                elif name == "data" and self.kinds[-1] == "endpoint":
+                    self.messages = value
+                    self._arrived.set()
+                elif name == "data":
+                    self.take(json.loads(value))
+        except http.client.IncompleteRead:
+            pass  # closed by ourselves

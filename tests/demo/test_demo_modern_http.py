@@ -334,7 +334,7 @@ def test_closing_the_stream_cancels_the_request(
     assert tool
     monkeypatch.setattr(tool, "run", run)
     meta = {"_meta": about_client(logLevel="info")}
-    connection = posted(inside.url, "tools/call", {"name": "forget"} | meta)
+    connection = posted(inside.url + "/mcp", "tools/call", {"name": "forget"} | meta)
     assert started.wait(PATIENCE)
     if begun:
         connection.getresponse().close()
@@ -343,7 +343,7 @@ def test_closing_the_stream_cancels_the_request(
 
 
 def test_closing_the_stream_of_a_subscription_ends_it(inside: DemoServer) -> None:
-    connection = posted(inside.url, "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    connection = posted(inside.url + "/mcp", "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
     response = connection.getresponse()
     assert b"acknowledged" in response.readline()
     (answering,) = inside.answering
@@ -355,9 +355,9 @@ def test_closing_the_stream_of_a_subscription_ends_it(inside: DemoServer) -> Non
 
 
 def test_who_does_not_read_a_subscription_holds_nobody_up(inside: DemoServer) -> None:
-    connection = posted(inside.url, "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    connection = posted(inside.url + "/mcp", "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
     response = connection.getresponse()
-    client = ModernHttpPeer(inside.url)
+    client = ModernHttpPeer(inside.url + "/mcp")
     assert "20000" in text_of(client.call("burst", kind="list_changed", count=20_000))
     response.close()
     connection.close()

@@ -1,0 +1,55 @@
+"""The transport HTTP+SSE of 2024-11-05: all answers on one long stream, all requests by POST to where it says."""
+
+from __future__ import annotations
+
+import os
+
+from inspector.demo.feed import Feed
+from inspector.demo.legacy import Session
+from inspector.demo.rpc import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from inspector.demo.http import Handler
+    from inspector.demo.world import World
+
+STREAM = "/sse"
+MESSAGES = "/messages"
+_NAME = "session_id="
+
+
+class SseSession:
+    """A session that lives as long as its stream."""
+
+    def __init__(self, world: World) -> None:
+        self.id = os.urandom(16).hex()
+        self.feed = Feed()
+        self.session = Session(world, self.feed, "sse")
+
+
+def serve(handler: Handler) -> None:
+    """Serves the stream of a new session until its client leaves."""
+    session = SseSession(handler.server.world)
+    sessions = handler.server.sse_sessions
+    sessions[session.id] = session
+    try:
+        handler.begin_stream()
+        handler.write_chunk(f"event: endpoint\ndata: {MESSAGES}?{_NAME}{session.id}\n\n".encode())
+        for events in session.feed.follow(handler.client_is_gone, b"event: message\n"):
+            handler.write_chunk(events)
+        handler.write_chunk(b"")
+    finally:
+        del sessions[session.id]
+        session.feed.end()
+        session.session.close()
+
+
+def receive(handler: Handler, body: bytes) -> None:
+    """Takes one message; the answer to it goes on the stream. Raises RpcError for what is no JSON."""
+    names = [each for each in handler.path.partition("?")[2].split("&") if each.startswith(_NAME)]
+    session = handler.server.sse_sessions.get(names[0].removeprefix(_NAME)) if names else None
+    if session is None:
+        handler.refuse(404 if names else 400, f"There is no such session: begin with GET {STREAM}")
+    message = decode(body)
+    handler.reply(202, {"Content-Type": "text/plain"}, b"Accepted")
+    session.session.receive(message, session.feed)
