@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from inspector.config.targets import HttpTarget, StdioTarget, parse_target
 from tests.interop.starting import free_port
@@ -125,10 +125,16 @@ EVERYTHING_OFFER = Offer(
 
 @dataclass(frozen=True)
 class Peer:
-    """A server that can be reached: what it offers, and the words of a command line that name it."""
+    """A server that can be reached: what it offers, the words of a command line that name it, the era to speak."""
 
     offer: Offer
     words: tuple[str, ...]
+    era: Literal["legacy", "modern"] = "legacy"
+
+    @property
+    def revision(self) -> str:
+        """The revision that is agreed on."""
+        return "2026-07-28" if self.era == "modern" else "2025-11-25"
 
     @property
     def target(self) -> StdioTarget | HttpTarget:
@@ -143,13 +149,16 @@ STDIO = {
     "everything": Peer(EVERYTHING_OFFER, ("--", NODE, EVERYTHING, "stdio")),
     "sdk": Peer(SDK_OFFER, ("--", *SDK)),
     "fastmcp": Peer(FASTMCP_OFFER, ("--", *FASTMCP)),
+    "sdk-modern": Peer(SDK_OFFER, ("--", *SDK), "modern"),
 }
-HTTP = {
+HTTP: dict[str, tuple[Offer, tuple[str, ...], Literal["legacy", "modern"]]] = {
     "everything-http": (
         EVERYTHING_OFFER,
         (NODE, "--require", str(HERE / "loopback.cjs"), EVERYTHING, "streamableHttp"),
+        "legacy",
     ),
-    "fastmcp-http": (FASTMCP_OFFER, FASTMCP),
+    "fastmcp-http": (FASTMCP_OFFER, FASTMCP, "legacy"),
+    "sdk-modern-http": (SDK_OFFER, SDK, "modern"),
 }
 NAMES = (*STDIO, *HTTP)
 
@@ -157,8 +166,8 @@ NAMES = (*STDIO, *HTTP)
 @contextmanager
 def listening(name: str, log: Path) -> Iterator[Peer]:
     """Starts a server over Streamable HTTP on the loopback interface and ends it. `log` gets what it writes."""
-    offer, command = HTTP[name]
+    offer, command, era = HTTP[name]
     port = free_port()
     words = command if name == "everything-http" else (*command, str(port))
     with started(words, port, log, env=os.environ | {"PORT": str(port)}):
-        yield Peer(offer, (f"http://127.0.0.1:{port}/mcp",))
+        yield Peer(offer, (f"http://127.0.0.1:{port}/mcp",), era)

@@ -1,5 +1,5 @@
-"""A session of the handshake era with each real server, feature by feature, as the interface drives it; and what its
-recording says.
+"""A session with each real server, feature by feature, as the interface drives it, in both eras; and what its recording
+says.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from inspector.client.catalog import KINDS
 from inspector.client.options import Options
 from inspector.client.pending import Call
 from inspector.client.session import Session
-from inspector.errors import RequestCancelled, ServerError
-from inspector.journal.format import Dir
+from inspector.config.targets import HttpTarget
+from inspector.errors import InputRefused, RequestCancelled, ServerError
+from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.form import Form
@@ -40,7 +41,7 @@ async def until(condition: Callable[[], Any]) -> None:
 async def connected(peer: Peer, recording: Path) -> AsyncIterator[Session]:
     """An open session that asks its user everything; afterwards its recording is looked at."""
     journal = Journal.create(recording, peer.target.as_header())
-    asking = Options(timeout=PATIENCE, era="legacy", standing=Standing(sampling="ask", elicitation="ask", roots="ask"))
+    asking = Options(timeout=PATIENCE, era=peer.era, standing=Standing(sampling="ask", elicitation="ask", roots="ask"))
     session = Session(peer.target, journal, asking)
     await session.open()
     try:
@@ -73,6 +74,8 @@ async def told_failure(failing: Call) -> str:
         result = await failing.result()
     except ServerError as error:
         return error.rpc_message
+    except InputRefused as error:
+        return error.message
     return text_of(result) if result["isError"] else ""
 
 
@@ -88,7 +91,7 @@ async def test_everything_it_offers_is_listed(peer: Peer, recording: Path) -> No
         offer = peer.offer
         assert session.server.name == offer.server
         assert session.server.instructions
-        assert session.server.revision == "2025-11-25"
+        assert session.server.revision == peer.revision
         session.load_all()
         await until(lambda: all(session.catalog[name].complete for name in KINDS))
         catalog = session.catalog
@@ -98,7 +101,8 @@ async def test_everything_it_offers_is_listed(peer: Peer, recording: Path) -> No
         assert offer.prompt in catalog.prompts.by_id()
         assert [catalog[name].error for name in KINDS] == [None] * 4
         assert [catalog[name].odd for name in KINDS] == [0] * 4
-        assert await session.ping() > 0
+        if peer.era == "legacy":
+            assert await session.ping() > 0
 
 
 async def test_pages_follow_each_other(peer: Peer, recording: Path) -> None:
@@ -146,7 +150,22 @@ async def test_a_call_can_be_cancelled_and_the_session_goes_on(peer: Peer, recor
         n = slow.n
         assert session.journal.index.state(n) is State.CANCELLED
         told = [event for event in session.journal.events() if "notifications/cancelled" in event.text]
-        assert [event.message["params"] for event in told] == [{"requestId": slow.id, "reason": "enough"}]
+        # In the modern era a call over HTTP is cancelled by closing its stream.
+        closes = peer.era == "modern" and isinstance(peer.target, HttpTarget)
+        wanted = [] if closes else [{"requestId": slow.id, "reason": "enough"}]
+        assert [event.message["params"] for event in told] == wanted
+
+
+async def test_an_argument_is_sent_as_a_header_field_too_where_the_tool_asks_for_it(
+    listeners: dict[str, Peer], recording: Path
+) -> None:
+    async with connected(listeners["sdk-modern-http"], recording) as session:
+        await session.load("tools")
+        result = await session.call_tool("region", {"region": "Südtirol"}).result()
+        assert text_of(result) == "it is Südtirol"
+        heads = [event.fields["headers"] for event in session.journal.events() if event.kind is Kind.HTTP]
+        sent = [value for head in heads for name, value in head if name == "Mcp-Param-Region"]
+        assert sent == ["=?base64?U8O8ZHRpcm9s?="]
 
 
 async def test_calls_run_side_by_side(peer: Peer, recording: Path) -> None:
@@ -168,7 +187,8 @@ async def test_sampling_is_answered_inside_the_call(peer: Peer, recording: Path)
         assert "It is a test." in text_of(await sampling.result())
         refused = call(session, peer.offer.sampling)
         (await question(session)).decline()
-        assert "User rejected" in await told_failure(refused)
+        failure = await told_failure(refused)
+        assert ("the sampling request was refused" if peer.era == "modern" else "User rejected") in failure
 
 
 async def test_elicitation_is_answered_with_the_forms_defaults(peer: Peer, recording: Path) -> None:
@@ -204,9 +224,10 @@ async def test_roots_are_told(peer: Peer, recording: Path) -> None:
 
         answering = asyncio.create_task(answer())
         assert ROOT in text_of(await call(session, peer.offer.roots).result())
-        session.driver.roots_changed()
-        await session.transport.settled()
-        await session.ping()
+        if peer.era == "legacy":
+            session.driver.roots_changed()
+            await session.transport.settled()
+            await session.ping()
         answering.cancel()
 
 

@@ -1,8 +1,12 @@
-"""A server of the official Python SDK (`mcp`) over stdio, on its low-level class: all that the handshake era has."""
+"""A server of the official Python SDK (`mcp`), on its low-level class: all that both eras have.
+
+`sdk_server.py` over stdio, `sdk_server.py PORT` over Streamable HTTP.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import anyio
@@ -10,6 +14,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
 LANGUAGES = ["python", "php", "perl", "go"]
@@ -25,6 +30,8 @@ FORM: dict[str, Any] = {
     },
     "required": ["name"],
 }
+MODERN = "2026-07-28"
+bus = InMemorySubscriptionBus()
 subscribed: set[str] = set()
 level = "debug"
 
@@ -46,6 +53,11 @@ TOOLS = [
     types.Tool(name="ask_model", description="Samples", input_schema=_object("prompt", prompt=TEXT)),
     types.Tool(name="ask_user", description="Elicits", input_schema=_object()),
     types.Tool(name="roots", description="Lists the roots", input_schema=_object()),
+    types.Tool(
+        name="region",
+        description="Takes an argument that is sent as a header field too",
+        input_schema=_object("region", region=TEXT | {"x-mcp-header": "Region"}),
+    ),
     types.Tool(name="log", description="Logs at every level", input_schema=_object()),
     types.Tool(name="touch", description="Tells of a changed resource", input_schema=_object("uri", uri=TEXT)),
     types.Tool(name="fail", description="Fails", input_schema=_object()),
@@ -64,7 +76,31 @@ async def list_tools(ctx: ServerRequestContext, params: Any) -> types.ListToolsR
     return types.ListToolsResult(tools=TOOLS[first : first + 3], next_cursor=following)
 
 
-async def call_tool(ctx: ServerRequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
+async def asked(ctx: ServerRequestContext, params: types.CallToolRequestParams, request: Any) -> Any:
+    """What the client answers: its answer if it has come, in the handshake era by a request, else the question."""
+    if ctx.protocol_version < MODERN:
+        match request:
+            case types.CreateMessageRequest():
+                return await ctx.session.create_message(
+                    request.params.messages,
+                    max_tokens=request.params.max_tokens,
+                    related_request_id=ctx.request_id,
+                )
+            case types.ElicitRequest():
+                form = request.params
+                return await ctx.session.elicit_form(form.message, FORM, related_request_id=ctx.request_id)
+            case _:
+                return await ctx.session.list_roots()
+    if params.input_responses:
+        if params.request_state != f"a state of {params.name}":
+            raise MCPError(types.INVALID_PARAMS, "the state is another one")
+        return params.input_responses["it"]
+    return types.InputRequiredResult(input_requests={"it": request}, request_state=f"a state of {params.name}")
+
+
+async def call_tool(
+    ctx: ServerRequestContext, params: types.CallToolRequestParams
+) -> types.CallToolResult | types.InputRequiredResult:
     given = params.arguments or {}
     session, request = ctx.session, ctx.request_id
     match params.name:
@@ -82,23 +118,32 @@ async def call_tool(ctx: ServerRequestContext, params: types.CallToolRequestPara
             await anyio.sleep(given.get("seconds", 30))
             return said("slept")
         case "ask_model":
-            answer = await session.create_message(
-                [types.SamplingMessage(role="user", content=types.TextContent(type="text", text=given["prompt"]))],
-                max_tokens=50,
-                related_request_id=request,
-            )
+            message = types.SamplingMessage(role="user", content=types.TextContent(type="text", text=given["prompt"]))
+            wanted = types.CreateMessageRequestParams(messages=[message], max_tokens=50)
+            answer = await asked(ctx, params, types.CreateMessageRequest(params=wanted))
+            if isinstance(answer, types.InputRequiredResult):
+                return answer
             return said(f"the model said: {answer.content.text}")
         case "ask_user":
-            reply = await session.elicit_form("Who are you?", FORM, related_request_id=request)
+            form = types.ElicitRequestFormParams(message="Who are you?", requested_schema=FORM)
+            reply = await asked(ctx, params, types.ElicitRequest(params=form))
+            if isinstance(reply, types.InputRequiredResult):
+                return reply
             return said(f"{reply.action}: {json.dumps(reply.content, sort_keys=True)}")
         case "roots":
-            roots = (await session.list_roots()).roots
-            return said(" ".join(str(root.uri) for root in roots))
+            found = await asked(ctx, params, types.ListRootsRequest())
+            if isinstance(found, types.InputRequiredResult):
+                return found
+            return said(" ".join(str(root.uri) for root in found.roots))
+        case "region":
+            return said(f"it is {given['region']}")
         case "log":
-            for name in LEVELS[LEVELS.index(level) :]:
+            quietest = 0 if ctx.protocol_version >= MODERN else LEVELS.index(level)
+            for name in LEVELS[quietest:]:
                 await session.send_log_message(name, f"a message at {name}", "sdk", related_request_id=request)
             return said("logged")
         case "touch":
+            await bus.publish(ResourceUpdated(given["uri"]))
             if given["uri"] in subscribed:
                 await session.send_resource_updated(given["uri"])
             return said("touched")
@@ -175,14 +220,25 @@ server: Server = Server(
     on_get_prompt=get_prompt,
     on_completion=complete,
     on_set_logging_level=set_level,
+    on_subscriptions_listen=ListenHandler(bus),
 )
 
 
-async def main() -> None:
+async def over_stdio() -> None:
     """Serves until stdin ends."""
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
 
+def over_http(port: int) -> None:
+    """Serves until it is ended."""
+    import uvicorn
+
+    uvicorn.run(server.streamable_http_app(host="127.0.0.1"), host="127.0.0.1", port=port, log_level="warning")
+
+
 if __name__ == "__main__":
-    anyio.run(main)
+    if len(sys.argv) > 1:
+        over_http(int(sys.argv[1]))
+    else:
+        anyio.run(over_stdio)
