@@ -31,7 +31,7 @@ def told(peer: Peer, number: Any) -> list[str]:
     return [each["method"] for each in mine]
 
 
-def test_what_cannot_be_had_is_left_out_of_the_agreement(modern: Modern) -> None:  # SUB-01, SUB-02, C-SUB-01
+def test_what_cannot_be_had_is_left_out_of_the_agreement(modern: Modern) -> None:  # SUB-01, SUB-02
     client = modern()
     wanted = {
         "toolsListChanged": True,
@@ -62,7 +62,7 @@ def test_only_what_was_asked_for_comes_and_each_carries_its_id(modern: Modern) -
     assert told(client, one) == [begun, "notifications/resources/updated"]
 
 
-def test_an_id_keeps_its_type(modern: Modern) -> None:  # C-SUB-02
+def test_an_id_keeps_its_type(modern: Modern) -> None:
     client = modern()
     params = {"notifications": {"toolsListChanged": True}, "_meta": about_client()}
     for number in (1, "1"):

@@ -183,7 +183,7 @@ def test_an_unknown_resource_is_a_wrong_parameter(modern: Modern) -> None:  # RE
     assert problem == {"code": -32602, "message": "Resource not found", "data": {"uri": "demo://nowhere"}}
 
 
-def test_log_messages_come_only_where_they_are_asked_for(modern: Modern) -> None:  # UTIL-11, C-LOG-02
+def test_log_messages_come_only_where_they_are_asked_for(modern: Modern) -> None:  # UTIL-11
     quiet, loud = modern(), modern(log_level="warning")
     for client in (quiet, loud):
         client.call("count", to=1, level="info", interval=0)

@@ -318,7 +318,7 @@ def posted(url: str, method: str, params: dict[str, Any]) -> http.client.HTTPCon
 @pytest.mark.parametrize("begun", [True, False], ids=["while it streams", "before it streams"])
 def test_closing_the_stream_cancels_the_request(
     inside: DemoServer, monkeypatch: pytest.MonkeyPatch, begun: bool
-) -> None:  # HTTP-72, C-HTTP-36
+) -> None:  # HTTP-72
     started, cancelled = threading.Event(), threading.Event()
 
     def run(call: Call) -> NoReturn:

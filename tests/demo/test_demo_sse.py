@@ -29,13 +29,13 @@ def peer(url: str) -> Iterator[SsePeer]:
     client.close()
 
 
-def test_the_first_event_says_where_to_post_relative_to_the_stream(peer: SsePeer) -> None:  # SSE-01, C-SSE-01
+def test_the_first_event_says_where_to_post_relative_to_the_stream(peer: SsePeer) -> None:  # SSE-01
     assert peer.status == 200
     assert peer.kinds == ["endpoint"]
     assert re.fullmatch(r"/messages\?session_id=[0-9a-f]{32}", peer.messages)
 
 
-def test_a_whole_session_goes_over_one_stream(peer: SsePeer) -> None:  # C-SSE-02
+def test_a_whole_session_goes_over_one_stream(peer: SsePeer) -> None:
     opened = peer.open("2024-11-05")
     check("2024-11-05", "InitializeResult", opened)
     assert opened["protocolVersion"] == "2024-11-05"
