@@ -96,6 +96,11 @@ class InputRound:
         if len(self.responses) == len(self.requests):
             self._end(self.responses, "")
 
+    @property
+    def open(self) -> bool:
+        """Answers are still missing."""
+        return not self._over
+
     def withdraw(self) -> None:
         """The call is over: nobody wants the answers."""
         self._over = True

@@ -32,6 +32,8 @@ OVER = frozenset(("completed", "failed", "cancelled"))
 POLL = 1.0
 """Seconds between two looks where the server names no interval."""
 SHORTEST_POLL, LONGEST_POLL = 0.05, 3600.0
+WAITING_POLL = 2.0
+"""Seconds at least between two looks while it is we who keep the task waiting."""
 KEPT = 1000
 """Tasks in the table; finished ones are dropped first."""
 MOST_PAGES = 100
@@ -72,6 +74,11 @@ class Task:
         self.rounds: list[InputRound] = []
         self.fetching = False
         self.wake = asyncio.Event()
+
+    @property
+    def waits_for_us(self) -> bool:
+        """A question of the task is open in the inbox."""
+        return any(asked.open for asked in self.rounds)
 
     def take(self, n: int, told: dict[str, Any]) -> None:
         """Take in a task object, whatever its fields are."""
@@ -165,7 +172,7 @@ class Tasks:
         while not task.done:
             task.wake.clear()
             try:
-                async with asyncio.timeout(task.poll):
+                async with asyncio.timeout(max(task.poll, WAITING_POLL) if task.waits_for_us else task.poll):
                     await task.wake.wait()
             except TimeoutError:
                 pass
