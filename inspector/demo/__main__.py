@@ -17,7 +17,10 @@ def _parse(words: list[str]) -> Namespace:
 
     parser = ArgumentParser(prog="python -m inspector.demo", description="An MCP server that shows every feature.")
     parser.add_argument(
-        "--http", metavar="[HOST:]PORT", type=_address, help="serve Streamable HTTP (port 0: any) and print the URL"
+        "--http",
+        metavar="[HOST:]PORT",
+        type=_address,
+        help="serve over HTTP (port 0: any) and write the URL to stderr",
     )
     parser.add_argument("--items", metavar="N", type=_count, default=3000, help="number of generated resources")
     parser.add_argument(

@@ -74,6 +74,12 @@ def form(features: Features, message: str, **fields: dict[str, Any]) -> tuple[st
     return "elicitation/create", params
 
 
+def accepted(answer: dict[str, Any]) -> dict[str, Any] | None:
+    """What the user put into a form; None if it was not accepted."""
+    content = answer.get("content")
+    return content if answer.get("action") == "accept" and isinstance(content, dict) else None
+
+
 def failure(words: str) -> dict[str, Any]:
     """A tool's result that reports an error to the model."""
     return {"content": [text(words)], "isError": True}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.demo.call import Refused
 from inspector.demo.completions import complete
-from inspector.demo.content import failure, fit, fit_result, form
+from inspector.demo.content import accepted, failure, fit, fit_result, form
 from inspector.demo.paging import PAGE_SIZE, page_of, start_of
 from inspector.demo.resources import GUARDED
 from inspector.demo.rpc import INVALID_PARAMS, RpcError
@@ -75,11 +75,10 @@ def _allows(call: Call, uri: str) -> bool:
         return False
     try:
         question = form(call.features, f"May {uri} be read?", sure={"type": "boolean", "title": "Yes"})
-        answer = call.ask(question)[0]
+        content = accepted(call.ask(question)[0])
     except Refused:
         return False
-    content = answer.get("content")
-    return answer.get("action") == "accept" and isinstance(content, dict) and content.get("sure") is True
+    return content is not None and content.get("sure") is True
 
 
 def _list_prompts(call: Call) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.call import Refused
-from inspector.demo.content import audio, embedded, fit_block, form, image, link, text
+from inspector.demo.content import accepted, audio, embedded, fit_block, form, image, link, text
 from inspector.demo.rpc import INVALID_PARAMS, RpcError
 
 TYPE_CHECKING = False
@@ -91,8 +91,8 @@ def _introduce(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, A
     name = "somebody who does not want to be named"
     try:
         if not call.missing("elicitation"):
-            answer = call.ask(form(call.features, "Who are you?", name={"type": "string", "title": "Name"}))[0]
-            name = str((answer.get("content") or {}).get("name", name))
+            question = form(call.features, "Who are you?", name={"type": "string", "title": "Name"})
+            name = str((accepted(call.ask(question)[0]) or {}).get("name", name))
     except Refused:
         pass  # the prompt does without
     return [("user", text(f"You are talking to {name}."))]

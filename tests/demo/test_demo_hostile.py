@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inspector.demo.core import HANDLERS
 from inspector.demo.tools import all_tools
 from inspector.demo.uritemplate import UriTemplate
-from tests.demo.demo_client import MemoryPeer
+from tests.demo.demo_client import EVERYTHING, PREFIX, MemoryPeer, about_client
 
 SESSION = ["ping", "initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]
 NAMES = [tool.name for tool in all_tools() if tool.name not in ("crash", "noisy") and not tool.patient]
@@ -22,7 +22,26 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=6,
 )
+MODERN = ["server/discover", "subscriptions/listen", "tasks/get", "tasks/update", "tasks/cancel", *HANDLERS]
+ASKING = [
+    ("tools/call", "ask-user"),
+    ("tools/call", "ask-twice"),
+    ("tools/call", "ask-link"),
+    ("tools/call", "ask-model"),
+    ("tools/call", "ask-model-with-tools"),
+    ("tools/call", "ask-several"),
+    ("tools/call", "where-am-i"),
+    ("tools/call", "task-ask"),
+    ("prompts/get", "introduce-me"),
+    ("resources/read", "demo://guarded/x"),
+]
 WORDS = [
+    "notifications",
+    "resourceSubscriptions",
+    "taskIds",
+    "taskId",
+    "inputResponses",
+    "requestState",
     "name",
     "arguments",
     "uri",
@@ -53,6 +72,42 @@ def test_no_params_make_it_fail_inside(method: str, params: Any) -> None:
     peer.open()
     problem = outcome(peer, method, params).get("error", {})
     assert problem.get("code") in (None, -32600, -32602, -32002)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    method=st.sampled_from(MODERN),
+    params=OBJECT,
+    meta=JSON | st.dictionaries(st.sampled_from(["clientCapabilities", "clientInfo", "logLevel", "extra"]), JSON),
+)
+def test_no_params_make_the_other_era_fail_inside(method: str, params: dict[str, Any], meta: Any) -> None:
+    peer = MemoryPeer(items=5, era="modern")
+    told = about_client() | {PREFIX + key: value for key, value in meta.items()} if isinstance(meta, dict) else meta
+    peer.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": told}})
+    for each in peer.received:
+        assert each.get("error", {}).get("code") in (None, -32600, -32602, -32021)
+    peer.close()
+
+
+@settings(max_examples=100, deadline=None)
+@given(which=st.sampled_from(ASKING), answers=st.dictionaries(st.sampled_from(["action", "content", "roots"]), JSON))
+def test_no_answer_makes_a_question_fail_inside(which: tuple[str, str], answers: dict[str, Any]) -> None:
+    method, name = which
+    named: dict[str, Any] = {"uri": name} if method == "resources/read" else {"name": name}
+    peer = MemoryPeer(items=5, tick=0.0)
+    peer.open("2025-11-25", EVERYTHING)
+    for each in ("sampling/createMessage", "elicitation/create", "roots/list"):
+        peer.answers[each] = lambda params: {"result": {"action": "accept", **answers}}
+    responses = [peer.response(peer.start(method, named))]
+    peer.meta = about_client()
+    keys = ("elicitation-1", "sampling-1", "sampling-2", "roots-1", "roots-3")
+    given = {key: {"action": "accept", "role": "user", "model": "m", "content": {}, "roots": []} for key in keys}
+    responses.append(peer.response(peer.start(method, named | {"inputResponses": given})))
+    given = {key: value | answers for key, value in given.items()}
+    responses.append(peer.response(peer.start(method, named | {"inputResponses": given})))
+    for response in responses:
+        assert "Internal" not in response.get("error", {}).get("message", "")
+    peer.close()
 
 
 @settings(max_examples=150, deadline=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.call import Refused
-from inspector.demo.content import failure, form, result, text
+from inspector.demo.content import accepted, failure, form, result, text
 from inspector.demo.rpc import encode
 from inspector.demo.tools import Toolbox
 from inspector.demo.tools.asks import ASKS
@@ -19,10 +19,8 @@ box = Toolbox()
 
 def _chosen(answer: dict[str, Any], field: str) -> str | None:
     """What was put into a field of a form; None if the form was not accepted."""
-    content = answer.get("content")
-    if answer.get("action") != "accept" or not isinstance(content, dict):
-        return None
-    return str(content.get(field, ""))
+    content = accepted(answer)
+    return None if content is None else str(content.get(field, ""))
 
 
 @box.add("ask-several", title="Ask three things at once", hints=ASKS, patient=True)

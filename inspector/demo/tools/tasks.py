@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.call import Cancelled, Refused
-from inspector.demo.content import failure, form, result
+from inspector.demo.content import accepted, failure, form, result
 from inspector.demo.rpc import INTERNAL_ERROR, RpcError
 from inspector.demo.tools import READ_ONLY, Toolbox
 
@@ -52,9 +52,8 @@ def task_ask(call: Call) -> dict[str, Any]:
     said = []
     try:
         for field, words in (("name", "What is your name?"), ("colour", "Which colour do you like?")):
-            answer = call.ask(form(call.features, words, **{field: {"type": "string"}}))[0]
-            content = answer.get("content")
-            said.append(str(content.get(field)) if isinstance(content, dict) else f"no {field}")
+            content = accepted(call.ask(form(call.features, words, **{field: {"type": "string"}}))[0])
+            said.append(f"no {field}" if content is None else str(content.get(field)))
     except Refused as refusal:
         return failure(f"The client refused a question: {refusal}")
     return result(f"You are {said[0]}, and you like {said[1]}.")
