@@ -34,7 +34,8 @@ def endpoint_url(text: str, began: Url) -> Url:
         found = resolve(began, text)
     except ValueError as error:
         raise HttpError(
-            f"{began.address} names “{safe(text, 200)}” as its endpoint, which is no usable URL: {error}.",
+            f"{began.address} names “{safe(text, 200)}” as its endpoint, which is no usable URL: "
+            f"{safe(str(error), 200)}.",
             hint="The endpoint event should hold a URI of the server; its data is in the message log.",
         ) from None
     if found.origin != began.origin:

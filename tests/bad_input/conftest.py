@@ -23,7 +23,8 @@ SERVERS = Path(__file__).parents[1] / "servers"
 sys.path.insert(0, str(SERVERS))
 
 from cases import CASES  # noqa: E402 - the hostile servers are programs beside each other, not a package
-from hostile import Listener, Script, serve_http  # noqa: E402
+from hostile_http import ENDPOINT, Listener, serve_http  # noqa: E402
+from hostile_script import Script  # noqa: E402
 
 PATIENCE = 20
 HOSTILE = (sys.executable, "-S", "-E", str(SERVERS / "hostile.py"))
@@ -76,18 +77,24 @@ def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
 def serve() -> Iterator[Serve]:
     """Words that name a hostile server: `serve(case, form)`; over HTTP it listens in this process until the test ends.
 
-    `form` is `stdio`, `json` or `sse`; `apart` makes an HTTP server a process of its own, for those that die.
+    `form` is `stdio`, `json`, `sse` or `http+sse`; `at` is the method that is answered badly; `apart` makes an HTTP
+    server a process of its own, for those that die.
     """
     with ExitStack() as stack:
 
-        def server(case: str, form: str = "stdio", *more: str, apart: bool = False, status: int = 0) -> list[str]:
+        def server(
+            case: str, form: str = "stdio", *more: str, apart: bool = False, status: int = 0, at: str = "",
+            endpoint: str = ENDPOINT,
+        ) -> list[str]:  # fmt: skip
             if form == "stdio":
                 return ["--", *HOSTILE, "--case", case, *more]
+            options = ["--transport", "sse"] if form == "http+sse" else []
             if apart:
-                return [stack.enter_context(_process(case, form, *more))]
-            listener = serve_http(Script(CASES[case], CASES[case].at, 3), 0, form, status, "http://127.0.0.2:9/mcp")
+                return [*options, stack.enter_context(_process(case, form, *more))]
+            script = Script(CASES[case], at or CASES[case].at, 3)
+            listener = serve_http(script, 0, form, status, "http://127.0.0.2:9/mcp", endpoint)
             stack.enter_context(_thread(listener))
-            return [f"http://127.0.0.1:{listener.server_address[1]}/mcp"]
+            return [*options, f"http://127.0.0.1:{listener.server_address[1]}/mcp"]
 
         yield server
 
@@ -112,7 +119,7 @@ class _process:
     """A listener that is a process; its URL is the value."""
 
     def __init__(self, case: str, form: str, *more: str) -> None:
-        words = [*HOSTILE, "--case", case, "--http", "0", *(["--sse"] if form == "sse" else []), *more]
+        words = [*HOSTILE, "--case", case, "--http", "0", "--form", form, *more]
         self._process = subprocess.Popen(words, stderr=subprocess.PIPE)
 
     def __enter__(self) -> str:

@@ -1,7 +1,8 @@
 """Hostile servers, case by case: what each does, and the exact bytes of its hostile answer.
 
 A case answers one method badly (`at`, mostly `tools/call`) and everything else well. Its answer is a list of
-messages; how they are framed depends on the form: lines over `stdio`, a body over `json`, events over `sse`.
+messages; how they are framed depends on the form: lines over `stdio`, a body over `json`, events over `sse` and
+`http+sse`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from functools import cached_property
 from typing import Any
 
 ID = b"@ID@"  # stands for the id of the request
-FORMS = ("stdio", "json", "sse")
+FORMS = ("stdio", "json", "sse", "http+sse")
+STREAMED = ("sse", "http+sse")
 BANNER = b"Hostile Server 1.0 listening on stdio ...\n"
 MEGABYTES = 20
 # A title change, a cleared screen, colour, a hyperlink, an 8-bit CSI, an override of direction, zero width, markup.
@@ -47,7 +49,8 @@ class Case:
     """One kind of hostility.
 
     `make` gives the messages with ID in place of the id; `line_end` ends every line; `dies_after` is the number of
-    bytes after which the server dies; `behaviour` names what the server does beside sending bytes (see hostile.py).
+    bytes after which the server dies; `behaviour` names what the server does beside sending bytes (see hostile.py);
+    `event` writes a message as an event, and `piece` is the number of bytes that are written to a stream at a time.
     """
 
     name: str
@@ -58,6 +61,8 @@ class Case:
     dies_after: int | None = None
     behaviour: str = ""
     forms: tuple[str, ...] = FORMS
+    event: Callable[[bytes], bytes] | None = None
+    piece: int = 0
 
     @cached_property
     def _made(self) -> list[bytes]:
@@ -76,7 +81,9 @@ class Case:
     def whole(self, request_id: Any, form: str) -> bytes:
         """What would have been written, had the server not died."""
         messages = self.messages(request_id)
-        if form == "sse":
+        if form in STREAMED and self.event is not None:
+            return b"".join(map(self.event, messages))
+        if form in STREAMED:
             end = self.line_end
             return b"".join(b"event: message" + end + b"data: " + message + end + end for message in messages)
         if form == "json":
@@ -313,9 +320,45 @@ _BEHAVIOURS = [
     Case("out-of-order", "Answers the second call before the first", _of(GOOD), behaviour="pair"),
     Case("endless", "An answer that never ends", list, behaviour="endless"),
     Case("stubborn", "Ends neither with stdin nor on SIGTERM", _of(GOOD), behaviour="stubborn"),
-    Case("redirect", "A redirection to another host", list, behaviour="redirect", forms=("json",)),
-    Case("html-error", "An HTTP error with a page in HTML", list, behaviour="html", forms=("json",)),
+    Case("redirect", "A redirection to another host", list, behaviour="redirect", forms=("json", "http+sse")),
+    Case("html-error", "An HTTP error with a page in HTML", list, behaviour="html", forms=("json", "http+sse")),
+    Case(
+        "html-page", "A page in HTML as if it were a success", _of(GOOD), behaviour="page", forms=("json", "http+sse")
+    ),
+    Case("empty-body", "A success without a body", _of(GOOD), behaviour="empty", forms=("json", "http+sse")),
+    Case("only-accepted", "202, as if nothing were asked", _of(GOOD), behaviour="accepted", forms=("json", "http+sse")),
+    Case("stream-ends", "A stream that ends before the answer", list, behaviour="ends", forms=STREAMED),
+    Case("stream-holds", "A stream that goes on without the answer", list, behaviour="holds", forms=STREAMED),
 ]
+
+
+def _two_lines(message: bytes) -> bytes:
+    return b"event: message\ndata: " + message.replace(b"\n", b"\ndata: ") + b"\n\n"
+
+
+def _after(start: bytes) -> Callable[[bytes], bytes]:
+    return lambda message: start + b"event: message\ndata: " + message + b"\n\n"
+
+
+def _streamed(name: str, about: str, **more: Any) -> Case:
+    return Case(f"stream-{name}", about, _of(GOOD), forms=STREAMED, **more)
+
+
+_STREAMS = [
+    _streamed("cr", "Lines that end in CR alone", line_end=b"\r"),
+    _streamed("mixed", "Every line ends in another way", event=lambda m: b"event: message\rdata: " + m + b"\r\n\n"),
+    _streamed("bytes", "One byte at a time", piece=1),
+    _streamed("cr-bytes", "CR alone, and one byte at a time", line_end=b"\r", piece=1),
+    _streamed("bom", "A byte order mark before the first event", event=_after(b"\xef\xbb\xbf")),
+    Case("stream-two-lines", "The answer on two data lines", _of(GOOD.replace(b",", b",\n", 1)), forms=STREAMED,
+         event=_two_lines),
+    _streamed("retry-zero", "Reconnecting is wished at once", event=_after(b"retry: 0\n")),
+    _streamed("retry-absurd", "Reconnecting is wished in 10^50 ms", event=_after(b"retry: 1" + b"0" * 50 + b"\n\n")),
+    _streamed("noise", "Comments, unknown fields and other events before the answer",
+              event=_after(b": hello\n\n:\nfoo: bar\nbaz\nevent: tick\ndata: tock\n\nid: \0\ndata\n\n")),
+    _streamed("anonymous", "An event without a name, and no space after the colon", event=lambda m: b"data:" + m + b"\n\n"),
+    _streamed("open", "The stream goes on after the answer", behaviour="stays"),
+]  # fmt: skip
 _LISTS = [
     _listing("huge-schema", "A tool with 20,000 fields and a description of a megabyte", huge_schema),
     _listing("recursive-schema", "Schemas that refer to themselves in every way", recursive_schemas),
@@ -324,8 +367,9 @@ _LISTS = [
     _listing("repeated-cursor", "The same cursor on every page", repeated_cursor),
     _listing("escapes", "Terminal escapes, bidi controls and markup in every text", escapes),
 ]
-CASES = {case.name: case for case in [*_REPLIES, *_BEHAVIOURS, *_LISTS]}
+CASES = {case.name: case for case in [*_REPLIES, *_BEHAVIOURS, *_STREAMS, *_LISTS]}
 REPLIES = [case.name for case in _REPLIES]
+STREAMS = [case.name for case in _STREAMS]
 LISTS = [case.name for case in _LISTS]
 
 ERRORS_AT_START = b"hostile: reading configuration\nhostile: config.json: no such file\n"
@@ -333,3 +377,5 @@ FLOOD = b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"i
 FLOOD_LINE = b"hostile: flood line %d\n"
 ENDLESS_START = b'{"jsonrpc":"2.0","id":@ID@,"result":{"content":[{"type":"text","text":"'
 HTML = b"<!doctype html><html><head><title>Error</title></head><body><h1>Something broke</h1></body></html>\n"
+UNFINISHED = b": working on it\n\nevent: message\ndata: " + FLOOD % 1 + b"\n\n"
+"""What a stream brings that never brings the answer."""

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 from cases import BANNER, CASES, ERRORS_AT_START, EVIL, FLOOD, FLOOD_LINE, HTML, LISTS, REPLIES
-from hostile import Script, serve_http
+from hostile_http import serve_http
+from hostile_script import Script
 
 PATIENCE = 20
 INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
@@ -188,7 +189,7 @@ def test_pairs_are_answered_in_reverse(site: Any) -> None:
     assert json.loads(bodies[0])["id"] == 7
 
 
-@pytest.mark.parametrize("words", [(), ("--http", "0"), ("--http", "0", "--sse")])
+@pytest.mark.parametrize("words", [(), ("--http", "0"), ("--http", "0", "--form", "sse")])
 def test_the_endless_one_goes_on_until_the_client_leaves(words: tuple[str, ...]) -> None:
     process = start("endless", *words)
     assert process.stdin
