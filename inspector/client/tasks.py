@@ -170,12 +170,12 @@ class Tasks:
         """Look at the server's interval until the task is over (C-TASK-01, C-TASK-02)."""
         failed = 0
         while not task.done:
-            task.wake.clear()
             try:
                 async with asyncio.timeout(max(task.poll, WAITING_POLL) if task.waits_for_us else task.poll):
                     await task.wake.wait()
             except TimeoutError:
                 pass
+            task.wake.clear()
             if task.done:
                 return
             try:

@@ -259,6 +259,7 @@ async def test_input_for_a_task_of_the_extension_is_asked_once_a_key_and_given_b
     updates = []
     async with connect(server, era="modern") as session:
         call = await begin(session)
+        await until(lambda: call.task_id)
         for looks in (1, 2, 3):
             session.tasks.refresh(session.tasks.items[call.task_id])
             await until(lambda looks=looks: len(server.asked("tasks/get")) >= looks)
