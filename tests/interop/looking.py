@@ -8,7 +8,9 @@ from typing import Any
 from inspector.check.judge import Judge
 from inspector.cli.recorded import whole_journal
 from inspector.client.recorded import RecordedSession
+from inspector.journal.findings import Finding
 from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Journal
 from inspector.protocol.catalogue import validate_message
 from inspector.protocol.jsonrpc import Shape
 from tests.interop.conftest import said_of_servers
@@ -24,8 +26,7 @@ def look_at(recording: Path) -> None:
         assert not journal.torn
         judge = Judge(journal)
         judge.run_all()
-        about_us = [found for found in journal.findings.all() if journal.index.dir(found.n) is Dir.SEND]
-        assert about_us == []
+        assert faults_of_ours(journal) == []
         server = RecordedSession(journal, recording)
         while server.advance():
             pass
@@ -38,6 +39,12 @@ def look_at(recording: Path) -> None:
         said_of_servers.update(
             f"{server.server.name}: {found.rule} ({found.level}) {found.message}" for found in journal.findings.all()
         )
+
+
+def faults_of_ours(journal: Journal) -> list[Finding]:
+    """What we did wrong, as far as the judge knows. A note is none: some calls are wrong on purpose."""
+    found = [each for each in journal.findings.all() if journal.index.dir(each.n) is Dir.SEND]
+    return [each for each in found if each.level != "note"]
 
 
 def _said_in(message: Any) -> str:

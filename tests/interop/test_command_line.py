@@ -10,7 +10,7 @@ import pytest
 
 from inspector.check.judge import Judge
 from inspector.cli.recorded import whole_journal
-from inspector.journal.format import Dir
+from tests.interop.looking import faults_of_ours
 from tests.interop.peers import Peer, Tool
 from tests.processes import Ran, left_of, run, spawned
 
@@ -32,7 +32,7 @@ class Terminal:
         with whole_journal(recording) as journal:
             assert journal.ended is not None
             Judge(journal).run_all()
-            assert [found for found in journal.findings.all() if journal.index.dir(found.n) is Dir.SEND] == []
+            assert faults_of_ours(journal) == []
         return ran
 
 
