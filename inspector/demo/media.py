@@ -7,11 +7,19 @@ from binascii import b2a_base64, crc32
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 
 def base64(data: bytes) -> str:
     """Standard base64 in one line."""
     return b2a_base64(data, newline=False).decode("ascii")
+
+
+def icon(colour: str = "orange") -> dict[str, Any]:
+    """A dot as an icon (2025-11-25 and later)."""
+    circle = f'<circle cx="4" cy="4" r="3" fill="{colour}"/>'
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8">{circle}</svg>'
+    return {"src": f"data:image/svg+xml;base64,{base64(svg.encode())}", "mimeType": "image/svg+xml", "sizes": ["any"]}
 
 
 def png(width: int, height: int, pixel: Callable[[int, int], tuple[int, int, int]]) -> bytes:

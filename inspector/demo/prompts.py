@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inspector.demo.call import Refused
 from inspector.demo.content import accepted, audio, embedded, fit_block, form, image, link, text
+from inspector.demo.media import icon
 from inspector.demo.rpc import INVALID_PARAMS, RpcError
 
 TYPE_CHECKING = False
@@ -110,7 +111,9 @@ def extra_prompt(number: int) -> Prompt:
 def all_prompts() -> list[Prompt]:
     """Every prompt the server starts with."""
     return [
-        Prompt({"name": "greet", "title": "Greet", "description": "Takes no arguments"}, _greet),
+        Prompt(
+            {"name": "greet", "title": "Greet", "description": "Takes no arguments", "icons": [icon("plum")]}, _greet
+        ),
         Prompt(
             {
                 "name": "explain-code",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import contents
+from inspector.demo.media import icon
 from inspector.demo.rpc import NotFound, encode
 from inspector.demo.uritemplate import UriTemplate
 
@@ -176,6 +177,7 @@ def _listing(uri: str, name: str, about: str, mime: str, body: Body) -> dict[str
     size = len(data.encode() if isinstance(data, str) else data)
     listed = {"uri": uri, "name": name, "title": about, "description": about, "mimeType": mime, "size": size}
     if name == "readme":
+        listed["icons"] = [icon("teal")]
         listed["annotations"] = {"audience": ["user"], "priority": 1.0, "lastModified": "2025-11-25T12:00:00Z"}
     return listed
 

@@ -162,6 +162,7 @@ def test_resources_and_prompts_are_valid(talk: Talk) -> None:
     for resource in listed["resources"][:12]:
         ask("resources/read", {"uri": resource["uri"]})
     assert ("title" in listed["resources"][0]) == (revision >= "2025-06-18")
+    assert ("icons" in listed["resources"][0]) == (revision >= "2025-11-25")
     for template in ask("resources/templates/list")["resourceTemplates"]:
         assert template["name"]
     for prompt in ask("prompts/list")["prompts"]:

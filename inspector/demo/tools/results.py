@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import audio, contents, embedded, failure, image, link, result, text
-from inspector.demo.media import base64
+from inspector.demo.media import icon
 from inspector.demo.rpc import RpcError
 from inspector.demo.tools import READ_ONLY, Toolbox
 
@@ -57,7 +57,6 @@ _WEATHER = {
     },
     "required": ["city", "temperature", "conditions"],
 }
-_ICON = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="3" fill="orange"/></svg>'
 _CITY = {"city": {"type": "string", "enum": ["Bergen", "Kyoto", "Lima", "Nairobi"], "description": "Where"}}
 
 
@@ -86,7 +85,7 @@ def show_unicode(call: Call) -> dict[str, Any]:
     },
     title="Draw a picture",
     hints=READ_ONLY,
-    icons=[{"src": f"data:image/svg+xml;base64,{base64(_ICON)}", "mimeType": "image/svg+xml", "sizes": ["any"]}],
+    icons=[icon()],
     _meta={"demo.example/category": "media"},
 )
 def draw_picture(call: Call) -> dict[str, Any]:
