@@ -16,6 +16,8 @@ HEAVY = (
     "jsonschema_rs", "typing_extensions",
 )  # fmt: skip
 
+LISTEN = ("listen", "--for", "0.01")
+
 _PRELUDE = """
 import sys, os
 def loaded(code=0):
@@ -58,7 +60,7 @@ def test_the_help_loads_nothing_heavy(tmp_path: Path) -> None:
     assert not found & {*HEAVY, "asyncio"}
 
 
-@pytest.mark.parametrize("words", [("tools",), ("tools", "--json"), ("info",), ("request", "ping", "--quiet")])
+@pytest.mark.parametrize("words", [("tools",), ("tools", "--json"), ("info",), ("request", "ping", "--quiet"), LISTEN])
 def test_a_result_without_an_interface_loads_nothing_heavy(words: tuple[str, ...], tmp_path: Path) -> None:
     found = loaded_by(headless(tmp_path, *words), tmp_path)
     assert "asyncio" in found

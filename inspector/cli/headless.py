@@ -16,6 +16,7 @@ from inspector.client.session import Session
 from inspector.errors import ConnectionProblem, InspectorError
 
 if TYPE_CHECKING:
+    from inspector.cli.watch import Watch
     from inspector.cli.words import Invocation
     from inspector.client.options import Options
     from inspector.config.targets import Target
@@ -23,14 +24,23 @@ if TYPE_CHECKING:
 
 Work = Callable[[Session, Output], Awaitable[int]]
 """What is done with an open session: prints the result and returns the exit code."""
+Watcher = Callable[[Session, Output], "Watch"]
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
-def run(said: Invocation, work: Work, target: Target | None = None, *, while_waiting: str | None = None) -> int:
+def run(
+    said: Invocation,
+    work: Work,
+    target: Target | None = None,
+    *,
+    while_waiting: str | None = None,
+    watcher: Watcher | None = None,
+) -> int:
     """Open the target that was named (or the one given), do `work` with it, close it; returns the exit code.
 
-    `while_waiting` is a module that `work` will need: it is loaded while the server starts.
+    `while_waiting` is a module that `work` will need: it is loaded while the server starts. `watcher` makes what tells
+    on stderr of what goes on; without one that is `Watch`, unless the user wants to hear nothing.
     """
     out = Output.of(said)
     target = target or setup.live_target(said)
@@ -45,7 +55,7 @@ def run(said: Invocation, work: Work, target: Target | None = None, *, while_wai
     try:
         for notice in journal.notices:
             out.note(f"note: {out.safe(notice)}")
-        return asyncio.run(with_session(target, options, journal, out, work, while_waiting))
+        return asyncio.run(with_session(target, options, journal, out, work, while_waiting, watcher))
     finally:
         journal.close("closed")
         journal.release()
@@ -58,6 +68,7 @@ async def with_session(
     out: Output,
     work: Work,
     while_waiting: str | None = None,
+    watcher: Watcher | None = None,
 ) -> int:
     """Do `work` with an open session and return the exit code. What goes wrong is printed before the session closes."""
     session = Session(target, journal, options)
@@ -68,7 +79,7 @@ async def with_session(
         # Runs in the loop's first idle moment, which is when the request to the starting server has been written.
         asyncio.get_running_loop().call_soon(import_module, while_waiting)
     try:
-        code = await _work(session, out, work)
+        code = await _work(session, out, work, watcher)
     except InspectorError as error:
         code, told = error.exit_code, True
         out.error(error, recording=journal.path if isinstance(error, ConnectionProblem) else None)
@@ -87,14 +98,17 @@ async def with_session(
     return 128 + signals.caught if signals.caught else code
 
 
-async def _work(session: Session, out: Output, work: Work) -> int:
-    if out.quiet:
-        await session.open()
-        return await work(session, out)
-    from inspector.cli.watch import Watch
+async def _work(session: Session, out: Output, work: Work, watcher: Watcher | None) -> int:
+    if watcher is None:
+        if out.quiet:
+            await session.open()
+            return await work(session, out)
+        from inspector.cli.watch import Watch
 
-    watch = Watch(session, out)
-    out.before_result = watch.settle
+        watcher = Watch
+    watch = watcher(session, out)
+    if watch.precedes_results:
+        out.before_result = watch.settle
     try:
         await session.open()
         return await work(session, out)

@@ -39,6 +39,8 @@ class Output:
         self.quiet = quiet
         self.before_result: Callable[[], None] | None = None
         """Tells on stderr what came before the result."""
+        self.unread = False
+        """Whoever read stdout has gone: what is printed from now on reaches nobody."""
         self._ascii: bool | None = None
 
     @classmethod
@@ -173,6 +175,7 @@ class Output:
         try:
             _write(sys.stdout, data)
         except BrokenPipeError:
+            self.unread = True
             _silence(sys.stdout)
         except OSError as error:
             _silence(sys.stdout)

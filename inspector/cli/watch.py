@@ -35,6 +35,10 @@ _CLEAR = "\r\x1b[K"
 class Watch:
     """Follows a session's journal and tells a person; `stop` tells the rest."""
 
+    draws_progress = True
+    precedes_results = True
+    """What came before a result is told before it."""
+
     def __init__(self, session: Session, out: Output) -> None:
         self._session = session
         self._out = out
@@ -44,7 +48,7 @@ class Watch:
         self._drawn = ""
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
-        self._draws = sys.stderr is not None and sys.stderr.isatty()
+        self._draws = self.draws_progress and sys.stderr is not None and sys.stderr.isatty()
         session.changes.listen(self._wake)
 
     def _wake(self) -> None:
@@ -72,12 +76,14 @@ class Watch:
             code = index.codes[n - 1]
             if code in _USELESS or (code in _ANSWERS and index.state(n) is State.UNKNOWN):
                 told += self._stray(n)
-            elif code in _TELLING:
+            elif code == _REQUEST:
                 name = names[index.methods[n - 1]]
-                if name == _LOG:
-                    told.append(self._log(self._params(n)))
-                elif name in TOPICS and index.shape(n) is Shape.REQUEST:
+                if name in TOPICS:
                     told += self._question(TOPICS[name])
+            elif code == _NOTIFICATION:
+                told += self._notification(n, names[index.methods[n - 1]])
+            elif code == _BATCH:
+                told += self._batch(n)
         self._seen = index.count
         if told:
             self._draw("")
@@ -94,6 +100,19 @@ class Watch:
         message = self._session.journal.event(n).message
         params = message.get("params") if type(message) is dict else None
         return params if type(params) is dict else {}
+
+    def _notification(self, n: int, method: str) -> list[str]:
+        """What to tell of a notification."""
+        return [self._log(self._params(n))] if method == _LOG else []
+
+    def _batch(self, n: int) -> list[str]:
+        """What to tell of an array of messages."""
+        items = self._session.journal.event(n).message
+        return [
+            self._log(params if type(params := item.get("params")) is dict else {})
+            for item in (items if type(items) is list else ())
+            if type(item) is dict and item.get("method") == _LOG
+        ]
 
     def _log(self, params: dict[str, Any]) -> str:
         safe = self._out.safe
@@ -156,6 +175,6 @@ def _code(shape: Shape, kind: Kind = Kind.RPC) -> int:
     return kind | Dir.RECV << 4 | shape << 6
 
 
-_TELLING = frozenset((_code(Shape.NOTIFICATION), _code(Shape.REQUEST)))
+_NOTIFICATION, _REQUEST, _BATCH = _code(Shape.NOTIFICATION), _code(Shape.REQUEST), _code(Shape.BATCH)
 _ANSWERS = frozenset((_code(Shape.RESULT), _code(Shape.ERROR)))
 _USELESS = frozenset((_code(Shape.NONE), _code(Shape.NONE, Kind.INVALID)))

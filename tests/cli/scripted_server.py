@@ -2,7 +2,7 @@
 
 The script maps a method to its replies, used one after the other, the last one for ever. A reply is an object:
 `before`: messages sent first; `stderr`: a line; `result`, `error`, or `raw` (text with $ID in it); `exit`: a status;
-`silent`: no answer; `after`: messages sent after the answer. What the script does not have is answered with -32601.
+`silent`: no answer; `after`: messages sent after the answer; `then-exit`: a status after all that. What the script does not have is answered with -32601.
 """
 
 import json
@@ -51,6 +51,8 @@ def answer(script: dict, turns: dict, message: dict) -> None:
         send({"jsonrpc": "2.0", "id": message["id"], **{k: reply[k] for k in ("result", "error") if k in reply}})
     for extra in reply.get("after", ()):
         send(extra)
+    if "then-exit" in reply:
+        os._exit(reply["then-exit"])
 
 
 def send(message: object) -> None:

@@ -19,6 +19,7 @@ SUMMARIES = {
     "prompt": "get a prompt",
     "complete": "complete an argument of a prompt or template",
     "request": "send any request",
+    "listen": "print what the server tells by itself, as it comes",
     "replay": "open the interface on a recording",
     "export": "write a recording as a transcript or another format",
     "servers": "list the servers that config files name",

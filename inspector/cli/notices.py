@@ -1,0 +1,102 @@
+"""Notifications of a server, each a line on stdout as it comes: for a person, or the message itself."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.output import PIPED, Output
+from inspector.cli.watch import Watch
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape
+
+if TYPE_CHECKING:
+    from inspector.client.session import Session
+    from inspector.journal.journal import Journal
+
+NAME = 200
+
+
+class Notices(Watch):
+    """Prints what the server tells; `over` is set when nothing more will come, or nobody reads it."""
+
+    draws_progress = False
+    precedes_results = False
+
+    def __init__(self, session: Session, out: Output) -> None:
+        self.over = asyncio.Event()
+        self.asked = 0
+        """How many things the server was asked to tell of in one subscription, which it may end."""
+        super().__init__(session, out)
+
+    @property
+    def refused(self) -> bool:
+        """Whether the server tells of none of them, or no longer."""
+        return 0 < self.asked <= len(self._session.subscriptions.refused)
+
+    def tell(self) -> None:
+        """Print what is new, and see whether more can come."""
+        super().tell()
+        if self._out.unread or self.refused or self._session.phase in ("lost", "failed", "closed"):
+            self.over.set()
+
+    def _notification(self, n: int, method: str) -> list[str]:
+        event = self._session.journal.event(n)
+        self._print(event.t, event.message, event.raw)
+        return []
+
+    def _batch(self, n: int) -> list[str]:
+        event = self._session.journal.event(n)
+        for item in event.message if type(event.message) is list else ():
+            if jsonrpc.shape_of(item) is Shape.NOTIFICATION:
+                self._print(event.t, item, None)
+        return []
+
+    def _print(self, t: int, message: Any, raw: str | None) -> None:
+        out = self._out
+        if out.json:
+            text = raw if raw is not None else jsonrpc.encode(message).decode()
+            # Line ends stand between the tokens only, where a space does as well: one message is one line.
+            out.document_text(text.replace("\r", " ").replace("\n", " ").strip())
+        else:
+            out.line(line_of(out, self._session.journal, t, message))
+
+
+def line_of(out: Output, journal: Journal, t: int, message: dict[str, Any]) -> str:
+    """A notification for people: when, which, and what it says in short."""
+    params = message.get("params")
+    at = journal.clock(t).astimezone().strftime("%H:%M:%S.%f")[:-3]
+    said = out.safe(_short(params if type(params) is dict else {}, message["method"]), PIPED)
+    line = f"{at}  {out.safe(message['method'], NAME)}  {said}".rstrip()
+    width = out.width
+    if width is None:
+        return line
+    from inspector.text import ellipsis, signs
+
+    return ellipsis(line, width, signs(out.ascii).cut)
+
+
+def _short(params: dict[str, Any], method: str) -> str:
+    """What a notification says, in one line; the parameters themselves where we do not know it."""
+    match method:
+        case "notifications/message":
+            logger = f" {_word(params['logger'])}" if params.get("logger") else ""
+            return f"{_word(params.get('level'))}{logger}: {_word(params.get('data'))}"
+        case "notifications/resources/updated":
+            return _word(params.get("uri"))
+        case "notifications/progress":
+            total = f"/{_word(params['total'])}" if "total" in params else ""
+            amount = f"{_word(params.get('progressToken'))}: {_word(params.get('progress'))}{total}"
+            return f"{amount}  {_word(params['message'])}" if params.get("message") else amount
+        case "notifications/cancelled":
+            return f"{_word(params.get('requestId'))}  {_word(params.get('reason', ''))}"
+        case "notifications/tasks/status" | "notifications/tasks":
+            told = (params.get(key) for key in ("taskId", "status", "statusMessage"))
+            return "  ".join(_word(value) for value in told if value is not None)
+    kept = {key: value for key, value in params.items() if key != "_meta"}
+    return jsonrpc.excerpt(kept, PIPED) if kept else ""
+
+
+def _word(value: Any) -> str:
+    """Text as it is, everything else as JSON."""
+    return value if type(value) is str else jsonrpc.excerpt(value, PIPED)

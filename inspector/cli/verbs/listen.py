@@ -1,0 +1,96 @@
+"""`inspector listen`: what the server tells by itself, as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from inspector.cli.options import Option, seconds
+from inspector.cli.output import Output
+from inspector.cli.verb import Verb
+from inspector.errors import NotOffered
+
+if TYPE_CHECKING:
+    from inspector.cli.notices import Notices
+    from inspector.cli.words import Invocation
+    from inspector.client.session import Session
+
+NAME = 200
+_LISTS = ("tools", "resources", "prompts")
+
+
+def run(said: Invocation) -> int:
+    """Subscribe and print every notification until interrupted, until the time is over or the connection is."""
+    from inspector.cli import headless, notices
+
+    uris: list[str] = list(dict.fromkeys(said.option("resource", ())))
+    made: list[Notices] = []
+
+    def watcher(session: Session, out: Output) -> Notices:
+        made.append(notices.Notices(session, out))
+        return made[0]
+
+    async def work(session: Session, out: Output) -> int:
+        (told,) = made
+        lists = [name for name in _LISTS if session.server.can(name, "listChanged")]
+        await _ask(session, lists, uris)
+        if session.server.era == "modern":
+            told.asked = len(lists) + len(uris)
+        _tell_what(session, out, lists, uris)
+        told.tell()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(told.over.wait(), said.option("for"))
+        if session.phase == "lost" and session.error is not None:
+            raise session.error
+        if told.refused:
+            out.note("The server has ended the subscription.")
+        return 0
+
+    return headless.run(said, work, watcher=watcher)
+
+
+async def _ask(session: Session, lists: list[str], uris: list[str]) -> None:
+    """Ask for everything at once: where that takes a stream, one stream serves it all. Raises the first refusal."""
+    if session.server.era == "modern" and not lists and not uris:
+        raise NotOffered(
+            "The server does not tell when its lists change.", hint="Name resources to listen to with --resource URI."
+        )
+    asked = await asyncio.gather(
+        session.listen(), *(session.subscribe(uri) for uri in uris), return_exceptions=True
+    )  # fmt: skip
+    for outcome in asked:
+        if isinstance(outcome, BaseException):
+            raise outcome
+
+
+def _tell_what(session: Session, out: Output, lists: list[str], uris: list[str]) -> None:
+    """Say what may come. What a server sends without being asked comes too."""
+    what = [f"the lists of {', '.join(lists)}"] if lists else []
+    what += [out.safe(uri, NAME) for uri in uris]
+    out.note(f"Listening to {', '.join(what) if what else 'what the server tells by itself'}; Ctrl-C ends it.")
+    refused = session.subscriptions.refused
+    if refused:
+        out.note(f"note: The server does not agree to tell of {out.safe(', '.join(refused), 10 * NAME)}.")
+
+
+VERBS = {
+    "listen": Verb(
+        "listen",
+        run,
+        options=(
+            Option("--resource", "Be told when this resource changes; may be repeated.", "URI", many=True),
+            Option("--for", "End after so many seconds.", "SECONDS", read=seconds),
+        ),
+        about=(
+            "Asks for everything that the server tells by itself: changes of its lists, of the resources named, log "
+            "messages, and prints each notification as one line with its time. --json prints the messages themselves, "
+            "one a line. Ends when interrupted (130), when the time of --for is over (0), or with the connection (4)."
+        ),
+        examples=(
+            "inspector listen --resource demo://clock -- python -m inspector.demo",
+            "inspector listen --log-level debug --for 60 https://host.example/mcp",
+            "inspector listen --json @name",
+        ),
+    )
+}
