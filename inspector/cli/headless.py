@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from inspector.client.options import Options
     from inspector.config.targets import Target
     from inspector.journal.journal import Journal
+    from inspector.protocol.revisions import Era
 
 Work = Callable[[Session, Output], Awaitable[int]]
 """What is done with an open session: prints the result and returns the exit code."""
@@ -36,16 +38,21 @@ def run(
     *,
     while_waiting: str | None = None,
     watcher: Watcher | None = None,
+    era: Era | None = None,
+    out: Output | None = None,
 ) -> int:
     """Open the target that was named (or the one given), do `work` with it, close it; returns the exit code.
 
     `while_waiting` is a module that `work` will need: it is loaded while the server starts. `watcher` makes what tells
-    on stderr of what goes on; without one that is `Watch`, unless the user wants to hear nothing.
+    on stderr of what goes on; without one that is `Watch`, unless the user wants to hear nothing. `era` and `out` stand
+    in the place of what the options say.
     """
-    out = Output.of(said)
+    out = out or Output.of(said)
     target = target or setup.live_target(said)
     settings = setup.settings_of(said)
     options = setup.options_of(said, target, settings, asking=False)
+    if era is not None:
+        options = replace(options, era=era)
     journal = new_journal(
         target,
         record=said.option("record"),

@@ -165,8 +165,8 @@ QUIET = Option("--quiet", "Nothing on stderr but errors and loss of data: no log
 
 CONNECT = (
     Option("--transport", "How to reach the server.", choices=("auto", "stdio", "http", "sse")),
-    Option("--era", "Which protocol era to speak.", choices=("auto", "legacy", "modern")),
-    Option("--protocol", "The protocol revision to offer, such as 2025-11-25.", "REVISION"),
+    Option("--era", "The protocol era to speak; auto finds out.", choices=("auto", "legacy", "modern")),
+    Option("--protocol", "The protocol revision to speak, such as 2025-11-25 or 2026-07-28.", "REVISION"),
     Option("--header", "A header field for every request; may be repeated.", "'NAME: VALUE'", many=True, read=header),
     Option("--env", "A variable for the server; may be repeated.", "NAME=VALUE", many=True, read=variable),
     Option("--cwd", "The folder to start the server in.", "DIR", read=path, completes="dir"),

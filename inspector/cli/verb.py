@@ -68,7 +68,8 @@ class Verb:
         self.run = run
         self.slots = tuple(slots)
         self.target = target
-        shared = CONNECT if target != "none" else ()
+        own = {option.name for option in options}
+        shared = [option for option in CONNECT if option.name not in own] if target != "none" else ()
         self.options = (*options, *shared, *((JSON, QUIET) if prints else ()), HELP)
         self.about = about
         self.examples = tuple(examples)

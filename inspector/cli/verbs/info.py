@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from inspector.cli.options import Option
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 
@@ -26,6 +27,10 @@ def run(said: Invocation) -> int:
         with recorded_session(target.path, out) as session:
             _print(out, session.server, "recording")
         return 0
+    if said.option("era") == "both":
+        from inspector.cli import eras
+
+        return eras.run(said, target)
     from inspector.cli import headless
 
     async def work(session: Any, out: Output) -> int:
@@ -51,7 +56,8 @@ def _print(out: Output, server: Server, transport: str) -> None:
     for key, label in (("description", "about"), ("websiteUrl", "website")):
         if server.info.get(key):
             facts.append((label, safe(server.info[key], 2000)))
-    facts += [("era", server.era), ("revision", safe(server.revision, NAME)), ("transport", transport)]
+    how = f" ({safe(server.how, NAME)})" if server.how else ""
+    facts += [("era", f"{server.era}{how}"), ("revision", safe(server.revision, NAME)), ("transport", transport)]
     facts.append(
         ("can", ", ".join(_capability(out, name, value) for name, value in server.capabilities.items()) or "nothing")
     )
@@ -62,18 +68,34 @@ def _print(out: Output, server: Server, transport: str) -> None:
 
 def _capability(out: Output, name: str, value: Any) -> str:
     """A capability with the parts that are declared: `resources (subscribe, listChanged)`."""
-    parts = [out.safe(key, 60) for key, on in value.items() if on or on == {}] if type(value) is dict else []
-    return out.safe(name, 60) + (f" ({', '.join(parts[:20])})" if parts else "")
+    parts = parts_of(out, value)
+    return out.safe(name, 60) + (f" ({', '.join(parts)})" if parts else "")
+
+
+def parts_of(out: Output, value: Any) -> list[str]:
+    """The parts of a capability that are declared, safe to print."""
+    return [out.safe(key, 60) for key, on in value.items() if on or on == {}][:20] if type(value) is dict else []
 
 
 VERBS = {
     "info": Verb(
         "info",
         run,
-        about="Connects, shakes hands, and prints the server's identity, capabilities and instructions.",
+        options=(
+            Option(
+                "--era",
+                "The protocol era to speak; auto finds out, both opens the server once in each.",
+                choices=("auto", "legacy", "modern", "both"),
+            ),
+        ),
+        about=(
+            "Connects and prints the server's identity, capabilities and instructions, and how its era was found out. "
+            "--era both prints what it is and offers in the one era and the other, and what differs."
+        ),
         examples=(
             "inspector info npx -y @modelcontextprotocol/server-everything",
             "inspector info --json https://host.example/mcp",
+            "inspector info --era both -- python server.py",
             "inspector info session.mcp.jsonl",
         ),
     )

@@ -1,0 +1,196 @@
+"""What a server is in each era of the protocol, side by side: it is opened once in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from inspector.cli.output import Output
+from inspector.errors import ConnectionProblem, InspectorError, UsageError
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+    from inspector.client.catalog import ListName, SurfaceChange
+    from inspector.client.server import Server
+    from inspector.client.session import Session
+    from inspector.config.targets import Target
+    from inspector.protocol.revisions import Era
+
+NAME = 200
+INTERRUPTED = 128
+"""Exit codes from here on tell of a signal."""
+DIFFERENT = 20
+"""Names told of one kind of difference; --json has all."""
+ERAS: tuple[Era, ...] = ("legacy", "modern")
+
+
+class Spoken:
+    """The server in one era: what it says of itself and how much it offers, or the error that there is instead."""
+
+    def __init__(self, era: Era) -> None:
+        self.era = era
+        self.error: InspectorError | None = None
+        self.server: Server
+        self.counts: dict[ListName, int] = {}
+        self.failed: dict[ListName, InspectorError] = {}
+        """Lists that the server did not give to their end."""
+        self.surface: dict[ListName, dict[str, dict[str, Any]]] = {}
+
+    async def take(self, session: Session) -> None:
+        """Read every list that the server offers. Raises what ends the connection."""
+        from inspector.client.catalog import KINDS
+
+        self.server = session.server
+        for name, kind in KINDS.items():
+            if session.server.can(kind.capability):
+                await session.load(name)
+                found = session.catalog[name]
+                self.counts[name] = len(found.items)
+                if isinstance(found.error, ConnectionProblem):
+                    raise found.error
+                if found.error is not None:
+                    self.failed[name] = found.error
+        self.surface = session.catalog.surface()
+
+    def as_json(self) -> dict[str, Any]:
+        """As `--json` prints it."""
+        if self.error is not None:
+            return {"error": self.error.as_json()}
+        server = self.server
+        ours: dict[str, Any] = {"revision": server.revision, "counts": self.counts}
+        if self.failed:
+            ours["errors"] = {name: error.as_json() for name, error in self.failed.items()}
+        return ours | {key: value for key, value in server.raw.items() if key not in ours}
+
+
+class _Keeps(Output):
+    """Keeps an error, to be told in its place."""
+
+    failure: InspectorError | None = None
+
+    def error(self, error: InspectorError, *, recording: object = None) -> None:
+        self.failure = error
+
+
+def run(said: Invocation, target: Target) -> int:
+    """Open the target in both eras and print both; fails where it speaks neither."""
+    for name in ("record", "protocol"):
+        if said.option(name) is not None:
+            raise UsageError(
+                f"--{name} is for one session, and --era both makes two.", hint="Open the eras one after the other."
+            )
+    found: list[Spoken] = []
+    for era in ERAS:
+        spoken = Spoken(era)
+        code = _open(said, target, spoken)
+        if code >= INTERRUPTED:
+            return code
+        found.append(spoken)
+    legacy, modern = found
+    out = Output.of(said)
+    if legacy.error is not None and modern.error is not None:
+        _fail(out, legacy.error, modern.error)
+        return legacy.error.exit_code
+    changes = _differences(legacy, modern)
+    if out.json:
+        told = [
+            {"list": change.list, "legacy_only": change.removed, "modern_only": change.added, "other": change.altered}
+            for change in changes
+        ]
+        out.document({"legacy": legacy.as_json(), "modern": modern.as_json(), "differences": told})
+        return 0
+    out.table(list(_rows(out, legacy, modern)))
+    out.lines(_difference_lines(out, changes))
+    for spoken in found:
+        _tell_errors(out, spoken)
+    return 0
+
+
+def _open(said: Invocation, target: Target, spoken: Spoken) -> int:
+    from inspector.cli import headless
+
+    out = _Keeps(quiet=said.quiet)
+
+    async def work(session: Session, out: Output) -> int:
+        await spoken.take(session)
+        return 0
+
+    code = headless.run(said, work, target, era=spoken.era, out=out)
+    spoken.error = out.failure
+    return code
+
+
+def _fail(out: Output, legacy: InspectorError, modern: InspectorError) -> None:
+    """The server speaks neither: one error of the two, or one after the other."""
+    if out.json or legacy.message == modern.message:
+        out.error(legacy)
+        return
+    for era, error in zip(ERAS, (legacy, modern), strict=True):
+        out.aside(f"{era} era:\n")
+        out.error(error)
+
+
+def _tell_errors(out: Output, spoken: Spoken) -> None:
+    errors = [spoken.error] if spoken.error is not None else list(spoken.failed.values())
+    for error in errors:
+        out.lines(("", f"{spoken.era} era: {out.safe(error.message, 1000)}"))
+
+
+def _differences(legacy: Spoken, modern: Spoken) -> list[SurfaceChange]:
+    """What is in one era's lists and not, or otherwise, in the other's."""
+    if legacy.error is not None or modern.error is not None:
+        return []
+    from inspector.client.catalog import compare
+
+    return compare(legacy.surface, modern.surface)
+
+
+def _rows(out: Output, *found: Spoken) -> Iterator[tuple[str, ...]]:
+    """A row for each fact, a column for each era."""
+
+    def row(label: str, fact: Callable[[Spoken], str]) -> tuple[str, ...]:
+        return (label, *("-" if spoken.error is not None else fact(spoken) or "-" for spoken in found))
+
+    yield ("era", *(spoken.era for spoken in found))
+    yield row("revision", lambda spoken: out.safe(spoken.server.revision, NAME))
+    yield row("server", lambda spoken: out.safe(f"{spoken.server.name}  {spoken.server.version}".strip(), NAME))
+    yield row("title", lambda spoken: out.safe(spoken.server.title, NAME))
+    names = dict.fromkeys(name for spoken in found if spoken.error is None for name in spoken.server.capabilities)
+    for name in names:
+        yield row(out.safe(name, NAME), partial(_offered, out, name))
+        if name == "resources":
+            yield row("templates", lambda spoken: str(spoken.counts.get("templates", "")))
+    yield row("instructions", lambda spoken: _lines_of(spoken.server.instructions))
+
+
+def _offered(out: Output, name: str, spoken: Spoken) -> str:
+    """What there is of a capability: how many of a list, and the parts that are declared."""
+    from inspector.cli.verbs.info import parts_of
+
+    value = spoken.server.capabilities.get(name)
+    if value is None:
+        return ""
+    amount = spoken.counts.get(cast("ListName", name))
+    what = "yes" if amount is None else str(amount)
+    parts = parts_of(out, value)
+    return f"{what} ({', '.join(parts)})" if parts else what
+
+
+def _lines_of(text: str) -> str:
+    count = len(text.splitlines())
+    return f"{count} line{'' if count == 1 else 's'}" if count else ""
+
+
+def _difference_lines(out: Output, changes: list[SurfaceChange]) -> Iterator[str]:
+    for change in changes:
+        told = (
+            (f"{change.list} of the legacy era only", change.removed),
+            (f"{change.list} of the modern era only", change.added),
+            (f"{change.list} that differ", change.altered),
+        )
+        for title, names in told:
+            if names:
+                more = "" if len(names) <= DIFFERENT else f" and {len(names) - DIFFERENT:,} more"
+                yield ""
+                yield f"{title}: {', '.join(out.safe(name, NAME) for name in names[:DIFFERENT])}{more}"
