@@ -106,6 +106,33 @@ class Transport(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """An answer that wants authorization, or more of it."""
+
+    status: int
+    """401 or 403."""
+    challenges: tuple[str, ...]
+    """The values of its `WWW-Authenticate` fields, in order, unparsed (RFC 9110 section 11.6.1)."""
+    fields: Sequence[tuple[str, str]]
+    """All header fields of the answer: a server may give a DPoP nonce there (RFC 9449 section 9)."""
+    method: str
+    """The JSON-RPC method of the message that was refused; empty for a request without one."""
+
+
+class Credential(Protocol):
+    """What answers a server that wants authorization. The transport asks it, and knows nothing of how."""
+
+    async def fields(self, method: str, url: str) -> Sequence[tuple[str, str]]:
+        """The header fields that authorize this HTTP request; none while there is no token."""
+
+    async def refused(self, refusal: Refusal, sent: Sequence[tuple[str, str]]) -> bool:
+        """A request with the `sent` fields was refused. True: it may be sent again, `fields` gives others now.
+
+        Raises `AuthorizationNeeded` with the reason where authorization was tried and failed.
+        """
+
+
+@dataclass(frozen=True, slots=True)
 class HttpOptions:
     """What the user wants of HTTP."""
 
@@ -117,6 +144,8 @@ class HttpOptions:
     """Check the server's certificate."""
     connect_timeout: float = 10.0
     """Seconds for a connection to be made."""
+    credential: Credential | None = None
+    """What authorizes requests; None: only what the header fields above hold."""
     max_body: int | None = None
     """Bytes of one message at most; None: `LONGEST_MESSAGE`."""
 

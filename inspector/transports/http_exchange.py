@@ -89,7 +89,9 @@ class Exchange:
             self._leave()
 
     async def _run(self) -> None:
-        answer = self._answer = await self._requester.open(self.channel, "POST", self._fields, self.outgoing.data)
+        answer = self._answer = await self._requester.open(
+            self.channel, "POST", self._fields, self.outgoing.data, about=self.outgoing.method
+        )
         if self._opens:
             self._offered = answer.header(SESSION_FIELD) or None
         broken: InspectorError | None = None

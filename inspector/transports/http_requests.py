@@ -13,7 +13,7 @@ from inspector import __version__
 from inspector.errors import HttpError, TargetError, UsageError
 from inspector.journal.format import Dir
 from inspector.text import safe
-from inspector.transports.base import HttpOptions, Sink
+from inspector.transports.base import HttpOptions, Refusal, Sink
 from inspector.transports.http_client import Answer, Endpoint
 from inspector.transports.http_url import Url, parse_url, resolve
 
@@ -27,6 +27,8 @@ STREAM_TYPE = "text/event-stream"
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 MAX_REDIRECTS = 5
+MAX_AUTHORIZATIONS = 8
+"""Attempts at one request; how often anybody is asked for authorization is the credential's matter, and less."""
 SMALL_BODY = 1 << 16
 """Bytes read of a body that nobody needs, so that its connection can be used again."""
 
@@ -99,12 +101,41 @@ class Requester:
         return fields
 
     async def open(
-        self, channel: str, method: str, fields: Sequence[tuple[str, str]], body: bytes = b"", *, lasting: bool = False
+        self,
+        channel: str,
+        method: str,
+        fields: Sequence[tuple[str, str]],
+        body: bytes = b"",
+        *,
+        lasting: bool = False,
+        about: str = "",
     ) -> Answer:
-        """Send a request and read the head of its response, following redirects within the origin.
+        """Send a request and read the head of its response; authorize it where that is wanted (C-AUTH-02, C-AUTH-03).
 
-        The answer has any status, a redirect that cannot be followed excepted. Raises `HttpError`.
+        `about` is the JSON-RPC method that the request carries. The answer has any status, a redirect that cannot be
+        followed excepted. Raises `HttpError`, and `AuthorizationNeeded` where authorization failed.
         """
+        credential = self.options.credential
+        if credential is None or "authorization" in self._names:
+            return await self._follow(channel, method, fields, body, lasting=lasting)
+        for _ in range(MAX_AUTHORIZATIONS):
+            proof = list(await credential.fields(method, self.url.text))
+            for _, value in proof:
+                self.sink.secret(value.partition(" ")[2] or value)
+            answer = await self._follow(channel, method, _over(list(fields), proof), body, lasting=lasting)
+            if answer.status not in (401, 403):
+                return answer
+            refusal = Refusal(answer.status, tuple(answer.all("www-authenticate")), answer.headers, about)
+            if not await credential.refused(refusal, proof):
+                return answer
+            text, _ = await answer.body(SMALL_BODY)
+            self.sink.life(channel, "refused", status=answer.status, body=safe(text.decode("utf-8", "replace"), 1000))
+        return answer
+
+    async def _follow(
+        self, channel: str, method: str, fields: Sequence[tuple[str, str]], body: bytes, *, lasting: bool
+    ) -> Answer:
+        """One request, its redirects within the origin included."""
         assert self._endpoint is not None
         url = self.url
         for _ in range(MAX_REDIRECTS + 1):

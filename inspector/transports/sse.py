@@ -202,7 +202,7 @@ class SseTransport:
     async def _post(self, channel: str, outgoing: Outgoing) -> None:
         fields = self.requester.body_fields(len(outgoing.data), wanted=outgoing.headers)
         try:
-            answer = await self.requester.open(channel, "POST", fields, outgoing.data)
+            answer = await self.requester.open(channel, "POST", fields, outgoing.data, about=outgoing.method)
             if 200 <= answer.status < 300:
                 await self._accepted(channel, outgoing, answer)
             else:
