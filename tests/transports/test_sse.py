@@ -18,6 +18,7 @@ from inspector.transports.base import HttpOptions
 from inspector.transports.http_stream import EventStream
 from inspector.transports.sse import MOST_ENDPOINTS, SseTransport
 from tests.transports.sinks import Peer, RecordingSink
+from tests.transports.test_http_failures import tls
 from tests.transports.web import answer_to
 
 SESSION = "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
@@ -749,6 +750,15 @@ async def test_header_fields_go_with_every_request(serve, sse):
         assert request.field("Accept") == "*/*"
         assert request.field("Authorization") == "Basic bWU6cGFzcy13b3Jk"
     assert "pass-word" not in client.sink.text()
+
+
+async def test_certificates_are_checked_unless_it_is_switched_off(serve, sse):
+    web = await serve(Server(), ssl=tls("localhost"))
+    error = await refused(sse, web.url)
+    assert (type(error), error.status) == (HttpError, None)
+    assert "certificate" in error.message
+    client = await sse(web.url, verify=False)
+    assert (await client.call("ping"))["result"] == {}
 
 
 async def test_the_agreed_revision_is_named_where_it_has_a_field_for_it(serve, sse):
