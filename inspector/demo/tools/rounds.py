@@ -18,9 +18,9 @@ box = Toolbox()
 
 
 def _chosen(answer: dict[str, Any], field: str) -> str | None:
-    """What was put into a field of a form; None if the form was not accepted."""
-    content = accepted(answer)
-    return None if content is None else str(content.get(field, ""))
+    """What was put into a field of a form; None if the form was not accepted, or the field left empty."""
+    chosen = (accepted(answer) or {}).get(field)
+    return chosen if isinstance(chosen, str) and chosen else None
 
 
 @box.add("ask-several", title="Ask three things at once", hints=ASKS, patient=True)
