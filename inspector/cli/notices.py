@@ -27,6 +27,7 @@ class Notices(Watch):
         self.over = asyncio.Event()
         self.asked = 0
         """How many things the server was asked to tell of in one subscription, which it may end."""
+        self._lines: list[str] = []
         super().__init__(session, out)
 
     @property
@@ -34,32 +35,36 @@ class Notices(Watch):
         """Whether the server tells of none of them, or no longer."""
         return 0 < self.asked <= len(self._session.subscriptions.refused)
 
-    def tell(self) -> None:
-        """Print what is new, and see whether more can come."""
-        super().tell()
+    def tell(self) -> bool:
+        """Print what is new, up to a number of events, and see whether more can come; whether there is more already."""
+        more = super().tell()
+        lines, self._lines = self._lines, []
+        if lines:
+            (self._out.documents if self._out.json else self._out.lines)(lines)
         if self._out.unread or self.refused or self._session.phase in ("lost", "failed", "closed"):
             self.over.set()
+        return more
 
     def _notification(self, n: int, method: str) -> list[str]:
         event = self._session.journal.event(n)
-        self._print(event.t, event.message, event.raw)
+        self._take(event.t, event.message, event.raw)
         return []
 
     def _batch(self, n: int) -> list[str]:
         event = self._session.journal.event(n)
         for item in event.message if type(event.message) is list else ():
             if jsonrpc.shape_of(item) is Shape.NOTIFICATION:
-                self._print(event.t, item, None)
+                self._take(event.t, item, None)
         return []
 
-    def _print(self, t: int, message: Any, raw: str | None) -> None:
+    def _take(self, t: int, message: Any, raw: str | None) -> None:
         out = self._out
         if out.json:
             text = raw if raw is not None else jsonrpc.encode(message).decode()
             # Line ends stand between the tokens only, where a space does as well: one message is one line.
-            out.document_text(text.replace("\r", " ").replace("\n", " ").strip())
+            self._lines.append(text.replace("\r", " ").replace("\n", " ").strip())
         else:
-            out.line(line_of(out, self._session.journal, t, message))
+            self._lines.append(line_of(out, self._session.journal, t, message))
 
 
 def line_of(out: Output, journal: Journal, t: int, message: dict[str, Any]) -> str:

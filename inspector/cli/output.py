@@ -111,13 +111,21 @@ class Output:
 
     def document_text(self, text: str) -> None:
         """The result as one JSON document, from its exact text."""
-        if "NaN" in text or "Infinity" in text:
-            from inspector.export.exact import strict
+        self.documents((text,))
 
-            text, changed = strict(text)
-            if changed:
-                self.note("note: The server sent NaN or Infinity, which are no JSON: printed as null and 1e999.")
-        self._result(text.encode("utf-8", "surrogatepass") + b"\n")
+    def documents(self, texts: Iterable[str]) -> None:
+        """JSON documents, a line each, from their exact text."""
+        printed: list[str] = []
+        for text in texts:
+            if "NaN" in text or "Infinity" in text:
+                from inspector.export.exact import strict
+
+                text, changed = strict(text)
+                if changed:
+                    self.note("note: The server sent NaN or Infinity, which are no JSON: printed as null and 1e999.")
+            printed.append(f"{text}\n")
+        if printed:
+            self._result("".join(printed).encode("utf-8", "surrogatepass"))
 
     def pretty(self, text: str) -> None:
         """JSON text for people: indented, safe, every number as it is written."""

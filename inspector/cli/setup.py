@@ -52,6 +52,7 @@ def settings_of(said: Invocation) -> Settings:
 def options_of(said: Invocation, target: Target | None, settings: Settings, *, asking: bool) -> Options:
     """What a session wants. `asking`: there is an interface in which questions can wait for a person."""
     entry = None if target is None or isinstance(target, RecordingTarget) else target.options
+    _check_eras_agree(said)
     timeout = said.option("timeout") or (entry and entry.timeout) or settings.timeout
     http = HttpOptions(max_body=settings.max_body_bytes)
     if isinstance(target, HttpTarget):
@@ -68,6 +69,18 @@ def options_of(said: Invocation, target: Target | None, settings: Settings, *, a
         verdicts=Verdicts(paths.state_folder() / "verdicts.json"),
         http=http,
     )
+
+
+def _check_eras_agree(said: Invocation) -> None:
+    """An era and a revision of the other one cannot both be meant."""
+    from inspector.protocol.revisions import LEGACY, MODERN
+
+    era, revision = said.option("era"), said.option("protocol")
+    if (era == "legacy" and revision in MODERN) or (era == "modern" and revision in LEGACY):
+        raise UsageError(
+            f"--era {era} and --protocol {revision} exclude each other: that revision is of the other era.",
+            hint="Leave one of them out.",
+        )
 
 
 def _standing(said: Invocation, entry_roots: tuple[str, ...], settings: Settings, *, asking: bool) -> Standing:

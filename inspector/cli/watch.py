@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LOOK_EVERY = 0.05
 """Seconds between two looks at the journal while something happens; a flood costs no more than that."""
+AT_ONCE = 2000
+"""Events looked at in one turn of the event loop; a signal comes through between two."""
 LINE = 4000
 """Characters of one log message."""
 STRAYS = 5
@@ -64,15 +66,17 @@ class Watch:
 
     def settle(self) -> None:
         """Tell what is new and remove the line of progress: something else is about to be printed."""
-        self.tell()
+        while self.tell():
+            pass
         self._draw("")
 
-    def tell(self) -> None:
-        """Tell what is new."""
+    def tell(self) -> bool:
+        """Tell what is new, up to a number of events; whether there are more."""
         index = self._session.journal.index
         names = index.method_names.texts
         told: list[str] = []
-        for n in range(self._seen + 1, index.count + 1):
+        last = min(index.count, self._seen + AT_ONCE)
+        for n in range(self._seen + 1, last + 1):
             code = index.codes[n - 1]
             if code in _USELESS or (code in _ANSWERS and index.state(n) is State.UNKNOWN):
                 told += self._stray(n)
@@ -84,14 +88,14 @@ class Watch:
                 told += self._notification(n, names[index.methods[n - 1]])
             elif code == _BATCH:
                 told += self._batch(n)
-        self._seen = index.count
+        self._seen = last
         if told:
             self._draw("")
             self._out.note("\n".join(told))
+        return last < index.count
 
     def _look(self) -> None:
-        self._timer = None
-        self.tell()
+        self._timer = self._loop.call_later(0, self._look) if self.tell() else None
         if self._draws:
             calls = [call for call in self._session.pending.calls() if call.progress is not None]
             self._draw(self._progress(calls[-1]) if calls else "")

@@ -10,13 +10,14 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 
 _HANDSHAKES = ("initialize", "server/discover")
+_SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 
 class Facts(NamedTuple):
     """Facts about a recording. Texts and objects are the server's or the file's: not to be trusted, of any type."""
 
     server: dict[str, Any]
-    """`serverInfo`, or empty."""
+    """Who the server says it is, in either era's way, or empty."""
     revision: Any
     era: Any
     transport: Any
@@ -44,7 +45,7 @@ def facts_of(journal: Journal) -> Facts:
             received += direction == Dir.RECV
             if method in handshakes and code >> 6 == Shape.RESULT and direction == Dir.RECV:
                 result = _member(journal.event(n).message, "result")
-                info = _member(result, "serverInfo") or info
+                info = _member(result, "serverInfo") or _member(_member(result, "_meta"), _SERVER_KEY) or info
                 revision = result.get("protocolVersion", revision)
         elif kind == Kind.STDERR:
             stderr += 1

@@ -53,6 +53,8 @@ def test_1_for_an_error_of_any_shape(run: Run, script: Script, error: Any) -> No
         (["tools", "--cwd", "/no/such/folder", "x"], "target"),
         (["tools", "ftp://host/x"], "target"),
         (["tools", "no-such.mcp.jsonl"], "target"),
+        (["tools", "--era", "legacy", "--protocol", "2026-07-28", "x"], "usage"),
+        (["tools", "--era", "modern", "--protocol", "2025-11-25", "x"], "usage"),
         (["export", "no-such.mcp.jsonl", "--to", "md"], "recording"),
         (["call", "t", "--args", "[]", "x"], "usage"),
     ],

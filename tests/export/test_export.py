@@ -116,6 +116,19 @@ def test_lines_that_no_writer_of_ours_makes_are_exported_too(format: str, line: 
     assert format == "md" or len(json.loads(text)["events"]) == 1
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_server_of_the_modern_era_is_named(format: str) -> None:
+    """It introduces itself in the metadata of its answer."""
+    journal = Journal.unnamed({"label": "live"})
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {}}
+    journal.record_sent("stdio", json.dumps(asked).encode(), asked)
+    info = {"io.modelcontextprotocol/serverInfo": {"name": "newer", "version": "3"}}
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"supportedVersions": ["2026-07-28"], "_meta": info}}
+    journal.record_received("stdio", [json.dumps(answer).encode()])
+    text = exported(journal, format)
+    assert "`newer 3`" in text if format == "md" else json.loads(text)["server"]["name"] == "newer"
+
+
 # JSON
 
 
