@@ -6,7 +6,6 @@ Source: specification 2026-07-28, "Versioning", "Backward Compatibility" (C-MOD-
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Callable
@@ -83,6 +82,8 @@ class Verdicts:
 
 def key_of(target: Target) -> str:
     """What makes a target another one: command, folder, names of variables; or the URL without its query."""
+    import hashlib
+
     if isinstance(target, StdioTarget):
         parts = ["stdio", *target.command, target.cwd or "", *sorted(target.env or {})]
     elif isinstance(target, HttpTarget):
