@@ -40,8 +40,8 @@ def serve(handler: Handler) -> None:
         handler.write_chunk(b"")
     finally:
         del sessions[session.id]
-        session.feed.end()
         session.session.close()
+        session.feed.end()
 
 
 def receive(handler: Handler, body: bytes) -> None:

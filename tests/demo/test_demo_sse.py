@@ -109,6 +109,7 @@ def test_a_closed_stream_ends_the_session() -> None:
         peer.close()
         with session.feed.news:
             assert session.feed.news.wait_for(lambda: session.feed.ended, PATIENCE)
+        assert session.session.closed
         assert peer.request("POST", PING, path=peer.messages).status == 404
         server.shutdown()
         thread.join()

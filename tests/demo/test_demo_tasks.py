@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from inspector.demo.tasks import Task
 from tests.demo.demo_client import (
     EVERYTHING_MODERN,
     MODERN,
@@ -226,6 +227,18 @@ def test_tasks_work_over_http(http_server: HttpServer) -> None:
     endless = begin(peer, "task-endless")
     assert state(peer, endless)["status"] == "working"
     peer.finish()
+
+
+def test_a_task_that_has_ended_stays_as_it_is() -> None:
+    told: list[str] = []
+    task = Task(1000, lambda changed: told.append(changed.status))
+    task.say("begun")
+    task.cancel()
+    message = task.message
+    task.say("still here")
+    task.cancel()
+    assert (task.status, task.message) == ("cancelled", message)
+    assert told == ["working", "cancelled"]
 
 
 def test_a_closed_session_ends_its_tasks() -> None:
