@@ -5,6 +5,7 @@ Used by the exchanges of Streamable HTTP, by its standing stream, and by any oth
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import re
 from collections.abc import Iterable, Sequence
@@ -109,20 +110,22 @@ class Requester:
         *,
         lasting: bool = False,
         about: str = "",
+        seconds: float | None = None,
     ) -> Answer:
         """Send a request and read the head of its response; authorize it where that is wanted (C-AUTH-02, C-AUTH-03).
 
-        `about` is the JSON-RPC method that the request carries. The answer has any status, a redirect that cannot be
-        followed excepted. Raises `HttpError`, and `AuthorizationNeeded` where authorization failed.
+        `about` is the JSON-RPC method that the request carries; `seconds` are for each head, not for what somebody does
+        to authorize. The answer has any status, a redirect that cannot be followed excepted. Raises `HttpError`, and
+        `AuthorizationNeeded` where authorization failed.
         """
         credential = self.options.credential
         if credential is None or "authorization" in self._names:
-            return await self._follow(channel, method, fields, body, lasting=lasting)
+            return await self._follow(channel, method, fields, body, lasting, seconds)
         for _ in range(MAX_AUTHORIZATIONS):
             proof = list(await credential.fields(method, self.url.text))
             for _, value in proof:
                 self.sink.secret(value.partition(" ")[2] or value)
-            answer = await self._follow(channel, method, _over(list(fields), proof), body, lasting=lasting)
+            answer = await self._follow(channel, method, _over(list(fields), proof), body, lasting, seconds)
             if answer.status not in (401, 403):
                 return answer
             refusal = Refusal(answer.status, tuple(answer.all("www-authenticate")), answer.headers, about)
@@ -133,17 +136,30 @@ class Requester:
         return answer
 
     async def _follow(
-        self, channel: str, method: str, fields: Sequence[tuple[str, str]], body: bytes, *, lasting: bool
+        self,
+        channel: str,
+        method: str,
+        fields: Sequence[tuple[str, str]],
+        body: bytes,
+        lasting: bool,
+        seconds: float | None,
     ) -> Answer:
         """One request, its redirects within the origin included."""
         assert self._endpoint is not None
         url = self.url
         for _ in range(MAX_REDIRECTS + 1):
             self.sink.http(channel, Dir.SEND, method=method, url=url.text, headers=fields)
-            answer = await self._endpoint.exchange(
-                method, url, fields, body, lasting=lasting,
-                connected=lambda facts: self.sink.life(channel, "connect", **facts),
-            )  # fmt: skip
+            try:
+                async with asyncio.timeout(seconds):
+                    answer = await self._endpoint.exchange(
+                        method, url, fields, body, lasting=lasting,
+                        connected=lambda facts: self.sink.life(channel, "connect", **facts),
+                    )  # fmt: skip
+            except TimeoutError:
+                raise HttpError(
+                    f"{url.address} did not answer the {method} within {seconds:g} s.",
+                    hint="Check host, port and path: what answers there may be no MCP server.",
+                ) from None
             self.sink.http(
                 channel, Dir.RECV, status=answer.status, reason=answer.reason, version=answer.version,
                 headers=answer.headers, ms=round(answer.ms, 3),

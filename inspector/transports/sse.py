@@ -12,6 +12,7 @@ server that answers the POST of a call only when the call is done, and asks some
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, NoSseEndpoint
 from inspector.text import safe
@@ -26,8 +27,10 @@ from inspector.transports.http_tasks import Tasks, a_fault
 from inspector.transports.sse_endpoint import endpoint_url, session_ids
 from inspector.transports.sse_stream import SseEvent
 
+HEAD_SECONDS = 10.0
+"""Seconds for the server to answer the GET, after the time that a connection may take."""
 ENDPOINT_SECONDS = 10.0
-"""Seconds for the endpoint to be named, after the time that a connection may take."""
+"""Seconds for it to name the endpoint then."""
 MOST_ENDPOINTS = 16
 """How often a server may name its endpoint: each name holds secrets that must be looked for in all that is recorded."""
 CHANNEL = "get-1"
@@ -55,8 +58,8 @@ class SseTransport:
         self._endpoints = 0
         self._named: asyncio.Future[None]
         """Done when the endpoint is known."""
+        self._reading: asyncio.Task[None]
         self._refused: HttpError | None = None
-        self._streaming = False
         self._open = False
         self._error: InspectorError | None = None
         """Why the connection is gone."""
@@ -71,25 +74,8 @@ class SseTransport:
         """
         self.requester.start()
         self._named = asyncio.get_running_loop().create_future()
-        reading = self._tasks.start(self._read(), waits=True, fault=lambda error: self._over(a_fault(error)))
-        try:
-            async with asyncio.timeout(self.requester.options.connect_timeout + ENDPOINT_SECONDS):
-                await self._named
-        except TimeoutError:
-            reading.cancel()
-            raise self._nothing_came() from None
-
-    def _nothing_came(self) -> HttpError:
-        where = self._began.address
-        if not self._streaming:
-            return HttpError(
-                f"{where} took the connection, but did not answer the GET in time.",
-                hint="Check host, port and path: an HTTP+SSE server begins its event stream at once, often at /sse.",
-            )
-        return NoSseEndpoint(
-            f"The event stream from {where} names no endpoint.",
-            hint=STREAMABLE,
-        )
+        self._reading = self._tasks.start(self._read(), waits=True, fault=lambda error: self._over(a_fault(error)))
+        await self._named
 
     async def _read(self) -> None:
         try:
@@ -108,13 +94,26 @@ class SseTransport:
         self._over(error)
 
     async def _listen(self) -> None:
-        answer = await self.requester.open(CHANNEL, "GET", self.requester.fields(STREAM_TYPE), lasting=True)
+        answer = await self.requester.open(
+            CHANNEL, "GET", self.requester.fields(STREAM_TYPE), lasting=True,
+            seconds=self.requester.options.connect_timeout + HEAD_SECONDS,
+        )  # fmt: skip
         self._began = answer.url
         if answer.status != 200 or answer.media_type != STREAM_TYPE:
             raise await self._no_stream(answer)
-        self._streaming = True
         self.sink.life(CHANNEL, "listening")
-        await answer.pump(self._take)
+        patience = asyncio.get_running_loop().call_later(ENDPOINT_SECONDS, self._nothing_came)
+        try:
+            await answer.pump(self._take)
+        finally:
+            patience.cancel()
+
+    def _nothing_came(self) -> None:
+        if not self._named.done():
+            self._reading.cancel()
+            self._over(
+                NoSseEndpoint(f"The event stream from {self._began.address} names no endpoint.", hint=STREAMABLE)
+            )
 
     def _take(self, chunk: bytes) -> None:
         self._stream.feed(chunk)
@@ -132,7 +131,10 @@ class SseTransport:
 
     async def _no_stream(self, answer: Answer) -> InspectorError:
         """Why the answer to the GET is not what was asked for."""
-        body, _ = await answer.body(SMALL_BODY)
+        body = b""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ENDPOINT_SECONDS):
+                body, _ = await answer.body(SMALL_BODY)
         words = {"body": safe(body.decode("utf-8", "replace"), 1000)} if body else {}
         self.sink.life(CHANNEL, "not-listening", status=answer.status, **words)
         where = answer.url.address
@@ -207,7 +209,7 @@ class SseTransport:
                 await self._accepted(channel, outgoing, answer)
             else:
                 await self._rejected(channel, outgoing, answer)
-        except HttpError as error:
+        except InspectorError as error:
             self.sink.failed(outgoing, error)
 
     async def _accepted(self, channel: str, outgoing: Outgoing, answer: Answer) -> None:

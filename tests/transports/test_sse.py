@@ -309,12 +309,11 @@ async def test_a_stream_that_ends_without_an_endpoint(serve, sse):
 @pytest.fixture
 def hasty(monkeypatch):
     monkeypatch.setattr("inspector.transports.sse.ENDPOINT_SECONDS", 0.1)
-    return {"connect_timeout": 0.1}
 
 
 async def test_a_stream_that_never_names_an_endpoint(serve, sse, hasty):
     web = await serve(Server(opening=": welcome\n\nretry: 0\n\n"))
-    error = await refused(sse, web.url, **hasty)
+    error = await refused(sse, web.url)
     assert type(error) is NoSseEndpoint
     assert "names no endpoint" in error.message
     await sse.made[0].sink.until(lambda: not sse.made[0].transport._tasks)
@@ -328,15 +327,71 @@ async def test_comments_without_end_do_not_hold_up_the_verdict(serve, sse, hasty
             await reply.writer.drain()
 
     web = await serve(floods)
-    error = await refused(sse, web.url, **hasty)
+    error = await refused(sse, web.url)
     assert type(error) is NoSseEndpoint
 
 
-async def test_a_server_that_takes_the_request_and_says_nothing(serve, sse, hasty):
+async def test_a_server_that_takes_the_request_and_says_nothing(serve, sse, monkeypatch):
+    monkeypatch.setattr("inspector.transports.sse.HEAD_SECONDS", 0.2 - HttpOptions().connect_timeout)
     web = await serve(lambda request, reply: asyncio.sleep(60))
-    error = await refused(sse, web.url, **hasty)
+    error = await refused(sse, web.url)
     assert type(error) is HttpError
-    assert "did not answer the GET in time" in error.message
+    assert error.message == f"127.0.0.1:{web.port} did not answer the GET within 0.2 s."
+
+
+async def test_a_page_that_never_ends_does_not_hold_up_the_verdict(serve, sse, hasty):
+    async def page(request, reply):
+        reply.head(200, ("Content-Type", "text/html"), ("Content-Length", 1000))
+        reply.raw(b"<p>wait")
+        await reply.writer.drain()
+        await asyncio.Event().wait()
+
+    web = await serve(page)
+    error = await refused(sse, web.url)
+    assert type(error) is NoSseEndpoint
+    assert "answered 200 Because to GET (text/html)" in error.message
+
+
+class Login:
+    """A credential that somebody gives when asked, or does not."""
+
+    def __init__(self, given):
+        self.given = given
+        self.token = ""
+
+    async def fields(self, method, url):
+        return [("Authorization", f"Bearer {self.token}")] if self.token else []
+
+    async def refused(self, refusal, sent):
+        if not self.given:
+            raise AuthorizationNeeded("Nobody logged in.", status=refusal.status)
+        self.token = "a-token"
+        return True
+
+
+def wants_login(server, at):
+    def handler(request, reply):
+        if request.method == at and request.field("Authorization") is None:
+            return reply.body(401, "", ("WWW-Authenticate", "Bearer"))
+        return server(request, reply)
+
+    return handler
+
+
+@pytest.mark.parametrize("at", ["GET", "POST"])
+async def test_a_request_is_sent_again_with_what_somebody_logged_in_for(serve, sse, at):
+    web = await serve(wants_login(Server(), at))
+    client = await sse(web.url, credential=Login(given=True))
+    assert (await client.call("ping"))["result"] == {}
+    assert posts(web)[-1].field("Authorization") == "Bearer a-token"
+
+
+async def test_a_login_that_fails_is_told(serve, sse):
+    web = await serve(wants_login(Server(), "POST"))
+    client = await sse(web.url, credential=Login(given=False))
+    assert (await client.error("ping")).message == "Nobody logged in."
+    web = await serve(wants_login(Server(), "GET"))
+    assert (await refused(sse, web.url, credential=Login(given=False))).message == "Nobody logged in."
 
 
 async def test_a_start_that_is_given_up_leaves_nothing(serve):
