@@ -22,6 +22,7 @@ TEXT = 300
 """Characters of a server's text that are looked at."""
 
 _KEYS = 8
+_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _LISTS = {
     "tools": "tool",
     "resources": "resource",
@@ -134,6 +135,8 @@ def _notification(method: str, params: View) -> list[Piece]:
         return ["cancelled ", (one_line(params.text("reason")), "bright")]
     begin, slash, rest = method.partition("/")
     named: list[Piece] = [(begin + slash, "normal"), rest] if begin == "notifications" and rest else [method]
+    if method in ("notifications/tasks", "notifications/tasks/status"):
+        return _task(params)
     uri = params.text("uri") or params.text("taskId") or params.text("elicitationId")
     return [*named, (f" {one_line(uri)}", "bright")] if uri else named
 
@@ -157,6 +160,8 @@ def _by_members(view: View) -> list[Piece] | None:
     """The gist of a result by what it has in it, whatever method it answers; None where that says nothing."""
     if isinstance(view.members.get("serverInfo"), dict):
         return _server(view)
+    if view.text("taskId"):
+        return _task(view)
     for key, thing in _LISTS.items():
         if isinstance(view.members.get(key), list):
             return _listed(view, key, thing)
@@ -166,7 +171,7 @@ def _by_members(view: View) -> list[Piece] | None:
 
 
 def _server(view: View) -> list[Piece]:
-    info = ServerInfo(view.members.get("serverInfo"))
+    info = ServerInfo(view.members.get("serverInfo") or View(view.object("_meta")).object(_SERVER_INFO))
     return [(one_line(info.display_name), "bright"), (f" {one_line(info.version)}", "bright")]
 
 
@@ -183,13 +188,19 @@ def _tool_result(view: View) -> list[Piece] | None:
     if view.text("resultType") == "input_required" or asked:
         methods = [View(item).text("method") for item in list(asked.values())[:4]]
         return [("input_required ", "ask"), (" ".join(filter(None, methods)), "bright")]
-    task = view.object("task")
+    task = view.object("task") or (view.members if view.text("resultType") == "task" else {})
     if task:
-        return ["task ", (one_line(View(task).text("taskId")), "bright"), f" {one_line(View(task).text('status'))}"]
+        return _task(View(task))
     structured = view.members.get("structuredContent")
     if structured is not None:
         return [(_names(structured) if isinstance(structured, dict) else _compact(structured), "bright")]
     return None
+
+
+def _task(view: View) -> list[Piece]:
+    """How a task stands: that first, since the id is the same every time."""
+    words = one_line(view.text("statusMessage"))
+    return ["task ", (one_line(view.text("status")), "bright"), f"  {words or one_line(view.text('taskId'))}"]
 
 
 def _content(view: View) -> list[Piece]:
@@ -253,6 +264,7 @@ def _elicited(view: View) -> list[Piece] | None:
 
 _RESULTS: Mapping[str, Callable[[View], list[Piece] | None]] = {
     "initialize": _server,
+    "server/discover": _server,
     "tools/call": _tool_result,
     "resources/read": _read,
     "prompts/get": _prompt,

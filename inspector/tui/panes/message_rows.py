@@ -9,7 +9,7 @@ from rich.segment import Segment
 from textual.cache import LRUCache
 
 from inspector.journal.format import Kind
-from inspector.journal.index import State
+from inspector.journal.index import NO_ID, State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, size
@@ -28,6 +28,8 @@ _FIGURE = 8
 _SIZE = 7
 _LEAST_ID = 3
 _MOST_ID = 9
+_FEW_TEXT_IDS = 6
+"""Ids that are texts, as that of the first question of all, for which the column is not made wider."""
 
 
 class Numbers(Protocol):
@@ -91,6 +93,7 @@ class MessageRows:
         self.id_cells = _LEAST_ID
         self._gists: LRUCache[int, list[Piece]] = LRUCache(_KEPT_GISTS)
         self._ids_seen = 0
+        self._text_ids = 0
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -111,7 +114,8 @@ class MessageRows:
         self._ids_seen = last
         if not new:
             return False
-        widest = _MOST_ID if min(new) < -1 else len(str(max(new)))
+        self._text_ids += sum(id < NO_ID for id in new)
+        widest = _MOST_ID if self._text_ids > _FEW_TEXT_IDS else len(str(max(new)))
         before = self.id_cells
         self.id_cells = min(max(before, widest), _MOST_ID)
         return self.id_cells != before

@@ -152,11 +152,12 @@ class QuestionPane(SnugEdge):
     def _foot_lines(self, question: Question) -> list[Paragraph]:
         """Say to whom the answer goes, for which of its requests (C-ELIC-02)."""
         number = (f"{signs_now().asked} {safe(question.id, 20)}", "ask")
+        wanted = ", for its request " if question.reply is None else ", as its input "
         around = asked.inside(self.session, question)
         if question.state != "open":
             return []
         to: list[paint.Piece] = [("your answer goes to ", "faint"), asked.asker(self.session.server)]
-        lines: list[Paragraph] = [[*to, (", for its request ", "faint"), number, ("  ", "faint"), *around]]
+        lines: list[Paragraph] = [[*to, (wanted, "faint"), number, ("  ", "faint"), *around]]
         if question.problem:
             lines.append((question.problem, "error"))
         if self._from_now_on:
