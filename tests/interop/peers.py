@@ -18,6 +18,7 @@ CACHE = Path(os.environ.get("INSPECTOR_INTEROP", ""))
 NODE = os.environ.get("INSPECTOR_INTEROP_NODE", "node")
 EVERYTHING = str(CACHE / "npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js")
 SDK = (str(CACHE / "python/mcp-2.3/bin/python"), str(HERE / "servers/sdk_server.py"))
+TYPESCRIPT = (NODE, str(CACHE / "npm/typescript_server.mjs"))
 FASTMCP = (str(CACHE / "python/fastmcp-4/bin/python"), str(HERE / "servers/fastmcp_server.py"))
 
 Tool = tuple[str, dict[str, Any]]
@@ -62,7 +63,7 @@ class Offer:
 _LANGUAGES = {"p": ["python", "php", "perl"], "g": ["go"], "x": []}
 
 
-def _python(server: str, text: str, **more: Any) -> Offer:
+def _ours(server: str, text: str, **more: Any) -> Offer:
     return Offer(
         server=server,
         tools=frozenset(("echo", "add", "count", "slow", "ask_model", "ask_user", "roots", "log", "fail")),
@@ -89,13 +90,19 @@ def _python(server: str, text: str, **more: Any) -> Offer:
     )
 
 
-SDK_OFFER = _python(
+SDK_OFFER = _ours(
     "sdk-server",
     "Hello from the SDK",
     subscribable="test://readme",
     touch=("touch", {"uri": "test://readme"}),
 )
-FASTMCP_OFFER = _python("fastmcp-server", "Hello from fastmcp")
+TYPESCRIPT_OFFER = _ours(
+    "typescript-server",
+    "Hello from TypeScript",
+    subscribable="test://readme",
+    touch=("touch", {"uri": "test://readme"}),
+)
+FASTMCP_OFFER = _ours("fastmcp-server", "Hello from fastmcp")
 _DOCUMENT = "demo://resource/static/document/architecture.md"
 EVERYTHING_OFFER = Offer(
     server="mcp-servers/everything",
@@ -150,6 +157,7 @@ STDIO = {
     "sdk": Peer(SDK_OFFER, ("--", *SDK)),
     "fastmcp": Peer(FASTMCP_OFFER, ("--", *FASTMCP)),
     "sdk-modern": Peer(SDK_OFFER, ("--", *SDK), "modern"),
+    "typescript": Peer(TYPESCRIPT_OFFER, ("--", *TYPESCRIPT), "modern"),
 }
 HTTP: dict[str, tuple[Offer, tuple[str, ...], Literal["legacy", "modern"]]] = {
     "everything-http": (
@@ -159,6 +167,7 @@ HTTP: dict[str, tuple[Offer, tuple[str, ...], Literal["legacy", "modern"]]] = {
     ),
     "fastmcp-http": (FASTMCP_OFFER, FASTMCP, "legacy"),
     "sdk-modern-http": (SDK_OFFER, SDK, "modern"),
+    "typescript-http": (TYPESCRIPT_OFFER, TYPESCRIPT, "modern"),
 }
 NAMES = (*STDIO, *HTTP)
 

@@ -156,10 +156,11 @@ async def test_a_call_can_be_cancelled_and_the_session_goes_on(peer: Peer, recor
         assert [event.message["params"] for event in told] == wanted
 
 
+@pytest.mark.parametrize("name", ["sdk-modern-http", "typescript-http"])
 async def test_an_argument_is_sent_as_a_header_field_too_where_the_tool_asks_for_it(
-    listeners: dict[str, Peer], recording: Path
+    name: str, listeners: dict[str, Peer], recording: Path
 ) -> None:
-    async with connected(listeners["sdk-modern-http"], recording) as session:
+    async with connected(listeners[name], recording) as session:
         await session.load("tools")
         result = await session.call_tool("region", {"region": "Südtirol"}).result()
         assert text_of(result) == "it is Südtirol"
