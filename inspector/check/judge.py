@@ -10,6 +10,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from inspector.check import rules, schema_rules
+from inspector.check.answers import Answer
+from inspector.check.eras import ERAS
+from inspector.check.notices import Notice
 from inspector.check.rules import Verdict
 from inspector.check.watched import Watched
 from inspector.journal.findings import Finding
@@ -19,6 +22,7 @@ from inspector.protocol.jsonrpc import Shape, shape_of
 
 LARGEST = 4 << 20
 """Bytes of a message above which its text and schema are not looked at in detail; a finding says so."""
+_OK = 200
 
 
 class Judge:
@@ -31,6 +35,8 @@ class Judge:
         self.watched = Watched()
         self._schemas = schema_rules.ToolSchemas()
         self._tool_names: set[str] = set()
+        self._held: Event | None = None
+        """An answer to `server/discover` that does not show which era the server speaks: what follows will."""
 
     def run(self, limit: int = 200) -> bool:
         """Judge up to `limit` more events. True: there are more already."""
@@ -38,12 +44,7 @@ class Judge:
         last = min(len(journal), self.judged + limit)
         for event in journal.events(self.judged + 1, last):
             self.judged = event.n
-            page = self.watched.schema_revision
-            seen: set[tuple[str, str]] = set()
-            for rule, level, sentence in self._verdicts(event):
-                if (rule, sentence) not in seen:
-                    seen.add((rule, sentence))
-                    journal.findings.add(Finding(event.n, rule, level, sentence, page=page))
+            self._add(event.n, self._verdicts(event))
         return last < len(journal)
 
     def run_all(self) -> None:
@@ -51,20 +52,33 @@ class Judge:
         while self.run(1000):
             pass
 
+    def _add(self, n: int, verdicts: Iterable[Verdict]) -> None:
+        page = self.watched.schema_revision
+        seen: set[tuple[str, str]] = set()
+        for rule, level, sentence in verdicts:
+            if (rule, sentence) not in seen:
+                seen.add((rule, sentence))
+                self.journal.findings.add(Finding(n, rule, level, sentence, page=page))
+
     def _verdicts(self, event: Event) -> Iterator[Verdict]:
         kind = event.kind
         if kind == Kind.RPC:
             yield from self._message(event)
         elif kind == Kind.INVALID and event.dir == Dir.RECV:
-            yield from rules.bytes_rules(event, event.ch == "stdio")
-            yield from rules.invalid_rules(event, event.ch == "stdio")
+            if not rules.refuses(event):
+                yield from rules.bytes_rules(event, event.ch == "stdio")
+                yield from rules.invalid_rules(event, event.ch == "stdio")
         elif kind == Kind.STDERR and event.data is not None:
             yield "STDIO-03", "must", "stderr is not UTF-8 text."
+        elif kind == Kind.LIFE and event.fields.get("event") == "reopen":
+            self.watched = Watched()
 
     def _message(self, event: Event) -> Iterator[Verdict]:
         received = event.dir == Dir.RECV
         message = event.message
         if received:
+            if rules.refuses(event) and not rules.is_error_response(message):
+                return
             yield from rules.bytes_rules(event, event.ch == "stdio")
         large = self.journal.index.sizes[event.n - 1] > LARGEST
         if large:
@@ -78,71 +92,135 @@ class Judge:
         else:
             items = (message,)
         for item in items:
-            yield from self._received(event.n, item, large) if received else self._sent(item, large)
+            yield from self._received(event, item, large) if received else self._sent(event, item, large)
 
-    def _sent(self, message: Any, large: bool) -> Iterator[Verdict]:
+    def _sent(self, event: Event, message: Any, large: bool) -> Iterator[Verdict]:
         if type(message) is not dict:
             return
-        self.watched.sent(message)
+        self.watched.sent(message, event.n, event.ch)
+        if shape_of(message) == Shape.REQUEST:
+            self._release(message["method"])
         params = message.get("params")
         if message.get("method") == "tools/call" and type(params) is dict and not large:
             yield from schema_rules.argument_rules(params, self.watched, self._schemas)
 
-    def _received(self, n: int, message: Any, large: bool) -> Iterator[Verdict]:
+    def _release(self, method: str) -> None:
+        """We go on: in the modern era, what was held is judged by its rules; a handshake shows that it is another."""
+        held, self._held = self._held, None
+        if held is not None and method not in ("initialize", "server/discover") and self.watched.era == "modern":
+            self._add(held.n, self._answer(held, held.message, shape_of(held.message), False))
+
+    def _received(self, event: Event, message: Any, large: bool) -> Iterator[Verdict]:
+        n, watched = event.n, self.watched
         shape = shape_of(message)
         yield from rules.frame_rules(message, shape)
         if shape in (Shape.NONE, Shape.BATCH):
             return
-        index, watched = self.journal.index, self.watched
-        answered = ""
         if shape in (Shape.RESULT, Shape.ERROR):
-            yield from rules.answer_rules(index, n, message, watched)
-            answered = self._answered_method(n, message)
-            if shape == Shape.RESULT:
-                yield from self._result(n, answered, message.get("result"), large)
-        elif shape == Shape.REQUEST:
-            yield from rules.request_rules(message, watched)
+            stream = watched.streams.get(event.ch, 0)
+            yield from rules.answer_rules(self.journal.index, n, message, stream, rules.refuses(event))
+            probe = watched.undecided and self._answered(event, message)[0] == "server/discover"
+            if probe and not watched.settled_by(message):
+                self._held = event
+                return
+            yield from self._answer(event, message, shape, large)
+            return
+        if shape == Shape.REQUEST:
+            for ask in ERAS[watched.era].requests:
+                yield from ask(message, watched)
         else:
-            yield from rules.notification_rules(message, index, n, watched)
-        if not large:
-            yield from schema_rules.message_rules(message, watched, answered)
+            yield from rules.notification_rules(message, self.journal.index, n, watched)
+            notice = self._notice(event, message)
+            for notify in ERAS[watched.era].notices:
+                yield from notify(notice, watched)
+        if not large and not watched.undecided:
+            yield from schema_rules.message_rules(message, watched, "")
 
-    def _answered_method(self, n: int, message: dict[str, Any]) -> str:
-        """The method of the request that is answered; in a batch, by its id."""
+    def _notice(self, event: Event, message: dict[str, Any]) -> Notice:
+        params = message.get("params")
         index = self.journal.index
+        request = index.pairs[event.n - 1] or index.parents[event.n - 1]
+        return Notice(
+            event.n, message["method"], params if type(params) is dict else {},
+            self.watched.streams.get(event.ch, 0), request, self._request,
+        )  # fmt: skip
+
+    # Answers
+
+    def _answer(self, event: Event, message: dict[str, Any], shape: Shape, large: bool) -> Iterator[Verdict]:
+        """What an answer says, by the rules of its era, and against the schema."""
+        watched = self.watched
+        method, request = self._answered(event, message)
+        body = message.get("result" if shape == Shape.RESULT else "error")
+        if shape == Shape.RESULT:
+            yield from self._result(event, method, request, body, large)
+        era = ERAS[watched.era]
+        about = era.results if shape == Shape.RESULT else era.errors
+        if about and type(body) is dict:
+            answer = Answer(method, self._request(request)[1], body, self._status(event))
+            for rule in about:
+                yield from rule(answer, watched)
+        if not large:
+            if self._is_told_by_exchange(event, message, shape):
+                message = {**message, "id": 0}
+            if watched.features.tasks_extension and type(body) is dict and body.get("resultType") == "task":
+                method = ""  # The extension's result: the official schema has no definition of it.
+            yield from schema_rules.message_rules(message, watched, method)
+
+    def _is_told_by_exchange(self, event: Event, message: dict[str, Any], shape: Shape) -> bool:
+        """Whether an error's id is not looked at: the HTTP response that brought it says what it is about."""
+        return shape == Shape.ERROR and event.ch in self.watched.streams and (
+            message.get("id") is None or rules.refuses(event)
+        )  # fmt: skip
+
+    def _status(self, event: Event) -> int:
+        """The HTTP status with which a message came, which is recorded where it is another than 200."""
+        if event.ch not in self.watched.streams:
+            return 0
+        status = event.fields.get("status")
+        return status if type(status) is int else _OK
+
+    def _answered(self, event: Event, message: dict[str, Any]) -> tuple[str, int]:
+        """The method of the request that is answered, and its number (0: unknown); in a batch, by its id."""
+        index, n = self.journal.index, event.n
         if index.shape(n) != Shape.BATCH:
-            return index.method(n)
+            request = index.pairs[n - 1]
+            if not request and index.shape(n) == Shape.ERROR:
+                request = self.watched.streams.get(event.ch, 0)
+            return (index.method(request) if request else ""), request
         id = message.get("id")
         code = index.id_code(id) if isinstance(id, (int, str)) else None
         for m in range(n - 1, max(0, n - 2000), -1):
             if index.ids[m - 1] == code and index.shape(m) == Shape.REQUEST and index.dir(m) == Dir.SEND:
-                return index.method(m)
-        return ""
+                return index.method(m), m
+        return "", 0
 
-    def _result(self, n: int, method: str, result: Any, large: bool) -> Iterator[Verdict]:
+    def _result(self, event: Event, method: str, request: int, result: Any, large: bool) -> Iterator[Verdict]:
         self.watched.answered(method, result)
         body = result if type(result) is dict else {}
         if method == "initialize":
             yield from rules.initialize_rules(result)
         elif method == "tools/list":
-            yield from self._tools(n, body)
+            yield from self._tools(event, request, body)
         elif method == "tools/call" and not large:
-            yield from schema_rules.structured_rules(self._tool_called(n), body, self.watched, self._schemas)
+            name = self._request(request)[1].get("name")
+            yield from schema_rules.structured_rules(name, body, self.watched, self._schemas)
 
-    def _tools(self, n: int, result: dict[str, Any]) -> Iterator[Verdict]:
-        request = self._request_params(n)
-        if "cursor" not in request:
+    def _tools(self, event: Event, request: int, result: dict[str, Any]) -> Iterator[Verdict]:
+        if "cursor" not in self._request(request)[1]:
             self._tool_names = set()
+        over_http = ERAS[self.watched.era].http_tools if event.ch in self.watched.streams else ()
         tools = result.get("tools")
         for tool in tools if type(tools) is list else ():
             if type(tool) is dict:
                 yield from rules.tool_rules(tool, self._tool_names, self.watched)
+                for rule in over_http:
+                    yield from rule(tool, self.watched)
 
-    def _tool_called(self, n: int) -> Any:
-        return self._request_params(n).get("name")
-
-    def _request_params(self, n: int) -> dict[str, Any]:
-        request = self.journal.index.pairs[n - 1]
-        message = self.journal.event(request).message if request else None
-        params = message.get("params") if type(message) is dict else None
-        return params if type(params) is dict else {}
+    def _request(self, n: int) -> tuple[str, dict[str, Any]]:
+        """Method and params of request `n`; empty where there is none."""
+        message = self.journal.event(n).message if n else None
+        if type(message) is not dict:
+            return "", {}
+        method, params = message.get("method"), message.get("params")
+        return method if type(method) is str else "", params if type(params) is dict else {}

@@ -81,6 +81,17 @@ _JSON_PROBLEMS: dict[str, tuple[str, Level]] = {
 }
 
 
+def refuses(event: Event) -> bool:
+    """Whether an HTTP response brought it whose status is no success: such a body need not be a message at all."""
+    status = event.fields.get("status")
+    return type(status) is int and not 200 <= status < 300
+
+
+def is_error_response(message: Any) -> bool:
+    """Whether a body says of itself that it is an error response, and so may be held to that."""
+    return type(message) is dict and message.get("jsonrpc") == VERSION and type(message.get("error")) is dict
+
+
 def invalid_rules(event: Event, stdio: bool) -> Iterator[Verdict]:
     """Something arrived that is no JSON."""
     why = event.fields.get("why", "")
@@ -99,42 +110,51 @@ def frame_rules(message: Any, shape: Shape) -> Iterator[Verdict]:
         yield "BASE-13", "must", "An array of messages inside an array of messages."
         return
     if message.get("jsonrpc") != VERSION:
-        yield "BASE-01", "must", f"jsonrpc is {_short(message.get('jsonrpc'))}, not “2.0”."
+        yield "BASE-01", "must", f"jsonrpc is {short(message.get('jsonrpc'))}, not “2.0”."
     if shape in (Shape.RESULT, Shape.ERROR):
         if "result" in message and "error" in message:
             yield "BASE-03", "must", "The answer has both a result and an error."
         if shape == Shape.ERROR:
             yield from _error_rules(message.get("error"))
     elif "id" in message and id_key(message["id"]) is None:
-        yield "C-BASE-02", "must", f"The id is {_short(message['id'])}: neither a string nor an integer."
+        yield "C-BASE-02", "must", f"The id is {short(message['id'])}: neither a string nor an integer."
     elif type(message.get("id")) is float:
-        yield "C-BASE-02", "must", f"The id {_short(message['id'])} is no integer."
+        yield "C-BASE-02", "must", f"The id {short(message['id'])} is no integer."
 
 
 def _error_rules(error: Any) -> Iterator[Verdict]:
     if type(error) is not dict:
-        yield "BASE-04", "must", f"error is {_short(error)}, not an object."
+        yield "BASE-04", "must", f"error is {short(error)}, not an object."
         return
     if type(error.get("code")) is not int:
-        yield "BASE-04", "must", f"error.code is {_short(error.get('code'))}, not an integer."
+        yield "BASE-04", "must", f"error.code is {short(error.get('code'))}, not an integer."
     if type(error.get("message")) is not str:
-        yield "BASE-04", "must", f"error.message is {_short(error.get('message'))}, not a string."
+        yield "BASE-04", "must", f"error.message is {short(error.get('message'))}, not a string."
 
 
-def answer_rules(index: Index, n: int, message: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
-    """Whether an answer answers something, once, with the id as it was sent."""
+def answer_rules(index: Index, n: int, message: dict[str, Any], exchange: int, refused: bool) -> Iterator[Verdict]:
+    """Whether an answer answers something, once, with the id as it was sent.
+
+    `exchange` is the request whose HTTP response brought it, or 0: that says what an error without an id is about. A
+    response that refuses the request (`refused`) says so by its status; its body may be anything.
+    """
     state = index.state(n)
     id = message.get("id")
     if state == State.UNKNOWN:
+        if exchange and refused:
+            return
+        if exchange and id is None and "result" not in message:
+            yield "BASE-05", "note", "The error has no id; the HTTP response that brought it says what it is about."
+            return
         other = _same_id_other_type(index, id, n)
         if other:
-            yield "BASE-02", "must", f"The id {_short(id)} has another type than that of request {_short(other)}."
+            yield "BASE-02", "must", f"The id {short(id)} has another type than that of request {short(other)}."
         elif id is None:
             yield "BASE-05", "should", "The answer has no id, so it cannot be told what it answers."
         else:
-            yield "BASE-02", "must", f"Nothing was asked with the id {_short(id)}."
+            yield "BASE-02", "must", f"Nothing was asked with the id {short(id)}."
     elif state == State.DOUBLED:
-        yield "BASE-02", "must", f"The request with the id {_short(id)} had been answered already."
+        yield "BASE-02", "must", f"The request with the id {short(id)} had been answered already."
 
 
 def _same_id_other_type(index: Index, id: Any, n: int) -> int | str | None:
@@ -151,14 +171,17 @@ def _same_id_other_type(index: Index, id: Any, n: int) -> int | str | None:
     return None
 
 
+def no_requests(message: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
+    """The modern era: the server asks by its answers only."""
+    name = short(message["method"])
+    yield "BASE-31", "must", f"The server asked {name} by a request; {watched.schema_revision} has none."
+
+
 def request_rules(message: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
-    """What the server may ask, of whom, and when."""
+    """The handshake era: what the server may ask, of whom, and when."""
     method, key = message["method"], id_key(message["id"])
-    if watched.features.era == "modern":
-        yield "BASE-31", "must", f"The server asked {_short(method)} by a request; {watched.schema_revision} has none."
-        return
     if key in watched.asked_ids:
-        yield "BASE-11", "must", f"The server has used the id {_short(key)} for a request before."
+        yield "BASE-11", "must", f"The server has used the id {short(key)} for a request before."
     elif len(watched.asked_ids) < Watched.LIMIT:
         watched.asked_ids.add(key)
     if not watched.initialized and method != "ping":
@@ -177,13 +200,11 @@ def notification_rules(message: dict[str, Any], index: Index, n: int, watched: W
         yield "BASE-11", "must", "A notification carries an id."
     if method in _LIST_CHANGED:
         capability, rule = _LIST_CHANGED[method]
-        if watched.revision and not watched.server_has(capability, "listChanged"):
+        if watched.introduced and not watched.server_has(capability, "listChanged"):
             yield rule, "must", f"{method} came, but {capability}.listChanged is not declared."
     elif method == "notifications/message":
-        if watched.revision and not watched.server_has("logging"):
-            yield "UTIL-08", "must", "A log message came, but logging is not declared."
         if params.get("level") not in _LEVELS:
-            yield "UTIL-13", "must", f"The level {_short(params.get('level'))} is none of the eight."
+            yield "UTIL-13", "must", f"The level {short(params.get('level'))} is none of the eight."
     elif method == "notifications/progress":
         yield from _progress_rules(params, index, n, watched)
 
@@ -191,7 +212,7 @@ def notification_rules(message: dict[str, Any], index: Index, n: int, watched: W
 def _progress_rules(params: dict[str, Any], index: Index, n: int, watched: Watched) -> Iterator[Verdict]:
     token, value = id_key(params.get("progressToken")), params.get("progress")
     if not index.pairs[n - 1]:
-        yield "UTIL-16", "must", f"No request of ours has the progress token {_short(params.get('progressToken'))}."
+        yield "UTIL-16", "must", f"No request of ours has the progress token {short(params.get('progressToken'))}."
         return
     state = index.state(index.pairs[n - 1])
     if state in (State.DONE, State.ERROR) and index.pairs[index.pairs[n - 1] - 1] < n:
@@ -199,7 +220,7 @@ def _progress_rules(params: dict[str, Any], index: Index, n: int, watched: Watch
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         before = watched.progress.get(token)
         if before is not None and value <= before:
-            yield "UTIL-15", "must", f"Progress went from {_short(before)} to {_short(value)}; it must rise."
+            yield "UTIL-15", "must", f"Progress went from {short(before)} to {short(value)}; it must rise."
         if len(watched.progress) < Watched.LIMIT:
             watched.progress[token] = value
 
@@ -221,21 +242,30 @@ def initialize_rules(result: Any) -> Iterator[Verdict]:
         yield "LIFE-01", "must", f"The answer to initialize lacks {', '.join(missing)}."
 
 
+def header_rules(tool: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
+    """The modern era over HTTP: parameters that are repeated in the header obey the rules for that (C-HTTP-34)."""
+    from inspector.protocol.headers import mirrored
+
+    for reason in mirrored(tool)[1]:
+        yield "TOOL-19", "must", f"The tool {short(tool.get('name'))}: {reason}."
+
+
 def tool_rules(tool: dict[str, Any], seen: set[str], watched: Watched) -> Iterator[Verdict]:
     """Names that clients can use, and schemas of the root type that the revision wants."""
     name = tool.get("name")
     if type(name) is not str:
-        yield "TOOL-02", "must", f"A tool's name is {_short(name)}, not a string."
+        yield "TOOL-02", "must", f"A tool's name is {short(name)}, not a string."
         return
     if name in seen:
-        yield "TOOL-05", "should", f"Two tools are named {_short(name)}."
+        yield "TOOL-05", "should", f"Two tools are named {short(name)}."
     seen.add(name)
     if watched.features.icons and not _TOOL_NAME.fullmatch(name):
-        yield "TOOL-04", "should", f"The tool name {_short(name)} is not 1 to 128 of A-Z a-z 0-9 _ - ."
+        yield "TOOL-04", "should", f"The tool name {short(name)} is not 1 to 128 of A-Z a-z 0-9 _ - ."
     schema = tool.get("inputSchema")
     if type(schema) is not dict or schema.get("type") != "object":
-        yield "TOOL-02", "must", f"The inputSchema of {_short(name)} has not the root type object."
+        yield "TOOL-02", "must", f"The inputSchema of {short(name)} has not the root type object."
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value of the server in a sentence."""
     return excerpt(value, 80)

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.protocol.revisions import FEATURES, Features, features
+from inspector.protocol.jsonrpc import UNSUPPORTED_VERSION, id_key
+from inspector.protocol.revisions import FEATURES, MODERN, Era, Features, features
 
-_VERSION = "io.modelcontextprotocol/protocolVersion"
-_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+PREFIX = "io.modelcontextprotocol/"
+"""How the keys begin that the modern era has in `_meta`."""
+TASKS_EXTENSION = PREFIX + "tasks"
+_VERSION = PREFIX + "protocolVersion"
+_CAPABILITIES = PREFIX + "clientCapabilities"
+_OWN_STREAM = "post-"
+"""How the channels of HTTP requests are named: what arrives there came in answer to that request."""
+
+
+class Listen:
+    """One `subscriptions/listen`: what was asked for, and what the server agreed to once it has said so."""
+
+    __slots__ = ("agreed", "n", "wanted")
+
+    def __init__(self, n: int, wanted: dict[str, Any]) -> None:
+        self.n = n
+        self.wanted = wanted
+        self.agreed: dict[str, Any] | None = None
 
 
 class Watched:
     """Revision, capabilities of both sides, the tools seen so far, ids and progress. Bounded in size."""
 
     LIMIT = 50_000
+    MOST_STREAMS = 4096
+    MOST_LISTENS = 1000
 
     def __init__(self) -> None:
         self.offered = ""
@@ -28,11 +47,33 @@ class Watched:
         self.progress: dict[Any, float] = {}
         self.asked_ids: set[Any] = set()
         """Ids of requests that the server has made."""
+        self.introduced = False
+        """The server has said what it can: `server` is not just empty because nobody asked."""
+        self.streams: dict[str, int] = {}
+        """The newest request on each channel that belongs to one request (HTTP)."""
+        self.listens: dict[Any, Listen] = {}
+        """The subscriptions that were asked for, by the id of the request."""
+        self.wants_logs = False
+        """A request has asked for log messages."""
+        self.scopes: dict[str, str] = {}
+        """The `cacheScope` of the first page of each list."""
+        self.nameless = False
+        """It has been said that results do not name the server."""
 
     @property
     def features(self) -> Features:
-        """What the agreed revision has; before the handshake, what the offered one has."""
+        """What the agreed revision has; before that, what the offered one has."""
         return features(self.revision or self.offered)
+
+    @property
+    def era(self) -> Era:
+        """The era that both sides have shown to speak; the handshake's until then, which asks least of a server."""
+        return features(self.revision).era
+
+    @property
+    def undecided(self) -> bool:
+        """We have asked as the modern era does, and nothing shows yet that the server speaks it."""
+        return self.offered in MODERN and not self.revision
 
     @property
     def schema_revision(self) -> str:
@@ -40,21 +81,35 @@ class Watched:
         name = self.revision or self.offered
         return name if name in FEATURES else features(name).revision
 
-    def sent(self, message: dict[str, Any]) -> None:
-        """Learn from a message of ours."""
+    def sent(self, message: dict[str, Any], n: int = 0, channel: str = "") -> None:
+        """Learn from a message of ours, event `n`, that went out on `channel`."""
         method = message.get("method")
-        params = message.get("params")
-        if method == "initialize" and type(params) is dict:
+        params = _dict(message.get("params"))
+        meta = _dict(params.get("_meta"))
+        if method == "initialize":
             self.__init__()  # type: ignore[misc]  # a new handshake is a new session
             self.offered = _text(params.get("protocolVersion"))
             self.client = _dict(params.get("capabilities"))
-        elif method == "server/discover" and type(params) is dict:
-            self.__init__()  # type: ignore[misc]  # here begins what this era has instead of a session
-            meta = _dict(params.get("_meta"))
+        elif method == "server/discover":
+            if self.era != "modern":
+                self.__init__()  # type: ignore[misc]  # here begins what this era has instead of a session
             self.offered = _text(meta.get(_VERSION))
             self.client = _dict(meta.get(_CAPABILITIES))
         elif method == "notifications/initialized":
             self.initialized = True
+        elif id_key(message.get("id")) is not None and type(method) is str:
+            self._requested(message["id"], method, params, meta, n)
+        if n and channel.startswith(_OWN_STREAM) and message.get("id") is not None:
+            _keep(self.streams, channel, n, self.MOST_STREAMS)
+
+    def _requested(self, id: Any, method: str, params: dict[str, Any], meta: dict[str, Any], n: int) -> None:
+        """A request carries what a handshake has agreed on elsewhere: the first one shows that this era is spoken."""
+        if meta.get(_VERSION) in MODERN and (not self.revision or self.era == "modern"):
+            self.revision = self.offered = meta[_VERSION]
+            self.client = _dict(meta.get(_CAPABILITIES))
+        self.wants_logs = self.wants_logs or log_level(params) is not None
+        if method == "subscriptions/listen":
+            _keep(self.listens, id_key(id), Listen(n, _dict(params.get("notifications"))), self.MOST_LISTENS)
 
     def answered(self, method: str, result: Any) -> None:
         """Learn from a result of the server."""
@@ -62,16 +117,27 @@ class Watched:
         if method == "initialize":
             self.revision = _text(body.get("protocolVersion"))
             self.server = _dict(body.get("capabilities"))
+            self.introduced = True
         elif method == "server/discover":
-            versions = body.get("supportedVersions")
-            if type(versions) is list and self.offered in versions:
-                self.revision = self.offered
             self.server = _dict(body.get("capabilities"))
+            self.introduced = True
         elif method == "tools/list":
             tools = body.get("tools")
             for tool in tools if type(tools) is list else ():
                 if type(tool) is dict and type(tool.get("name")) is str and len(self.tools) < self.LIMIT:
                     self.tools[tool["name"]] = tool
+
+    def settled_by(self, message: dict[str, Any]) -> bool:
+        """Whether an answer to `server/discover` shows a server of that era; another may answer whatever it likes."""
+        error = _dict(message.get("error"))
+        if error:
+            refused = error.get("code") == UNSUPPORTED_VERSION
+            usable = _modern_versions(_dict(error.get("data")).get("supported")) if refused else []
+        else:
+            usable = _modern_versions(_dict(message.get("result")).get("supportedVersions"))
+        if usable:
+            self.revision = self.offered if self.offered in usable else usable[-1]
+        return bool(usable)
 
     def server_has(self, capability: str, part: str = "") -> bool:
         """Whether the server declares a capability, or a part of one."""
@@ -80,6 +146,24 @@ class Watched:
     def client_has(self, capability: str, part: str = "") -> bool:
         """Whether we declare a capability, or a part of one."""
         return _has(self.client, capability, part)
+
+
+def _modern_versions(names: Any) -> list[str]:
+    """The revisions of the modern era that a list of them names, oldest first."""
+    return [name for name in MODERN if type(names) is list and name in names]
+
+
+def log_level(params: dict[str, Any]) -> Any:
+    """The level of log messages that a request wants; None: it wants none."""
+    return _dict(params.get("_meta")).get(PREFIX + "logLevel")
+
+
+def _keep(known: dict[Any, Any], key: Any, value: Any, most: int) -> None:
+    """Remember something as the newest, and forget the oldest beyond a number."""
+    known.pop(key, None)
+    known[key] = value
+    if len(known) > most:
+        del known[next(iter(known))]
 
 
 def _has(capabilities: dict[str, Any], name: str, part: str) -> bool:

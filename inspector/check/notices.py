@@ -1,0 +1,175 @@
+"""Rules about notifications that differ between the eras: log messages, subscriptions, and which stream brings what.
+
+Each takes a `Notice` and yields `(rule, level, sentence)`; none ever raises. Source: specification 2026-07-28,
+"Subscriptions", "Logging", "Cancellation", "Streamable HTTP"; of the older revisions, "Logging".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from inspector.check.rules import Verdict, short
+from inspector.check.watched import PREFIX, Listen, Watched, log_level
+from inspector.protocol.jsonrpc import id_key
+
+
+class Notice(NamedTuple):
+    """A notification of the server, and where it was seen."""
+
+    n: int
+    method: str
+    params: dict[str, Any]
+    stream: int
+    """The request on whose own stream it came (HTTP); 0 elsewhere."""
+    request: int
+    """The request to which the index counts it; 0: to none."""
+    about: Callable[[int], tuple[str, dict[str, Any]]]
+    """Method and params of a request."""
+
+
+Rule = Callable[[Notice, Watched], Iterator[Verdict]]
+
+_CHANGED = {
+    "notifications/tools/list_changed": "toolsListChanged",
+    "notifications/prompts/list_changed": "promptsListChanged",
+    "notifications/resources/list_changed": "resourcesListChanged",
+}
+_OF_LISTS = {"resources/updated": "resourceSubscriptions", "tasks": "taskIds"}
+_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+_LISTEN = "subscriptions/listen"
+_SUBSCRIPTION = PREFIX + "subscriptionId"
+_BY_SUBSCRIPTION = frozenset((*_CHANGED, *(f"notifications/{name}" for name in _OF_LISTS), _ACKNOWLEDGED))
+"""What comes by a subscription only."""
+
+
+def declared_logging(notice: Notice, watched: Watched) -> Iterator[Verdict]:
+    """The handshake era: who sends log messages has said so."""
+    if notice.method == "notifications/message" and watched.revision and not watched.server_has("logging"):
+        yield "UTIL-08", "must", "A log message came, but logging is not declared."
+
+
+def wanted_logging(notice: Notice, watched: Watched) -> Iterator[Verdict]:
+    """The modern era: log messages belong to a request that wants them (C-LOG-02).
+
+    Where it cannot be known to which request one belongs, it is enough that some request wanted them.
+    """
+    if notice.method != "notifications/message":
+        return
+    if notice.stream:
+        method, params = notice.about(notice.stream)
+        wanted = method == _LISTEN or log_level(params) is not None  # The listening stream has a rule of its own.
+    else:
+        wanted = watched.wants_logs
+    if not wanted:
+        yield "UTIL-11", "must", "A log message came, and the request has no logLevel in its _meta."
+
+
+def own_stream(notice: Notice, watched: Watched) -> Iterator[Verdict]:
+    """What is said about one request comes on its stream, and never on that of a subscription."""
+    if notice.method not in ("notifications/progress", "notifications/message"):
+        return
+    asked = notice.about(notice.stream)[0]
+    foreign = notice.stream and notice.request not in (0, notice.stream)
+    if asked == _LISTEN or _SUBSCRIPTION in _dict(notice.params.get("_meta")):
+        yield "SUB-06", "must", f"{notice.method} came by a subscription."
+    elif foreign and notice.method == "notifications/progress" and not asked.startswith("tasks/"):
+        # What a task is doing may be told wherever somebody asks for it.
+        yield "HTTP-17", "should", "Progress of one request came on the stream of another."
+
+
+def tagged(notice: Notice, watched: Watched) -> Iterator[Verdict]:
+    """What a subscription brings names it, by the id as it was sent, on its own stream, after the acknowledgement."""
+    if notice.method not in _BY_SUBSCRIPTION:
+        return
+    first = notice.method == _ACKNOWLEDGED
+    rule = "SUB-01" if first else "SUB-04"
+    meta = _dict(notice.params.get("_meta"))
+    if _SUBSCRIPTION not in meta:
+        yield rule, "must", f"{notice.method} does not name its subscription (subscriptionId in _meta)."
+        return
+    id = meta[_SUBSCRIPTION]
+    listen = _listen(notice, watched)
+    if listen is None:
+        other = watched.listens.get(_other_type(id))
+        if other is not None:
+            yield rule, "must", f"The subscriptionId {short(id)} has another type than the id of request {other.n}."
+        else:
+            yield rule, "must", f"No request to listen has the id {short(id)}."
+    elif notice.stream and notice.stream != listen.n:
+        yield rule, "must", f"What belongs to subscription {short(id)} came on the stream of another request."
+    elif not first and listen.agreed is None:
+        yield "SUB-01", "must", f"Subscription {short(id)} brought something before it was acknowledged."
+
+
+def asked_for(notice: Notice, watched: Watched) -> Iterator[Verdict]:
+    """A subscription brings what was asked for, and nothing else; so does its acknowledgement."""
+    listen = _listen(notice, watched)
+    if listen is None:
+        return
+    wanted, method = listen.wanted, notice.method
+    if method == _ACKNOWLEDGED:
+        agreed = _dict(notice.params.get("notifications"))
+        listen.agreed = agreed
+        for name in _beyond(agreed, wanted):
+            yield "SUB-02", "must", f"The acknowledgement has {name}, which was not asked for."
+    elif method in _CHANGED:
+        if wanted.get(_CHANGED[method]) is not True:
+            yield "SUB-03", "must", f"{method} came, and {_CHANGED[method]} was not asked for."
+    elif method == "notifications/resources/updated":
+        uris, uri = _texts(wanted.get("resourceSubscriptions")), notice.params.get("uri")
+        if not uris:
+            yield "SUB-03", "must", f"{method} came, and no resource was asked for."
+        elif type(uri) is str and not any(uri.startswith(known) for known in uris):
+            # It may be part of one that was asked for, which nothing but the server knows.
+            yield "SUB-03", "should", f"{method} is about {short(uri)}, which was not asked for."
+    elif method == "notifications/tasks":
+        id = notice.params.get("taskId")
+        if type(id) is str and id not in _texts(wanted.get("taskIds")):
+            yield "SUB-03", "must", f"{method} is about {short(id)}, which was not asked for."
+
+
+def cancelled(notice: Notice, watched: Watched) -> Iterator[Verdict]:
+    """The server may end subscriptions, and nothing else."""
+    if notice.method == "notifications/cancelled":
+        id = notice.params.get("requestId")
+        if id_key(id) not in watched.listens:
+            yield "UTIL-21", "must", f"The server cancels request {short(id)}, which is no subscription."
+
+
+RULES_BEFORE: tuple[Rule, ...] = (declared_logging,)
+"""The handshake era."""
+RULES: tuple[Rule, ...] = (wanted_logging, own_stream, tagged, asked_for, cancelled)
+"""The modern era. `asked_for` learns from the acknowledgement, so `tagged` comes before it."""
+
+
+def _listen(notice: Notice, watched: Watched) -> Listen | None:
+    if notice.method not in _BY_SUBSCRIPTION:
+        return None
+    return watched.listens.get(id_key(_dict(notice.params.get("_meta")).get(_SUBSCRIPTION)))
+
+
+def _other_type(id: Any) -> int | str | None:
+    """An id that is written alike and of the other type."""
+    if type(id) is int:
+        return str(id) if abs(id) < 1 << 62 else None
+    return int(id) if type(id) is str and id.isascii() and id.isdigit() and len(id) < 16 else None
+
+
+def _beyond(agreed: dict[str, Any], wanted: dict[str, Any]) -> Iterator[str]:
+    """What an acknowledgement has and the request has not."""
+    for name in _CHANGED.values():
+        if agreed.get(name) is True and wanted.get(name) is not True:
+            yield name
+    for name in _OF_LISTS.values():
+        more = set(_texts(agreed.get(name))) - set(_texts(wanted.get(name)))
+        if more:
+            yield f"{short(min(more))} in {name}"
+
+
+def _texts(value: Any) -> list[str]:
+    return [text for text in value if type(text) is str] if type(value) is list else []
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if type(value) is dict else {}
