@@ -144,7 +144,7 @@ def answer_rules(index: Index, n: int, message: dict[str, Any], exchange: int, r
         if exchange and refused:
             return
         if exchange and id is None and "result" not in message:
-            yield "BASE-05", "note", "The error has no id; the HTTP response that brought it says what it is about."
+            yield "BASE-05", "note", "The answer has no id; the HTTP response that brought it says what it answers."
             return
         other = _same_id_other_type(index, id, n)
         if other:
