@@ -272,7 +272,7 @@ ENTRIES: tuple[Entry, ...] = (
     *_typescript_1("1.12.3", "sdk-1.12", "2025-03-26"),
     *_typescript_1("1.32.2", "@modelcontextprotocol/sdk", "2025-11-25"),
     *_typescript_2("typescript-sdk 2.4", "serve"),
-    *_typescript_2("typescript-sdk 2.4, modern only", "reject"),
+    *_typescript_2("typescript-sdk 2.4 modern only", "reject"),
     _reference_npm("filesystem", "{folder}", "list_allowed_directories", {}, "{folder}"),
     _reference_npm("memory", "", "read_graph", {}, "entities", env={"MEMORY_FILE_PATH": "{folder}/memory.json"}),
     _reference_npm(

@@ -23,7 +23,7 @@ from tests.interop.corpus import ENTRIES, OVER, Entry
 from tests.interop.looking import look_at
 from tests.interop.peers import CACHE, NODE
 from tests.interop.starting import free_port, listening
-from tests.processes import spawned
+from tests.processes import run, spawned
 
 PATIENCE = 30
 PLACES = {
@@ -133,3 +133,32 @@ async def test_a_server_is_opened_listed_called_and_closed(
     assert entry.tool in tools
     assert (failed, filled.text(entry.answer) in answer) == (entry.fails, True), answer
     look_at(recording)
+
+
+PINNED = [
+    ("typescript-sdk-2.4-modern-only-stdio", "legacy", "modern"),
+    ("typescript-sdk-2.4-modern-only-http", "legacy", "modern"),
+    ("server-everything-2026.8.31-stdio", "modern", "legacy"),
+    ("server-everything-2026.8.31-http", "modern", "legacy"),
+    ("python-sdk-1.26-http", "modern", "legacy"),
+]
+
+
+@pytest.mark.parametrize(
+    ("entry", "asked", "spoken"),
+    [(entry, asked, spoken) for id, asked, spoken in PINNED for entry in ENTRIES if entry.id == id],
+    ids=lambda value: value.id if isinstance(value, Entry) else None,
+)
+def test_an_era_that_the_server_does_not_speak_is_refused_in_its_words_with_the_option_that_works(
+    entry: Entry,
+    asked: str,
+    spoken: str,
+    running: tuple[Filled, StdioTarget | HttpTarget],
+    tmp_path: Path,
+) -> None:
+    _, target = running
+    words = ["--", *target.command] if isinstance(target, StdioTarget) else [target.url]
+    ran = run(tmp_path, ["info", "--era", asked, *words])
+    assert ran.code == 4
+    assert f"--era {spoken}" in ran.err
+    assert ("Unsupported protocol version" if spoken == "modern" else "server/discover") in ran.err
