@@ -28,6 +28,7 @@ class Notices(Watch):
         self.asked = 0
         """How many things the server was asked to tell of in one subscription, which it may end."""
         self._lines: list[str] = []
+        self._trouble = ""
         super().__init__(session, out)
 
     @property
@@ -56,6 +57,18 @@ class Notices(Watch):
             if jsonrpc.shape_of(item) is Shape.NOTIFICATION:
                 self._take(event.t, item, None)
         return []
+
+    def _life(self, n: int) -> list[str]:
+        """A stream that broke is asked for again; that is told once for each reason."""
+        fields = self._session.journal.event(n).fields
+        error = fields.get("error") if fields.get("event") in ("stream-end", "lost") else None
+        text = error.get("message") if type(error) is dict else error
+        if not isinstance(text, str) or not text or self._session.phase != "ready":
+            return []
+        if self._trouble and self._trouble in text:
+            return []
+        self._trouble = text
+        return [f"note: The stream has broken and is asked for again: {self._out.safe(text, PIPED)}"]
 
     def _take(self, t: int, message: Any, raw: str | None) -> None:
         out = self._out

@@ -88,6 +88,8 @@ class Watch:
                 told += self._notification(n, names[index.methods[n - 1]])
             elif code == _BATCH:
                 told += self._batch(n)
+            elif code & 15 == Kind.LIFE:
+                told += self._life(n)
         self._seen = last
         if told:
             self._draw("")
@@ -117,6 +119,10 @@ class Watch:
             for item in (items if type(items) is list else ())
             if type(item) is dict and item.get("method") == _LOG
         ]
+
+    def _life(self, n: int) -> list[str]:
+        """What to tell of something that happened to the connection: whoever waits for an answer has it from that."""
+        return []
 
     def _log(self, params: dict[str, Any]) -> str:
         safe = self._out.safe

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from tests.cli.conftest import Run, Script
 from tests.cli.test_processes import is_alive, start
+from tests.processes import environment
 
 HELLO = {
     "protocolVersion": "2025-11-25",
@@ -188,3 +190,23 @@ def test_it_ends_when_nobody_reads_it_any_more(demo: list[str]) -> None:
         assert process.stdout.readline()
         process.stdout.close()
         assert process.wait(20) == 0
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_a_stream_that_breaks_is_said_and_asked_for_again(demo: list[str], home: Path, era: str) -> None:
+    words = [*demo[1:], "--http", "0"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(home)) as server:
+        assert server.stdout is not None
+        url = re.search(r"http://\S+", server.stdout.readline().decode())
+        assert url is not None
+        with start("listen", "--era", era, "--resource", "demo://clock", url[0]) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            while b"resources/updated" not in process.stdout.readline():
+                assert process.poll() is None
+            server.kill()
+            assert process.stderr.readline().startswith(b"Listening to")
+            assert process.stderr.readline().startswith(b"note: The stream has broken and is asked for again: ")
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=20)
+        assert process.returncode == 130
