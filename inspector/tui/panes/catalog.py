@@ -96,7 +96,7 @@ class CatalogPane(Edge):
     def focus_inside(self) -> bool:
         """Focus the list, unless the focus is inside already."""
         if not self.has_focus_within:
-            self._list.focus()
+            self.screen.set_focus(self._list)
         return True
 
     # Which list, and where in it
@@ -210,7 +210,7 @@ class CatalogPane(Edge):
     # The filter
 
     def action_filter(self) -> None:
-        self._filter.focus()
+        self.screen.set_focus(self._filter)
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
@@ -232,7 +232,7 @@ class CatalogPane(Edge):
 
     def on_filter_input_left(self, event: FilterInput.Left) -> None:
         event.stop()
-        self._list.focus()
+        self.screen.set_focus(self._list)
 
     # What the user does
 

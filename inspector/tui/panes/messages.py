@@ -102,7 +102,7 @@ class MessagesPane(Edge):
     def focus_inside(self) -> bool:
         """Focus the rows, unless the focus is inside already."""
         if not self.has_focus_within:
-            self._list.focus()
+            self.screen.set_focus(self._list)
         return True
 
     @property
@@ -275,7 +275,7 @@ class MessagesPane(Edge):
     # The filter
 
     def action_filter(self) -> None:
-        self._filter.focus()
+        self.screen.set_focus(self._filter)
 
     def action_all(self) -> None:
         if self.filter is None and not self._filter.value and not self._marked:
@@ -314,7 +314,7 @@ class MessagesPane(Edge):
 
     def on_filter_input_left(self, event: FilterInput.Left) -> None:
         event.stop()
-        self._list.focus()
+        self.screen.set_focus(self._list)
 
     # Going through
 
@@ -328,7 +328,7 @@ class MessagesPane(Edge):
     async def _go_to_hit(self, step: int) -> None:
         """Go to the nearest row that the filter last used leaves; it may have been dropped since."""
         if self._searched is None:
-            self._filter.focus()
+            self.screen.set_focus(self._filter)
             return
         n = await next_hit(self._searched, self._rows, self.current, step)
         self._go(n, f"No {'further' if step > 0 else 'earlier'} message matches {self._searched.source}")

@@ -109,8 +109,6 @@ class TaskPane(Container, TaskActions):
 
     def _rows(self, task: Task) -> list[Row]:
         rows = [*self._ladder(task), Row()]
-        if task.message:
-            rows += fact("message", safe(task.message, _MESSAGE, multiline=True), "bright")
         rows += fact("made by", self._maker(task))
         if not task.done:
             rows += fact("looked at", f"every {duration(task.poll * 1_000_000)}")
@@ -118,7 +116,11 @@ class TaskPane(Container, TaskActions):
         for label, time in (("created", task.created), ("updated", task.updated)):
             if time:
                 rows += fact(label, safe(time, _TIME), "muted")
-        return [*rows, *fact("id", safe(task.id, ID_SHOWN), "muted")]
+        rows += fact("id", safe(task.id, ID_SHOWN), "muted")
+        # The last, for it may be long.
+        return (
+            [*rows, *fact("message", safe(task.message, _MESSAGE, multiline=True), "bright")] if task.message else rows
+        )
 
     def _ladder(self, task: Task) -> list[Row]:
         """Its statuses one below the other: when each came, and how long it stood."""

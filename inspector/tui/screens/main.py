@@ -99,6 +99,8 @@ class MainScreen(Layout):
 
     def _tick(self) -> None:
         self._ticking = False
+        if not self.display:
+            return  # The screen is being taken down, some of its panes may be gone.
         session = self.session
         if not isinstance(session, Session) and session.advance():
             self._wake()

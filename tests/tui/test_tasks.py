@@ -1,0 +1,288 @@
+"""Tasks as they are seen: the list, what one came through, its result; and what can be done with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from inspector.client.options import Options
+from inspector.client.session import Session
+from inspector.client.tasks import Task
+from inspector.config.settings import Settings
+from inspector.config.targets import Target
+from inspector.journal.journal import Journal
+from inspector.tui.app import InspectorApp
+from inspector.tui.panes.task_rows import age, look
+from inspector.tui.panes.task_trail import MOST_CHANGES, Trails
+from inspector.tui.panes.tasks import filter_of
+from inspector.tui.screens.main import MainScreen
+from tests.client.conftest import Server, make_session
+from tests.tui.live_app import NARROW, WIDE, Live, becomes, main_screen, shows
+from tests.tui.talks import Talk
+from tests.tui.tui_screens import screen_lines, screen_text
+
+SCHEMA = {"type": "object", "properties": {"sheep": {"type": "integer"}}}
+TOOL = {
+    "name": "count", "inputSchema": {"type": "object", "properties": {"of": {"type": "string"}}}, "outputSchema": SCHEMA, "execution": {"taskSupport": "required"},
+}  # fmt: skip
+RESULT = {"content": [{"type": "text", "text": "twelve sheep"}], "structuredContent": {"sheep": 12}}
+
+
+class Herd(Server):
+    """A server whose tool is a task; the test moves it on."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(tools__list={"tools": [TOOL]}, **more)
+        offered = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
+        self.initialize["capabilities"] = {"tools": {}, "tasks": offered}
+        self.state: dict[str, Any] = {
+            "taskId": "t-1", "status": "working", "statusMessage": "counting\x1b[31m", "ttl": 60_000,
+            "createdAt": "2026-01-01T10:00:00Z", "lastUpdatedAt": "2026-01-01T10:00:01Z", "pollInterval": 50,
+        }  # fmt: skip
+        self.methods |= {
+            "tools/call": self.begin, "tasks/get": self.tell, "tasks/cancel": self.cancel, "tasks/result": RESULT,
+            "tasks/list": {"tasks": [{**self.state, "taskId": "other", "status": "completed"}]},
+        }  # fmt: skip
+
+    def begin(self, message: Any, reply: Any) -> None:
+        reply({"jsonrpc": "2.0", "id": message["id"], "result": {"task": self.state}})
+
+    def tell(self, message: Any, reply: Any) -> None:
+        reply({"jsonrpc": "2.0", "id": message["id"], "result": self.state})
+
+    def cancel(self, message: Any, reply: Any) -> None:
+        self.state["status"] = "cancelled"
+        self.methods["tasks/result"] = lambda asked, say: say(
+            {"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32000, "message": "cancelled"}}
+        )
+        self.tell(message, reply)
+
+
+class Watching(InspectorApp):
+    """The interface on a session that was made before."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session.target, Options(), Settings(), keep=False)
+        self._made = session
+
+    def open_target(self, target: Target) -> None:
+        self.session = self._made
+        self.push_screen(MainScreen(self._made))
+
+
+@asynccontextmanager
+async def watching(server: Server, *, size: tuple[int, int] = WIDE) -> AsyncIterator[tuple[Session, Live]]:
+    session: Session = make_session(server)
+    app = Watching(session)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await becomes(app, pilot, lambda: session.phase == "ready" and bool(len(session.catalog["tools"])), "listed")
+        yield session, (app, pilot)
+
+
+@asynccontextmanager
+async def at_work(server: Herd, *, size: tuple[int, int] = WIDE) -> AsyncIterator[tuple[Session, Live]]:
+    """A task goes on, and is shown."""
+    async with watching(server, size=size) as (session, (app, pilot)):
+        session.call_tool("count")
+        await becomes(app, pilot, lambda: "t-1" in session.tasks.items, "a task")
+        await pilot.press("5")
+        await shows(app, pilot, "count")
+        yield session, (app, pilot)
+
+
+async def test_the_tab_is_there_only_where_there_may_be_tasks() -> None:
+    async with watching(Server(tools__list={"tools": [{"name": "plain", "inputSchema": {}}]})) as (_, (app, pilot)):
+        await shows(app, pilot, "connected")
+        assert "Tasks" not in screen_lines(app)[1]
+        await pilot.press("5")
+        await shows(app, pilot, "This server offers no tasks.")
+    async with watching(Herd()) as (_, (app, pilot)):
+        await becomes(app, pilot, lambda: "5 Tasks" in screen_lines(app)[1], "offered")
+        await pilot.press("5")
+        await shows(app, pilot, "No task yet.")
+
+
+async def test_a_task_is_shown_with_what_it_came_through_and_its_result() -> None:
+    server = Herd()
+    async with at_work(server) as (session, (app, pilot)):
+        await becomes(app, pilot, lambda: "5 Tasks 1" in screen_lines(app)[1], "counted")
+        await shows(app, pilot, "1 going on")
+        for words in ("↻ working", "counting␛[31m", "every 50 ms", "1 m 0 s", "2026-01-01T10:00:00Z", "t-1"):
+            await shows(app, pilot, words)
+        assert "Its result will stand here" in screen_text(app)
+        server.state["status"] = "completed"
+        await shows(app, pilot, "matches its schema")
+        await shows(app, pilot, "✓ completed")
+        assert "↻ working" in screen_text(app)
+        assert '{ "sheep": 12 }' in screen_text(app)
+        task = session.tasks.items["t-1"]
+        assert task.done
+        assert task.result == RESULT
+
+
+async def test_enter_goes_to_the_task_and_escape_back_to_the_list() -> None:
+    async with at_work(Herd()) as (_, (app, pilot)):
+        screen = main_screen(app)
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: screen.query_one("#task").has_focus_within, "in the task")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: screen.query_one("#tasks").has_focus_within, "in the list")
+
+
+async def test_a_task_is_cancelled_and_says_who_did_it() -> None:
+    server = Herd()
+    async with at_work(server) as (session, (app, pilot)):
+        await pilot.press("delete")
+        await shows(app, pilot, "✗ cancelled")
+        assert len(server.asked("tasks/cancel")) == 1
+        await shows(app, pilot, "The task count was cancelled.")
+        assert "You cancelled it" not in screen_text(app)
+        await becomes(app, pilot, lambda: session.tasks.items["t-1"].done, "over")
+        await pilot.press("delete")
+        await shows(app, pilot, "p poll now")
+        assert len(server.asked("tasks/cancel")) == 1, "what is over is not cancelled"
+
+
+async def test_a_task_is_looked_at_at_once_by_a_key() -> None:
+    server = Herd()
+    server.state["pollInterval"] = 3_600_000
+    async with at_work(server) as (_, (app, pilot)):
+        assert server.asked("tasks/get") == []
+        await pilot.press("p")
+        await becomes(app, pilot, lambda: len(server.asked("tasks/get")) == 1, "asked")
+
+
+async def test_tasks_of_others_are_listed_by_a_key() -> None:
+    async with at_work(Herd()) as (_, (app, pilot)):
+        await pilot.press("r")
+        await shows(app, pilot, "other")
+        await shows(app, pilot, "not ours")
+        await becomes(app, pilot, lambda: "5 Tasks 2" in screen_lines(app)[1], "counted")
+        await pilot.press("home")
+        await shows(app, pilot, "not this session; it was listed")
+        await shows(app, pilot, "Its result went to the one who made it.")
+
+
+async def test_the_messages_of_a_task_and_its_call_are_a_key_away() -> None:
+    server = Herd()
+    async with at_work(server) as (session, (app, pilot)):
+        server.state["status"] = "completed"
+        await shows(app, pilot, "matches its schema")
+        await pilot.press("m")
+        n = session.tasks.items["t-1"].call_n
+        await shows(app, pilot, f'exchange:#{n} | "t-1"')
+        messages = main_screen(app)._messages
+        await becomes(app, pilot, lambda: f"of {len(session.journal)}" in screen_text(app), "filtered")
+        found = [session.journal.index.method(n) for n in messages._view.numbers]  # type: ignore[attr-defined]
+        assert "tools/call" in found
+        assert "tasks/result" in found
+        assert "tools/list" not in found
+        await pilot.press("5", "o")
+        await becomes(app, pilot, lambda: main_screen(app).place == "tools", "at the tool")
+        await becomes(app, pilot, lambda: main_screen(app)._work.has_focus_within, "in its form")
+
+
+async def test_one_column_shows_the_list_then_the_task() -> None:
+    server = Herd()
+    async with at_work(server, size=NARROW) as (_, (app, pilot)):
+        assert "made by" not in screen_text(app)
+        await pilot.press("enter")
+        await shows(app, pilot, "made by")
+        server.state["status"] = "completed"
+        await shows(app, pilot, '{ "sheep": 12 }')
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: "made by" not in screen_text(app), "the list again")
+
+
+async def test_a_failed_task_shows_the_error_of_its_result() -> None:
+    def refuse(message: Any, reply: Any) -> None:
+        reply({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32050, "message": "wolves"}})
+
+    server = Herd()
+    server.methods["tasks/result"] = refuse
+    async with at_work(server) as (_, (app, pilot)):
+        server.state["status"] = "failed"
+        await shows(app, pilot, "protocol error")
+        assert "-32050" in screen_text(app)
+        assert "wolves" in screen_text(app)
+
+
+ODD: list[dict[str, Any]] = [
+    {"status": {"a": 1}, "statusMessage": [1], "ttl": "x", "pollInterval": -1, "createdAt": 7},
+    {"status": "\u202ereversed" * 500, "statusMessage": "x" * 100_000, "ttl": 10**30, "pollInterval": 50},
+    {"status": "", "createdAt": "9999-99-99", "lastUpdatedAt": "0001-01-01T00:00:00+14:00", "ttl": -5},
+    {"status": "input_required", "createdAt": "2026-01-01"},
+]
+
+
+@pytest.mark.parametrize("odd", ODD)
+async def test_whatever_a_server_says_of_a_task_is_shown(odd: dict[str, Any]) -> None:
+    server = Herd()
+    server.state = {"taskId": 'id "with\\quotes" ' + "x" * 5000, **odd}
+    async with watching(server) as (session, (app, pilot)):
+        session.call_tool("count")
+        await becomes(app, pilot, lambda: bool(session.tasks.items), "a task")
+        await pilot.press("5")
+        await shows(app, pilot, "made by")
+        assert "\u202e" not in screen_text(app)
+        await pilot.press("m")
+        await becomes(app, pilot, lambda: main_screen(app)._messages.filter is not None, "a filter that is one")
+
+
+def test_a_status_that_no_revision_knows_is_marked() -> None:
+    assert look("working")[1] == "progress"
+    assert look("meditating")[1] == "finding"
+
+
+def test_the_age_of_a_task_counts_from_its_request_else_from_what_the_server_says() -> None:
+    journal = Journal.unnamed({})
+    listed = Task("x")
+    assert age(listed, journal, 0) == ""
+    listed.created = "2026-01-01T10:00:00Z"
+    listed.updated = "2026-01-01T10:00:07.5Z"
+    listed.done = True
+    assert age(listed, journal, 0) == "7 s"
+    listed.updated = "2025-01-01T10:00:00Z"
+    assert age(listed, journal, 0) == "", "a clock that runs backwards tells nothing"
+
+
+def told(status: str, id: str = "t") -> dict[str, Any]:
+    return {"taskId": id, "status": status}
+
+
+def test_the_trail_of_a_task_has_each_change_once_with_its_message() -> None:
+    talk = Talk()
+    call = talk.call(1, "count")
+    made = talk.answer(1, {"task": told("working")})
+    for id, status in ((2, "working"), (3, "input_required"), (4, "input_required")):
+        talk.ask(id, "tasks/get", {"taskId": "t"})
+        talk.answer(id, told(status))
+    last = talk.notice("tasks/status", **told("completed"))
+    trails = Trails(talk.journal)
+    assert not trails.advance()
+    assert [status for status, _ in trails.of("t", call)] == ["working", "input_required", "completed"]
+    assert trails.of("t", call)[0].n == made
+    assert trails.of("t", call)[-1].n == last
+    assert trails.of("another", 0) == []
+
+
+def test_the_trail_of_a_task_that_changes_for_ever_is_bounded() -> None:
+    talk = Talk()
+    for _ in range(MOST_CHANGES):
+        for status in ("working", "input_required"):
+            talk.notice("tasks/status", **told(status))
+    trails = Trails(talk.journal)
+    while trails.advance():
+        pass
+    assert len(trails.of("t", 0)) == MOST_CHANGES
+
+
+def test_the_filter_of_a_task_names_its_call_and_its_id() -> None:
+    task = Task('a"b\\c')
+    assert filter_of(task) == '"a\\"b\\\\c"'
+    assert json.loads(filter_of(task)) == task.id
+    assert filter_of(Task("")) == ""
