@@ -73,11 +73,19 @@ class Notices(Watch):
     def _take(self, t: int, message: Any, raw: str | None) -> None:
         out = self._out
         if out.json:
-            text = raw if raw is not None else jsonrpc.encode(message).decode()
+            text = raw if raw is not None else written(message)
             # Line ends stand between the tokens only, where a space does as well: one message is one line.
             self._lines.append(text.replace("\r", " ").replace("\n", " ").strip())
         else:
             self._lines.append(line_of(out, self._session.journal, t, message))
+
+
+def written(message: dict[str, Any]) -> str:
+    """A message of which the text is not at hand, as JSON; without its parameters where they are nested too deeply."""
+    try:
+        return jsonrpc.encode(message).decode()
+    except RecursionError:
+        return jsonrpc.encode(jsonrpc.notification(message["method"]) | {"params": jsonrpc.LEFT_OUT}).decode()
 
 
 def line_of(out: Output, journal: Journal, t: int, message: dict[str, Any]) -> str:

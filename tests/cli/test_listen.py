@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from inspector.cli.notices import written
+from inspector.protocol.jsonrpc import LEFT_OUT
 from tests.cli.conftest import Run, Script
 from tests.cli.test_processes import is_alive, start
 from tests.processes import environment
@@ -83,6 +85,38 @@ def test_notifications_in_an_array_are_printed_one_by_one(run: Run, script: Scri
     server = script(initialize={"result": hello}, resources__subscribe={"result": {}, "after": batch, "then-exit": 0})
     ran = run("listen", "--resource", "a:1", "--json", "--quiet", *server)
     assert [json.loads(line) for line in ran.out.splitlines()] == [MESSAGES[1], MESSAGES[3]]
+
+
+def test_values_of_any_type_and_depth_are_printed(run: Run, script: Script) -> None:
+    deep: Any = []
+    for _ in range(600):
+        deep = [deep]
+    odd = [None, True, 1.5, "x" * 5000, [1], {"a": {}}, deep]
+    methods = ["message", "resources/updated", "progress", "cancelled", "tasks/status", "tasks", "x"]
+    keys = [
+        "level",
+        "logger",
+        "data",
+        "uri",
+        "progressToken",
+        "progress",
+        "total",
+        "message",
+        "requestId",
+        "reason",
+        "taskId",
+    ]
+    told = [notice(method, **dict.fromkeys(keys, value)) for method in methods for value in odd]
+    told += [
+        {"jsonrpc": "2.0", "method": f"notifications/{method}", "params": value} for method in methods for value in odd
+    ]
+    hello = {"result": HELLO | {"protocolVersion": "2025-03-26"}}
+    reply = {"result": {}, "after": [*told, told], "then-exit": 0}
+    server = script(initialize=hello, resources__subscribe=reply)
+    ran = run("listen", "--era", "legacy", "--resource", "a:1", *server)
+    assert len(ran.out.splitlines()) == 2 * len(told)
+    ran = run("listen", "--era", "legacy", "--resource", "a:1", "--json", *server)
+    assert len(list(map(json.loads, ran.out.splitlines()))) == 2 * len(told)
 
 
 def test_a_line_keeps_to_the_screen(run: Run, teller: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,3 +244,11 @@ def test_a_stream_that_breaks_is_said_and_asked_for_again(demo: list[str], home:
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=20)
         assert process.returncode == 130
+
+
+def test_a_message_too_deep_to_be_written_is_written_without_its_parameters() -> None:
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    text = written({"jsonrpc": "2.0", "method": "notifications/x", "params": deep})
+    assert json.loads(text) == {"jsonrpc": "2.0", "method": "notifications/x", "params": LEFT_OUT}
