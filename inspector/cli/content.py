@@ -104,7 +104,9 @@ def save(path: Path, blocks: Iterable[Any], out: Output) -> None:
             with private_open(name) as file:
                 file.write(data)
         except OSError as error:
-            raise UsageError(f"{name} cannot be written: {error.strerror or error}.") from None
+            raise UsageError(
+                f"{name} cannot be written: {error.strerror or error}.", hint="Choose another place with --save."
+            ) from None
         out.note(f"saved: {out.safe(str(name))}  {size(len(data))}")
 
 

@@ -75,7 +75,7 @@ class Notices(Watch):
         if out.json:
             text = raw if raw is not None else written(message)
             # Line ends stand between the tokens only, where a space does as well: one message is one line.
-            self._lines.append(text.replace("\r", " ").replace("\n", " ").strip())
+            self._lines.append(text.replace("\r", " ").replace("\n", " ").strip("\ufeff "))
         else:
             self._lines.append(line_of(out, self._session.journal, t, message))
 

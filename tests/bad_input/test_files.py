@@ -45,6 +45,7 @@ def test_a_tool_result_that_cannot_be_saved(run: Run, serve: Serve) -> None:
     ran = run("call", "echo", "--save", "/no/such/folder/file", *serve("good"))
     assert ran.code == 2
     assert "/no/such/folder/file cannot be written" in ran.err
+    assert "\nhint: " in ran.err
 
 
 def test_a_recording_that_cannot_be_written_where_it_was_asked_for(run: Run, serve: Serve, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_as_json_each_message_is_a_line_as_it_came(run: Run, teller: list[str]) 
 
 
 def test_numbers_stay_as_they_were_written_and_a_message_stays_one_line(run: Run, script: Script) -> None:
-    raw = '{"jsonrpc":"2.0","id":$ID,"result":{}}\n{"method":"notifications/x" ,"params":{"a":1.50}}\r'
+    raw = '{"jsonrpc":"2.0","id":$ID,"result":{}}\n\ufeff{"method":"notifications/x" ,"params":{"a":1.50}}\r'
     server = script(initialize={"result": HELLO}, resources__subscribe={"raw": raw, "then-exit": 0})
     ran = run("listen", "--resource", "a:1", "--json", *server)
     assert ran.out == '{"method":"notifications/x" ,"params":{"a":1.50}}\n'
