@@ -166,7 +166,8 @@ async def read_resource(ctx: ServerRequestContext, params: types.ReadResourceReq
     if uri == "test://blob":
         return types.ReadResourceResult(contents=[types.BlobResourceContents(uri=uri, blob="AAEC/w==")])
     if uri != "test://readme" and not uri.startswith("test://items/"):
-        raise MCPError(-32002, "Resource not found", {"uri": uri})
+        code = types.INVALID_PARAMS if ctx.protocol_version >= MODERN else -32002
+        raise MCPError(code, "Resource not found", {"uri": uri})
     text = "Hello from the SDK" if uri == "test://readme" else f"Item {uri.rpartition('/')[2]}"
     return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)])
 
