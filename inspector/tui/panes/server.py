@@ -181,21 +181,36 @@ class ServerPane(Container):
             *fact("opened as", safe(session.target.describe(), _SHOWN_TARGET)),
             *fact("revision", f"{server.revision}  ({server.era}){unknown}"),
         ]
+        if server.how:
+            rows += fact("found out", safe(server.how, _SHOWN_TEXT), "muted")
         for key, label in (("description", "description"), ("websiteUrl", "website")):
             if isinstance(server.info.get(key), str):
                 rows += fact(label, safe(server.info[key], _SHOWN_TEXT, multiline=True))
         rows += [*self._recording(), *self._changes()]
         rows += heading("Capabilities")
         rows += self._capabilities()
-        if session.subscriptions.uris:
-            rows += heading("Subscriptions")
-            for uri in list(session.subscriptions.uris)[:_SHOWN_SUBSCRIPTIONS]:
-                updates = session.subscriptions.counts.get(uri, 0)
-                rows.append(Row([f"  {uri}", (f"  {updates:,} update{'' if updates == 1 else 's'}", "muted")], 4))
+        rows += self._subscriptions()
         if not server.instructions:
             return [RowSection(rows)]
         rows += heading("Instructions")
         return [RowSection(rows), MarkdownSection(beginning(server.instructions, LONGEST))]
+
+    def _subscriptions(self) -> list[Row]:
+        """What changes the server tells of, when it last did, and what it does not tell though it was asked to."""
+        journal, found = self.session.journal, self.session.subscriptions
+        rows: list[Row] = []
+        for uri, n in list(found.uris.items())[:_SHOWN_SUBSCRIPTIONS]:
+            updates = found.counts.get(uri, 0)
+            told = f"  {updates:,} update{'' if updates == 1 else 's'}"
+            if 0 < n <= journal.index.count:
+                told += f", the last at {journal.clock(journal.index.times[n - 1]):%H:%M:%S}"
+            rows.append(Row([f"  {uri}", (told, "muted")], 4))
+        if len(found.uris) > _SHOWN_SUBSCRIPTIONS:
+            rows.append(Row([(f"  {len(found.uris) - _SHOWN_SUBSCRIPTIONS:,} more", "muted")]))
+        for name in found.refused[:_SHOWN_SUBSCRIPTIONS]:
+            refused = "  asked for, and the server does not agree to tell of it"
+            rows.append(Row([(f"  {signs_now().failed} ", "finding"), name, (refused, "finding")], 4))
+        return [*heading("Subscriptions"), *rows] if rows else []
 
     def _recording(self) -> list[Row]:
         """Where it is kept, and what is unusual about that."""

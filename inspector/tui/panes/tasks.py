@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -26,14 +25,9 @@ _ID_SOUGHT = 200
 """Characters of a task's id by which its messages are found."""
 
 
-def tasks_of(session: AnySession) -> Mapping[str, Task]:
-    """The tasks of a session, in the order in which they became known."""
-    return session.tasks.items if isinstance(session, Session) else {}
-
-
 def offers_tasks(session: AnySession) -> bool:
     """Whether the server says that it may make tasks."""
-    return isinstance(session, Session) and session.server.known and session.tasks.offered
+    return session.server.known and session.tasks.offered
 
 
 class TaskActions(Widget):
@@ -159,7 +153,7 @@ class TasksPane(Edge, TaskActions):
             return
         self._seen = seen
         self._rows.now = now(self.session)
-        self._rows.take(tasks_of(self.session))
+        self._rows.take(self.session.tasks.items)
         self._list.empty = self._words_for_nothing()
         self._list.source_changed()
         going_on = sum(not task.done for task in self._rows.tasks)
@@ -171,10 +165,10 @@ class TasksPane(Edge, TaskActions):
 
     def _words_for_nothing(self) -> str:
         session = self.session
-        if not isinstance(session, Session):
-            return "The recording has no tasks up to here."
         if not offers_tasks(session):
             return "This server offers no tasks."
+        if not session.can_send:
+            return "The recording has no tasks up to here."
         words = "No task yet.\nA call that the server makes a task of stands here."
         listing = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, "tasks.refresh"))
         return f"{words}\n{listing}" if session.tasks.can_list else words

@@ -11,7 +11,7 @@ from inspector.text import count, duration, safe
 from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint
 from inspector.tui.panes.keys import hints
-from inspector.tui.panes.tasks import offers_tasks, tasks_of
+from inspector.tui.panes.tasks import offers_tasks
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status import MainTab, Part, session_parts
@@ -38,6 +38,8 @@ _PHASES = {
 """What is said of a live session's phase, and the role in which it is drawn."""
 
 _LEAST_NAME = 16
+_HOW = 60
+"""Characters of how a revision was found that are shown."""
 
 
 def header(session: AnySession, state: tuple[str, str] | None, width: int) -> list[Part]:
@@ -53,6 +55,7 @@ def header(session: AnySession, state: tuple[str, str] | None, width: int) -> li
         transport=target.kind,
         revision=session.server.revision,
         era=session.server.era if session.server.known else "",
+        how=safe(session.server.how, _HOW),
         state=said,
         settled=session.phase not in ("failed", "lost") and not problem,
         recorded=len(session.journal),
@@ -62,7 +65,7 @@ def header(session: AnySession, state: tuple[str, str] | None, width: int) -> li
 
 def main_tabs(session: AnySession) -> list[MainTab]:
     """The tabs with what can be counted in them. Tasks have theirs where there may be some."""
-    waiting, tasks = len(session.inbox.open()), tasks_of(session)
+    waiting, tasks = len(session.inbox.open()), session.tasks.items
     tabs = []
     for id, key, title, short in _TABS:
         number = ""

@@ -81,6 +81,7 @@ def session_parts(
     transport: str = "",
     revision: str = "",
     era: str = "",
+    how: str = "",
     state: paint.Piece = "",
     settled: bool = True,
     recorded: int | None = None,
@@ -88,18 +89,20 @@ def session_parts(
 ) -> list[Part]:
     """Return the parts of a live session's header.
 
-    `state` is a piece such as `("connected", "received")`; where it is `settled` only its dot is left when it gets
-    narrow, else (failed, reconnecting) it is the last thing to go. `recorded` is how many frames are on disk.
+    `how` says how revision and era were found out; it is the first to go. `state` is a piece such as
+    `("connected", "received")`; where it is `settled` only its dot is left when it gets narrow, else (failed,
+    reconnecting) it is the last thing to go. `recorded` is how many frames are on disk.
     """
     signs = signs_now()
     word, role = state if isinstance(state, tuple) else (state, "received")
     sign: paint.Piece = (signs.live if settled else signs.failed, role)
-    long_revision: paint.Pieces = [revision, (f" {era}", "muted")] if era else revision
+    long_revision: list[paint.Piece] = [revision, (f" {era}", "muted")] if era else [revision]
+    told_revision: list[paint.Piece] = [*long_revision, (f"  {how}", "faint")] if how else long_revision
     parts = [
         Part([[(name, "bright bold")]]),
         Part([[(target, "muted")], [(short_target, "muted")], ""], (1, 3), gap=2),
         Part([transport, ""], (8,), right=True),
-        Part([long_revision, revision, ""], (2, 9), right=True, gap=2),
+        Part([told_revision, long_revision, revision, ""], (0, 2, 9), right=True, gap=2),
     ]
     if word:
         words: paint.Pieces = [sign, " ", (word, "normal" if settled else role)]
