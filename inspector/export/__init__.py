@@ -10,7 +10,7 @@ from inspector.journal.journal import Journal
 
 
 class Format(NamedTuple):
-    """One format. Its module has `write(journal, out, numbers)`."""
+    """One format. Its module has `write(journal, out, numbers)`; without numbers it writes what it thinks best."""
 
     summary: str
     module: str
@@ -28,12 +28,13 @@ FORMATS = {
 def export(journal: Journal, format: str, out: IO[str], numbers: Iterable[int] | None = None) -> None:
     """Write what `journal` has indexed to `out`, event by event; `numbers` (from 1) chooses events, in their order.
 
-    Works on live, unfinished and torn recordings alike. Raises `UsageError` for a format that does not exist.
+    Works on live, unfinished and torn recordings alike. Without `numbers` a transcript is short about what was asked
+    until a connection stood; what is chosen is written in full. Raises `UsageError` for a format that does not exist.
     """
     found = FORMATS.get(format)
     if found is None:
         raise UsageError(f"There is no format “{format[:40]}”.", hint=f"Formats are {', '.join(FORMATS)}.")
     from importlib import import_module
 
-    chosen = range(1, len(journal) + 1) if numbers is None else (n for n in numbers if 0 < n <= len(journal))
+    chosen = None if numbers is None else (n for n in numbers if 0 < n <= len(journal))
     import_module(f"inspector.export.{found.module}").write(journal, out, chosen)

@@ -12,6 +12,7 @@ from typing import IO, Any, NoReturn
 
 from inspector.export.exact import strict
 from inspector.export.facts import facts_of, findings_of
+from inspector.journal.connections import KINDS
 from inspector.journal.format import DIR_NAMES, Event, Kind, to_base64
 from inspector.journal.index import STATE_NAMES, State
 from inspector.journal.journal import Journal
@@ -21,8 +22,9 @@ VERSION = 1
 _dumps = json.JSONEncoder(ensure_ascii=True, default=str).encode
 
 
-def write(journal: Journal, out: IO[str], numbers: Iterable[int]) -> None:
-    """Write the document to `out`, event by event."""
+def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> None:
+    """Write the document to `out`, event by event. Without numbers, all of them."""
+    numbers = range(1, len(journal) + 1) if numbers is None else numbers
     facts = facts_of(journal)
     head: dict[str, Any] = {
         "format": "mcp-recording-export",
@@ -65,6 +67,8 @@ def _event(journal: Journal, event: Event) -> str:
         "kind": event.kind_name,
         "ch": event.ch,
     }
+    if event.kind in KINDS and any(index.connections.between(n, n)):
+        members["phase"] = "negotiation"
     if event.kind == Kind.RPC:
         optional = {
             "method": index.method(n) or None,

@@ -2,6 +2,9 @@
 
 Everything that is not ours stands in code, in a span or a fence longer than any run of backticks in it, and has gone
 through `inspector.text.safe`: it can neither end its block nor be taken for markup, and nothing in it is invisible.
+
+Of the whole recording, what was asked until a connection stood is one short section: a line for each message. Where
+that failed, or events were chosen, it is written like everything else.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from typing import IO, Any
 
 from inspector import __version__
 from inspector.export.facts import Facts, facts_of
+from inspector.journal.connections import KINDS
 from inspector.journal.format import Dir, Event, Kind, dumps
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
@@ -38,33 +42,44 @@ _STATES = {
 }
 
 
-def write(journal: Journal, out: IO[str], numbers: Iterable[int]) -> None:
-    """Write the transcript to `out`, event by event."""
+def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> None:
+    """Write the transcript to `out`, event by event. Without numbers, all of them, and the negotiation in short."""
     facts = facts_of(journal)
     label = _target(journal).get("label")
     out.write(f"# MCP session: {_span(label if isinstance(label, str) and label else 'unnamed')}\n\n")
     out.write("".join(f"- **{name}:** {text}\n" for name, text in _head(journal, facts)))
     _write_findings(journal, out)
     out.write("\n## Messages\n")
+    short = _negotiations(journal) if numbers is None else {}
     stderr: list[str] = []
-    shown = 0
-    for n in numbers:
+    shown = until = 0
+    for n in range(1, len(journal) + 1) if numbers is None else numbers:
         event = next(journal.events(n, n))
         shown += 1
+        if n in short:
+            _write_stderr(stderr, out)
+            until = short[n]
+            out.writelines(_negotiation(journal, n, until))
+        if n <= until and event.kind in KINDS:
+            continue
         if event.kind == Kind.STDERR:
             stderr.append(event.text)
             if len(stderr) < STDERR_TOGETHER:
                 continue
-        if stderr:
-            out.write(f"\n#### {SIGNS.local} stderr\n\n{_fence(chr(10).join(stderr), '')}")
-            stderr = []
+        _write_stderr(stderr, out)
         if event.kind != Kind.STDERR:
             out.write(_event(journal, event))
-    if stderr:
-        out.write(f"\n#### {SIGNS.local} stderr\n\n{_fence(chr(10).join(stderr), '')}")
+    _write_stderr(stderr, out)
     if shown < len(journal):
         out.write(f"\n{count(shown)} of {count(len(journal))} events are shown.\n")
     out.write(f"\nWritten by inspector {__version__}.\n")
+
+
+def _write_stderr(lines: list[str], out: IO[str]) -> None:
+    """Write the lines that have come together, and begin anew."""
+    if lines:
+        out.write(f"\n#### {SIGNS.local} stderr\n\n{_fence(chr(10).join(lines), '')}")
+        lines.clear()
 
 
 def _target(journal: Journal) -> dict[str, Any]:
@@ -126,6 +141,31 @@ def _write_findings(journal: Journal, out: IO[str]) -> None:
         out.write(
             f"- {SIGNS.finding} {about}**{finding.level}** {_span(finding.rule)} {_span(finding.message, 1000)}\n"
         )
+
+
+def _negotiations(journal: Journal) -> dict[int, int]:
+    """First and last events of the negotiations that came to something: how one failed is worth every word."""
+    found = dict(journal.index.connections.between(1, len(journal)))
+    return {
+        first: last
+        for first, last in found.items()
+        if last != len(journal) and journal.event(last).fields.get("event") != "failed"
+    }
+
+
+def _negotiation(journal: Journal, first: int, last: int) -> Iterator[str]:
+    """A line for each message from `first` to `last`, and for what was concluded from it."""
+    yield f"\n### {first}–{last} {SIGNS.local} negotiation +{duration(journal.index.times[first - 1])}\n\n"
+    for event in journal.events(first, last):
+        if event.kind == Kind.RPC:
+            yield f"- {event.n} {_rpc_title(journal, event)}\n"
+        elif event.kind == Kind.INVALID:
+            yield f"- {event.n} {SIGNS.received} no JSON, {size(len(event.bytes))}\n"
+        elif event.kind == Kind.LIFE:
+            fields = event.fields
+            said = [_span(fields[name]) for name in ("text", "revision", "how") if isinstance(fields.get(name), str)]
+            if said:
+                yield f"- {event.n} {SIGNS.local} {_span(fields.get('event'))} {', '.join(said)}\n"
 
 
 def _event(journal: Journal, event: Event) -> str:

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from enum import IntEnum
 from typing import Any
 
+from inspector.journal.connections import Connections
 from inspector.journal.format import Dir, Kind
 from inspector.protocol.jsonrpc import Shape, id_key, shape_of
 
@@ -102,6 +103,7 @@ class Index:
         ))  # fmt: skip
         self.method_names = Names()
         self.channel_names = Names()
+        self.connections = Connections()
         self.invalid = 0
         self.errors = 0
         self._id_texts: list[str] = []
@@ -227,6 +229,8 @@ class Index:
                 name = message["method"]
                 method = self.method_names.numbers.get(name) or self.method_names.number(name)
                 state = _PENDING
+                if self.connections.open and dir is _SEND:
+                    self.connections.asked(n, name)
                 parent = self._open_request(n, dir, channel, message)
             elif shape is _RESULT or shape is _ERROR:
                 id_code = self._encode_id(message.get("id"))
@@ -265,11 +269,14 @@ class Index:
 
     def add_life(self, t: int, kind: Kind, channel: str, offset: int, fields: dict[str, Any]) -> int:
         """Take in a `life` event; one that names a request (`for`) and its fate settles that request."""
+        event = fields.get("event")
+        if kind == Kind.LIFE and type(event) is str:
+            self.connections.life(self.count + 1, event)
         n = self.add(t, Dir.LOCAL, kind, channel, offset, 0)
         named = fields.get("for")
         if type(named) is int and 0 < named < n and kind == Kind.LIFE:
             self.pairs[n - 1] = named
-            fate = _FATES.get(str(fields.get("event")))
+            fate = _FATES.get(str(event))
             if fate is not None and self.states[named - 1] == State.PENDING:
                 self._settle(named, fate)
         return n

@@ -248,6 +248,44 @@ def test_lines_of_stderr_stand_together() -> None:
     assert "#### ▪ stderr\n\n```\none\ntwo␛\nthree\n```\n" in exported(journal, "md")
 
 
+def connected(*between: bytes, end: str = "ready") -> Journal:
+    """A connection that was asked for, and a call that came after it."""
+    journal = live()
+    for id, method in enumerate(("server/discover", "tools/list"), 1):
+        message = {"jsonrpc": "2.0", "id": id, "method": method}
+        journal.record_sent("stdio", json.dumps(message).encode(), message)
+        if id == 1:
+            journal.record_stderr("stderr", [b"warming up"])
+            journal.record_received("stdio", [b'{"jsonrpc":"2.0","id":1,"result":{"secret":"in full"}}', *between])
+            journal.record_life("", end, revision="2026-07-28", how="it `answered`", error={"message": "no"})
+    return journal
+
+
+def test_what_was_asked_until_a_connection_stood_is_short() -> None:
+    text = exported(connected(b"noise"), "md")
+    assert "in full" not in text
+    assert "noise" not in text
+    negotiated = text.partition("### 1–5 ▪ negotiation +")[2].partition("####")[0]
+    assert "- 1 → `server/discover`, id `1`, answered by 3" in negotiated
+    assert "- 3 ← result of 1 `server/discover`" in negotiated
+    assert "- 4 ← no JSON, 5 B\n" in negotiated
+    assert "- 5 ▪ `ready` `2026-07-28`, `` it `answered` ``" in negotiated
+    assert "warming up" in text
+    assert "### 6 → `tools/list`" in text
+    assert "events are shown" not in text
+
+
+def test_it_is_written_in_full_where_it_was_chosen_or_came_to_nothing() -> None:
+    assert "in full" in exported(connected(), "md", [1, 3])
+    assert "in full" in exported(connected(end="failed"), "md")
+    assert "in full" in exported(live(b'{"jsonrpc":"2.0","method":"x","params":{"a":"in full"}}'), "md")
+
+
+def test_the_document_says_which_events_belong_to_it() -> None:
+    events = json.loads(exported(connected(), "json"))["events"]
+    assert [event.get("phase") for event in events] == ["negotiation", None, "negotiation", "negotiation", None]
+
+
 def test_requests_that_came_to_nothing_say_so() -> None:
     journal = live()
     for id in (1, 2, 3):

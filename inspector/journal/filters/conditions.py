@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from typing import Any, Protocol, TypeVar
 
+from inspector.journal.connections import KINDS
 from inspector.journal.filters.values import BadValue, Pattern, Span, midnight
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import NO_ID, Index, Names
@@ -190,6 +191,21 @@ class Within:
         span = self._span.since(midnight(scan.journal.clock(0)) if self._span.clock else 0)
         values = self._column(scan.index, first, last)
         return both(bytes(map(span.low.__le__, values)), bytes(map(span.high.__ge__, values)))
+
+
+class Negotiation:
+    """What happened while a connection was made, until it stood: messages, heads of HTTP and life events."""
+
+    cost = 0
+
+    def __init__(self) -> None:
+        self._kinds = Codes(kind | dir << 4 | shape << 6 for kind in KINDS for dir in Dir for shape in Shape)
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        found = bytearray(last - first + 1)
+        for low, high in scan.index.connections.between(first, last):
+            found[low - first : high - first + 1] = self._kinds.mask(scan, low, high, None)
+        return bytes(found)
 
 
 def codes_of(shapes: Iterable[Shape], dirs: Iterable[Dir] = tuple(Dir)) -> list[int]:

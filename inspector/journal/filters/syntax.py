@@ -1,7 +1,7 @@
 """The filter language: words into conditions.
 
     method:tools/* dir:recv id:7 kind:stderr status:error duration:>500ms size:>1k finding:* name:echo ch:post-7
-    exchange:9 exchange:#1204 n:100-200 time:>2s text "text with blanks" -term (a | b) a or b
+    exchange:9 exchange:#1204 n:100-200 time:>2s phase:negotiation text "text with blanks" -term (a | b) a or b
 
 Terms one after the other must all fit. `-` before a term negates it; before digits alone it is a minus sign, so that
 `-32602` finds an error code. Upper and lower case are alike.
@@ -25,6 +25,7 @@ from inspector.journal.filters.conditions import (
     Found,
     Id,
     Named,
+    Negotiation,
     Not,
     States,
     Within,
@@ -277,6 +278,12 @@ def _status(text: str) -> Condition:
     return States((state,))
 
 
+def _phase(text: str) -> Condition:
+    if text.lower() != "negotiation":
+        raise BadValue("there is one phase, negotiation: what happened until a connection stood")
+    return Negotiation()
+
+
 def _unlike(text: str, names: tuple[str, ...] | list[str]) -> str:
     from difflib import get_close_matches
 
@@ -316,9 +323,11 @@ _TERMS: dict[str, Callable[[str], Condition]] = {
     "ch": lambda text: Named(Pattern(text), lambda index: index.channels, lambda index: index.channel_names),
     "exchange": lambda text: Exchange(text),
     "finding": Found,
+    "phase": _phase,
 }
 _EXAMPLES = {
     "method": "method:tools/*", "name": "name:echo", "dir": "dir:recv", "kind": "kind:stderr", "id": "id:7",
     "status": "status:error", "duration": "duration:>500ms", "size": "size:>1k", "time": "time:>2s",
     "n": "n:100-200", "ch": "ch:post-7", "exchange": "exchange:9", "finding": "finding:*",
+    "phase": "phase:negotiation",
 }  # fmt: skip
