@@ -93,7 +93,9 @@ class Listening:
             before, wanted = self.stream, self._wanted()
             if before is not None and before.wanted == wanted and before.call.fate == "pending":
                 return
-            self.stream = await self._open(wanted) if wanted else None
+            stream = self.stream = await self._open(wanted) if wanted else None
+            if stream is not None and stream.call.fate != "pending":
+                self._ended(stream)  # Its end came in the same read as its acknowledgement.
             if before is not None:
                 before.call.cancel("replaced by another subscription" if wanted else "no longer wanted")
 
@@ -161,7 +163,9 @@ class Listening:
         session.changes.bump("subscriptions")
 
     async def _reopen(self) -> None:
+        """Open the stream again, with growing patience. A server that cannot be reached by then is lost."""
         pause = FIRST_PAUSE
+        broken: InspectorError | None = None
         for _ in range(REOPENED):
             await asyncio.sleep(pause)
             pause *= 2
@@ -169,9 +173,11 @@ class Listening:
                 return
             try:
                 await self._renew()
-            except InspectorError:
-                continue
-            return
+                return
+            except InspectorError as error:
+                broken = error
+        if broken is not None:
+            self.session.on_lost(broken)
 
 
 def _names(wanted: dict[str, Any]) -> list[str]:

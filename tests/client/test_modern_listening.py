@@ -208,3 +208,32 @@ async def test_what_is_offered_decides_what_is_asked_for(connect):
         await session.listen()
         [request] = server.asked("subscriptions/listen")
         assert request["params"]["notifications"] == {"toolsListChanged": True, "resourcesListChanged": True}
+
+
+async def test_a_stream_that_ends_with_its_acknowledgement_is_known_to_have_ended(connect):
+    """C-CANC-03."""
+    streams = Streams()
+
+    def agrees_and_ends(message, reply):
+        streams(message, reply)
+        streams.end(message["id"])
+
+    async with connect(listening(agrees_and_ends), era="modern") as session:
+        await session.subscribe("a://b")
+        assert session.subscriptions.refused == ["a://b"]
+
+
+async def test_a_stream_that_cannot_be_opened_again_is_a_connection_that_is_lost(connect, monkeypatch):
+    """C-SUB-03."""
+    monkeypatch.setattr("inspector.client.listening.FIRST_PAUSE", 0.001)
+    streams = Streams()
+    server = listening(streams)
+    async with connect(server, era="modern") as session:
+        await session.subscribe("a://b")
+        server.methods["subscriptions/listen"] = lambda message, reply: reply(
+            {"id": message["id"], "error": {"code": -32603, "message": "not now"}}
+        )
+        stream = session.driver.listening.stream
+        session.pending.fail(stream.call, ConnectionProblem("The stream broke."))
+        await until(lambda: session.phase == "lost")
+        assert "not now" in session.error.message

@@ -37,7 +37,9 @@ async def demo(
     command = (sys.executable, "-m", "inspector.demo", "--items", "30")
     target = StdioTarget(command, env={"PYTHONPATH": str(ROOT)})
     session = Session(
-        target, Journal.unnamed({}) if journal is None else journal, Options(timeout=seconds, era="legacy", standing=standing)
+        target,
+        Journal.unnamed({}) if journal is None else journal,
+        Options(timeout=seconds, era="legacy", standing=standing),
     )
     await session.open()
     for name in lists:
