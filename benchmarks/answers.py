@@ -3,6 +3,17 @@
 import json
 
 REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+MODERN = "2026-07-28"
+INFO = {"name": "bench", "version": "1"}
+CAPABILITIES = {"tools": {}, "logging": {}}
+
+VERSION_KEY = b"io.modelcontextprotocol/protocolVersion"
+"""What a request of the era without a handshake names, and no other does."""
+COMPLETE = b',"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":' + (
+    json.dumps(INFO, separators=(",", ":")).encode() + b"}}"
+)
+"""The end of a result of that era."""
+FRESHNESS = {"ttlMs": 0, "cacheScope": "private"}
 
 
 def dumps(value):
@@ -16,7 +27,10 @@ def notification(number, size):
 
 
 class Answers:
-    """`of(raw)` gives the messages that answer one message, in order; long runs come as a generator."""
+    """`of(raw)` gives the messages that answer one message, in order; long runs come as a generator.
+
+    It speaks the handshake's era; with `modern`, requests that carry a version are answered in the era without one.
+    """
 
     def __init__(self, tools, page):
         self.page = page or tools
@@ -37,15 +51,22 @@ class Answers:
         ]
         self._pages = {}
 
-    def of(self, raw):
+    def of(self, raw, modern=False):
         message = json.loads(raw)
         if "id" not in message or "method" not in message:
             return ()
         id, method, params = dumps(message["id"]), message["method"], message.get("params") or {}
+        modern = modern and VERSION_KEY in raw
         if method == "tools/call":
-            return self._call(id, params.get("arguments") or {})
+            return self._call(id, params.get("arguments") or {}, modern)
         if method == "tools/list":
-            return (self._result(id, self._page(int(params.get("cursor") or 0))),)
+            return (self._result(id, self._page(int(params.get("cursor") or 0), modern), modern),)
+        if method == "server/discover" and modern:
+            return (
+                self._result(
+                    id, dumps({"supportedVersions": [MODERN], "capabilities": CAPABILITIES, **FRESHNESS}), True
+                ),
+            )
         if method == "initialize":
             revision = params.get("protocolVersion")
             return (
@@ -54,8 +75,8 @@ class Answers:
                     dumps(
                         {
                             "protocolVersion": revision if revision in REVISIONS else REVISIONS[-1],
-                            "capabilities": {"tools": {}, "logging": {}},
-                            "serverInfo": {"name": "bench", "version": "1"},
+                            "capabilities": CAPABILITIES,
+                            "serverInfo": INFO,
                         }
                     ),
                 ),
@@ -64,25 +85,25 @@ class Answers:
             return (self._result(id, b"{}"),)
         return (b'{"jsonrpc":"2.0","id":' + id + b',"error":{"code":-32601,"message":"Method not found"}}',)
 
-    def _result(self, id, body):
-        return b'{"jsonrpc":"2.0","id":' + id + b',"result":' + body + b"}"
+    def _result(self, id, body, modern=False):
+        return b'{"jsonrpc":"2.0","id":' + id + b',"result":' + (body[:-1] + COMPLETE if modern else body) + b"}"
 
-    def _page(self, start):
-        if start not in self._pages:
-            body = {"tools": self.tools[start : start + self.page]}
+    def _page(self, start, modern):
+        if (start, modern) not in self._pages:
+            body = {"tools": self.tools[start : start + self.page]} | (FRESHNESS if modern else {})
             if start + self.page < len(self.tools):
                 body["nextCursor"] = str(start + self.page)
-            self._pages[start] = dumps(body)
-        return self._pages[start]
+            self._pages[start, modern] = dumps(body)
+        return self._pages[start, modern]
 
-    def _call(self, id, arguments):
+    def _call(self, id, arguments, modern):
         if "notifications" in arguments:
-            return self._notifications(id, arguments["notifications"], arguments.get("size", 100))
+            return self._notifications(id, arguments["notifications"], arguments.get("size", 100), modern)
         text = b"x" * int(arguments["megabytes"] * 1_000_000) if "megabytes" in arguments else None
         block = b'{"type":"text","text":' + (b'"' + text + b'"' if text else dumps(arguments.get("text", ""))) + b"}"
-        return (self._result(id, b'{"content":[' + block + b"]}"),)
+        return (self._result(id, b'{"content":[' + block + b"]}", modern),)
 
-    def _notifications(self, id, count, size):
+    def _notifications(self, id, count, size, modern):
         for i in range(count):
             yield notification(i, size)
-        yield self._result(id, b'{"content":[]}')
+        yield self._result(id, b'{"content":[]}', modern)

@@ -1,4 +1,4 @@
-"""Runs the benchmarks in interleaved rounds and prints a table of ratios: `run` sets up and calls this.
+"""Runs the benchmarks in interleaved rounds and prints tables of ratios: `run` sets up and calls this.
 
 A machine has noise and changes its clock. Within a round the best figure of each contestant counts, because whatever
 else runs can only make it worse; a ratio is taken within each round, and of all rounds the median is shown, for figures
@@ -23,22 +23,11 @@ from datetime import UTC, datetime
 from statistics import median
 from typing import Any
 
-from rows import (
-    CACHE,
-    HERE,
-    INSPECTOR,
-    MEASURES,
-    NODE,
-    OURS,
-    ROWS,
-    SDK,
-    THEIRS,
-    TYPESCRIPT,
-    Measure,
-    Row,
-    Setting,
-)
+from rows import CACHE, GROUPS, HERE, INSPECTOR, MEASURES, NODE, OURS, ROWS, THEIRS, Measure, Row, Setting
+from table import tables
 
+CPU_KEY = "cpu_us"
+"""CPU time of one call or message: what other programs on the machine change least."""
 PATIENCE = 240
 """Seconds one contestant has for one figure."""
 
@@ -100,7 +89,11 @@ def measure_all(measures: list[Measure], rounds: int, quick: bool) -> dict[str, 
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # Nobody compiles a program each time it is started.
         for number in range(1, rounds + 1):
             for measure in measures:
-                contestants = list(measure.commands(Setting(url, quick)).items()) * measure.repeats
+                contestants = [
+                    (who, command)
+                    for who, command in measure.commands(Setting(url, quick)).items()
+                    if number == 1 or who not in measure.once
+                ] * measure.repeats
                 random.shuffle(contestants)
                 for who, command in contestants:
                     say(f"round {number} of {rounds}: {measure.name}, {who}")
@@ -116,74 +109,48 @@ def say(text: str) -> None:
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def by_round(runs: list[dict[str, Any]], row: Row, repeats: int) -> list[float]:
+def by_round(runs: list[dict[str, Any]], key: str, repeats: int, more_is_better: bool) -> list[float]:
     """The best figure of each round; empty where a run has failed or has no such figure."""
-    if not all(row.key in run for run in runs):
+    if not all(key in run for run in runs):
         return []
-    best = max if row.more_is_better else min
-    return [best(run[row.key] for run in runs[i : i + repeats]) for i in range(0, len(runs), repeats)]
+    best = max if more_is_better else min
+    return [best(run[key] for run in runs[i : i + repeats]) for i in range(0, len(runs), repeats)]
 
 
-def judge(row: Row, samples: Samples, repeats: int) -> dict[str, Any]:
-    """A row of the table, as it stands in the JSON: medians, or in words why there is none."""
-    rounds = {who: by_round(runs, row, repeats) for who, runs in samples.items()}
-    figures = {
-        who: median(values) if values else next((run["failed"] for run in samples[who] if "failed" in run), None)
-        for who, values in rounds.items()
-    }
+def shown_figure(row: Row, runs: list[dict[str, Any]], repeats: int) -> float | str | None:
+    """What the table shows of a contestant: the median of the rounds, or in words why there is none."""
+    values = by_round(runs, row.shown, repeats, row.more_is_better or row.unit == "/s")
+    return median(values) if values else next((run["failed"] for run in runs if "failed" in run), None)
+
+
+def judge(group: str, row: Row, samples: Samples, repeats: int) -> dict[str, Any]:
+    """A row of the table, as it stands in the JSON."""
+    figures = {who: shown_figure(row, runs, repeats) for who, runs in samples.items()}
     facts: dict[str, Any] = {
-        "row": row.name, "title": row.title, "unit": row.unit, "inspector": figures.pop(INSPECTOR), "others": figures,
-        "against": row.against, "budget": row.budget, "plus": row.plus, "ratio": None, "ok": None,
+        "group": group, "row": row.name, "title": row.title, "unit": row.unit, "inspector": figures.pop(INSPECTOR),
+        "others": figures, "beside": row.beside, "against": row.against, "budget": row.budget, "plus": row.plus,
+        "more_is_better": row.more_is_better, "judged_on": row.key, "ok": None,
     }  # fmt: skip
-    ours = rounds[INSPECTOR]
-    others = rounds[row.against] if row.against else [1.0] * len(ours)
-    if ours and others:
-        facts["ratio"] = median(mine / theirs for mine, theirs in zip(ours, others, strict=True))
-        over = median(
-            mine - row.plus - row.budget * theirs for mine, theirs in zip(ours, others, strict=True)
-        )  # fmt: skip
+    facts["ratio"] = ratio_of(pairs(row, row.shown, samples, repeats)) if row.against else None
+    facts["cpu_ratio"] = ratio_of(pairs(row, CPU_KEY, samples, repeats)) if row.against else None
+    judged = pairs(row, row.key, samples, repeats)
+    if judged and row.budget is not None:
+        over = median(mine - row.plus - row.budget * theirs for mine, theirs in judged)
         facts["ok"] = over >= 0 if row.more_is_better else over <= 0
     return facts
 
 
-def shown(value: Any, unit: str) -> str:
-    """A figure for people."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return "fails"
-    if unit == "ms":
-        return f"{value * 1000:,.0f} ms"
-    return f"{value:,.0f}{unit if unit == '/s' else f' {unit}'}".rstrip()
+def pairs(row: Row, key: str, samples: Samples, repeats: int) -> list[tuple[float, float]]:
+    """Ours and what it is held against, for each round; empty where one of them has no such figure."""
+    more = key == "per_s" or (row.more_is_better and key == row.key)
+    ours = by_round(samples[INSPECTOR], key, repeats, more)
+    theirs = by_round(samples[row.against], key, repeats, more) if row.against else [1.0] * len(ours)
+    return list(zip(ours, theirs, strict=True)) if ours and theirs else []
 
 
-def budget_of(facts: dict[str, Any], row: Row) -> str:
-    sign = "≥" if row.more_is_better else "≤"
-    if not row.against:
-        return f"{sign} {shown(row.budget, row.unit)}"
-    plus = f" + {shown(row.plus, row.unit)}" if row.plus else ""
-    return f"{sign} {row.budget:.2f} × {row.against}{plus}"
-
-
-def table(rows: list[tuple[Row, dict[str, Any]]]) -> str:
-    """The table as Markdown."""
-    head = ["", "Inspector", "beside", "Python SDK", "TypeScript", "ratio", "budget", ""]
-    lines = [head]
-    for row, facts in rows:
-        ratio = facts["ratio"] if row.against else None
-        lines.append([
-            row.title, shown(facts["inspector"], row.unit),
-            *(shown(facts["others"].get(who), row.unit) for who in (row.beside, SDK, TYPESCRIPT)),
-            "" if ratio is None else f"{ratio:.2f}", budget_of(facts, row),
-            {True: "ok", False: "**over**", None: "?"}[facts["ok"]],
-        ])  # fmt: skip
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    text = []
-    for line in lines:
-        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        text.append(f"| {' | '.join(cells)} |")
-    text.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join(text)
+def ratio_of(figures: list[tuple[float, float]]) -> float | None:
+    """The median of the rounds."""
+    return median(mine / theirs for mine, theirs in figures) if figures else None
 
 
 def versions() -> dict[str, str]:
@@ -202,7 +169,7 @@ def versions() -> dict[str, str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Ratios against a raw loop and against peers.")
+    parser = argparse.ArgumentParser(prog="benchmarks/run", description="Ratios against a raw loop and against peers.")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="one round of small sizes")
     parser.add_argument("--only", metavar="WORD", help="the rows whose name has this word in it")
@@ -216,17 +183,20 @@ def main() -> None:
     started = datetime.now(UTC)
     facts = versions()
     measures = [measure for measure in MEASURES if measure.name in wanted]
-    samples = measure_all(measures, 1 if words.quick else words.rounds, words.quick)
+    rounds = 1 if words.quick else words.rounds
+    samples = measure_all(measures, rounds, words.quick)
     repeats = {measure.name: measure.repeats for measure in measures}
-    judged = [(row, judge(row, samples[row.measure], repeats[row.measure])) for row in chosen]
-    print(table(judged))
-    print("\n" + ", ".join(f"{name} {version}" for name, version in facts.items()))
+    group_of = {row.name: group for group, rows in GROUPS.items() for row in rows}
+    run = {
+        "started": started.isoformat(), "seconds": round((datetime.now(UTC) - started).total_seconds()),
+        "rounds": rounds, "quick": words.quick, "versions": facts,
+        "rows": [judge(group_of[row.name], row, samples[row.measure], repeats[row.measure]) for row in chosen],
+        "samples": samples,
+    }  # fmt: skip
+    print(tables(run))
     results = HERE / "results" / f"{started:%Y%m%d-%H%M%S}.json"
     results.parent.mkdir(exist_ok=True)
-    results.write_text(json.dumps({
-        "started": started.isoformat(), "seconds": (datetime.now(UTC) - started).total_seconds(), "quick": words.quick,
-        "versions": facts, "rows": [facts for _, facts in judged], "samples": samples,
-    }, indent=1, ensure_ascii=False) + "\n")  # fmt: skip
+    results.write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n")
     print(f"All samples: {os.path.relpath(results)}")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("BENCH_CACHE", HERE.parent / ".cache" / "bench"))
 NODE = os.environ.get("BENCH_NODE", "node")
 OURS = sys.executable
@@ -42,6 +42,8 @@ class Measure:
     """Time and memory of the whole process are taken from outside, and what it prints does not matter."""
     repeats: int = 1
     """Runs of each contestant in one round."""
+    once: frozenset[str] = frozenset()
+    """Contestants that run in the first round only: they take long, and by design rather than by chance."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,10 @@ class Row:
     title: str
     measure: str
     key: str
+    """What is judged."""
     unit: str
-    budget: float
+    budget: float | None
+    """None: a figure that nothing is asked of."""
     against: str = RAW
     """The contestant that ours is divided by; empty: `budget` is a bound on our own figure."""
     more_is_better: bool = False
@@ -61,45 +65,92 @@ class Row:
     """Allowed on top of the budget times the other's figure."""
     beside: str = RAW
     """Whose figure stands next to ours."""
+    shows: str = ""
+    """What is shown, in `unit`, where it is not what is judged."""
+
+    @property
+    def shown(self) -> str:
+        return self.shows or self.key
 
 
 def stdio_server(*words: str) -> str:
     return json.dumps([OURS, "-S", str(HERE / "server.py"), *words])
 
 
-def clients(figure: str, where: list[str], raw: list[str], size: int = 0) -> dict[str, Command]:
-    """The same figure of all four."""
-    words = [figure, *where, *(["--n", str(size)] if size else [])]
-    return {
-        INSPECTOR: [OURS, str(HERE / "clients" / "inspector_client.py"), *words],
-        RAW: [THEIRS, str(HERE / "clients" / "raw.py"), *words, *raw],
-        SDK: [THEIRS, str(HERE / "clients" / "sdk.py"), *words],
-        TYPESCRIPT: [NODE, str(HERE / "clients" / "typescript.mjs"), *words],
+def client(who: str, *words: str) -> Command:
+    """The command line of one of the four."""
+    programs = {
+        INSPECTOR: [OURS, str(HERE / "clients" / "inspector_client.py")],
+        RAW: [THEIRS, str(HERE / "clients" / "raw.py")],
+        SDK: [THEIRS, str(HERE / "clients" / "sdk.py")],
+        TYPESCRIPT: [NODE, str(HERE / "clients" / "typescript.mjs")],
     }
+    return [*programs[who], *words]
 
 
-def on_stdio(figure: str, *raw: str, server: tuple[str, ...] = (), quick: int = 0) -> Measure:
+def clients(figure: str, words: list[str], raw: list[str], size: int = 0) -> dict[str, Command]:
+    """The same figure of all four."""
+    words = [figure, *words, *(["--n", str(size)] if size else [])]
+    return {who: client(who, *words, *(raw if who == RAW else [])) for who in (INSPECTOR, RAW, SDK, TYPESCRIPT)}
+
+
+ERAS = ("legacy", "modern")
+ALONE = "one at a time"
+BEFORE = "with the handshake"
+PINNED = "pinned"
+
+
+def on_stdio(
+    figure: str, *raw: str, era: str = "legacy", server: tuple[str, ...] = (), quick: int = 0, repeats: int = 1
+) -> Measure:
     def commands(setting: Setting) -> dict[str, Command]:
-        return clients(figure, ["--server", stdio_server(*server)], list(raw), quick if setting.quick else 0)
+        words = ["--server", stdio_server("--modern", *server), "--era", era]
+        size = quick if setting.quick else 0
+        found = clients(figure, words, list(raw), size)
+        return with_handshake(found) if era == "modern" else found
 
-    return Measure(f"stdio {figure}", commands)
+    return Measure(f"stdio {figure} {era}", commands, repeats=repeats)
 
 
-def on_http(figure: str, answers: str, way: str, *raw: str, n: int = 0, quick: int = 0) -> Measure:
+def on_http(
+    figure: str, answers: str, way: str, era: str = "legacy", n: int = 0, quick: int = 0, repeats: int = 1
+) -> Measure:
     def commands(setting: Setting) -> dict[str, Command]:
-        size = quick if setting.quick else n
-        return clients(figure, ["--url", f"{setting.url}/{answers}"], ["--way", way, *raw], size)
+        words = ["--url", f"{setting.url}/modern/{answers}", "--era", era]
+        found = clients(figure, words, ["--way", way], quick if setting.quick else n)
+        return with_handshake(found) if era == "modern" else found
 
-    return Measure(f"{answers} {figure}", commands)
-
-
-ALONE = "inspector, one at a time"
+    return Measure(f"{answers} {figure} {era}", commands, repeats=repeats)
 
 
-def http_in_flight(setting: Setting) -> dict[str, Command]:
+def with_handshake(found: dict[str, Command]) -> dict[str, Command]:
+    """With what we do on the same server in the other era, to see what the metadata of each request costs."""
+    return found | {BEFORE: ["legacy" if word == "modern" else word for word in found[INSPECTOR]]}
+
+
+def in_flight(era: str) -> Measure:
     """A hundred in flight for everybody, and one for us."""
-    found = clients("throughput", ["--url", f"{setting.url}/json"], ["--way", "post"], 1000 if setting.quick else 1500)
-    return {ALONE: [*found[INSPECTOR], "--flight", "1"], **found}
+
+    def commands(setting: Setting) -> dict[str, Command]:
+        words = ["--url", f"{setting.url}/modern/json", "--era", era]
+        found = clients("throughput", words, ["--way", "post"], 600)
+        return found | {ALONE: [*found[INSPECTOR], "--flight", "1"]}
+
+    return Measure(f"json in flight {era}", commands)
+
+
+def connect(name: str, server: tuple[str, ...] | None, path: str = "", pinned: str = "legacy", n: int = 0) -> Measure:
+    """From nothing to agreement without being told the era; beside it our own when told, and the peers' ways."""
+
+    def commands(setting: Setting) -> dict[str, Command]:
+        where = ["--url", setting.url + path] if server is None else ["--server", stdio_server(*server)]
+        words = ["connect", *where, *(["--n", str(n)] if n else []), "--era"]
+        return {
+            PINNED: client(INSPECTOR, *words, pinned),
+            **{who: client(who, *words, "auto") for who in (INSPECTOR, SDK, TYPESCRIPT)},
+        }
+
+    return Measure(f"connect {name}", commands, once=frozenset((SDK, TYPESCRIPT)) if n else frozenset())
 
 
 def cold(setting: Setting) -> dict[str, Command]:
@@ -116,52 +167,104 @@ def terminal(figure: str, *contestants: str, repeats: int = 1) -> Measure:
     return Measure(f"terminal {figure}", commands, repeats=repeats)
 
 
-BARE, OFFICIAL = "textual", "official"
+BARE, OFFICIAL = "bare Textual", "official"
 
 MEASURES = [
     Measure("cold", cold, outside=True, repeats=5),
-    on_stdio("latency", quick=500),
-    on_stdio("throughput", quick=2000),
+    *(on_stdio("latency", era=era, quick=500, repeats=3) for era in ERAS),
+    *(on_stdio("throughput", era=era, quick=2000) for era in ERAS),
     on_stdio("notifications", "--log", quick=30_000),
     on_stdio("large"),
     on_stdio("pages", server=("--tools", "10000", "--page", "100")),
-    on_http("latency", "json", "post", n=1000, quick=300),
-    on_http("latency", "sse", "post", n=1000, quick=300),
-    Measure("json in flight", http_in_flight),
-    on_http("notifications", "sse", "events", quick=30_000),
+    *(on_http("latency", answers, "post", era, 500, 300, repeats=2) for answers in ("json", "sse") for era in ERAS),
+    *(in_flight(era) for era in ERAS),
+    *(on_http("notifications", "sse", "events", era, 50_000, 20_000) for era in ERAS),
     on_http("large", "json", "socket"),
     on_http("large", "sse", "socket"),
+    connect("stdio legacy", ()),
+    connect("stdio modern", ("--modern",), pinned="modern"),
+    connect("http legacy", None, "/json"),
+    connect("http modern", None, "/modern/json", pinned="modern"),
+    connect("silence", ("--unknown", "silence"), n=1),
+    connect("exit", ("--unknown", "exit"), n=3),
     terminal("launch", INSPECTOR, BARE, OFFICIAL, repeats=3),
     terminal("recording", INSPECTOR, BARE),
     terminal("flood", INSPECTOR),
 ]
 
-ROWS = [
-    Row("cold", "`inspector tools`, whole process", "cold", "s", "ms", 0.8, against=TYPESCRIPT),
-    Row("cold-memory", "… its memory", "cold", "rss_mb", "MB", 60, against=""),
-    Row("stdio-latency", "stdio, one call, median", "stdio latency", "p50_us", "µs", 1.6),
-    Row("stdio-100", "stdio, 100 calls in flight", "stdio throughput", "per_s", "/s", 25 / 67, more_is_better=True),
-    Row("stdio-notifications", "stdio, notifications", "stdio notifications", "per_s", "/s", 0.5, more_is_better=True),
-    Row("stdio-large", "stdio, a result of 50 MB, CPU", "stdio large", "cpu_s", "ms", 3.0),
-    Row("stdio-pages", "10,000 tools, 100 a page, CPU", "stdio pages", "cpu_s", "ms", 3.5),
-    Row("json-latency", "HTTP, one call, JSON, median", "json latency", "p50_us", "µs", 0.85),
-    Row("sse-latency", "HTTP, one call, events, median", "sse latency", "p50_us", "µs", 0.85),
-    Row("http-100", "HTTP, 100 in flight, to one at a time", "json in flight", "per_s", "/s", 1.0, against=ALONE,
-        more_is_better=True, beside=ALONE),
-    Row("sse-notifications", "HTTP, notifications", "sse notifications", "per_s", "/s", 0.8, more_is_better=True),
-    Row("json-large", "HTTP, a result of 50 MB, JSON, CPU", "json large", "cpu_s", "ms", 3.0),
-    Row("sse-large", "HTTP, a result of 50 MB, events, CPU", "sse large", "cpu_s", "ms", 3.0),
-    Row("launch", "launch to the list of tools", "terminal launch", "s", "ms", 1.0, against=BARE, plus=0.25,
-        beside=BARE),
-    Row("launch-official", "… than the official Inspector's", "terminal launch", "s", "ms", 1.0, against=OFFICIAL,
-        beside=OFFICIAL),
-    Row("log-launch", "launch to a log of 1,000,000", "terminal recording", "s", "ms", 1.0, against=BARE, plus=0.75,
-        beside=BARE),
-    Row("log-keys", "… key to frame, p95", "terminal recording", "key_p95_s", "ms", 0.05, against=""),
-    Row("log-early-keys", "… the same while it is being read", "terminal recording", "early_p95_s", "ms", 0.05,
-        against=""),
-    Row("log-memory", "… its memory", "terminal recording", "rss_mb", "MB", 150, against=""),
-    Row("flood-kept", "flood of 40,000: kept", "terminal flood", "kept", "", 40_000, against="", more_is_better=True),
-    Row("flood-keys", "… key to frame, p95", "terminal flood", "key_p95_s", "ms", 0.1, against=""),
-    Row("flood-memory", "… growth of its memory", "terminal flood", "growth_mb", "MB", 60, against=""),
-]  # fmt: skip
+
+def rate(name: str, title: str, measure: str, share: float) -> Row:
+    """So many a second, judged by the CPU time of each: `share` of the rate of a raw loop is what is asked for."""
+    return Row(name, title, measure, "cpu_us", "/s", 1 / share, shows="per_s")
+
+
+def metadata(name: str, measure: str) -> Row:
+    """What a call costs more in the era that repeats its metadata with each request."""
+    return Row(name, "… CPU, to that with the handshake", measure, "cpu_us", "µs", None, against=BEFORE, beside=BEFORE)
+
+
+def found_out(name: str, title: str, measure: str) -> Row:
+    """What asking for the era takes longer than being told it."""
+    return Row(name, title, measure, "s", "ms", None, against=PINNED, beside=PINNED)
+
+
+GROUPS: dict[str, list[Row]] = {
+    "A command line": [
+        Row("cold", "`inspector tools`, whole process", "cold", "s", "ms", 0.8, against=TYPESCRIPT),
+        Row("cold-memory", "… its memory", "cold", "rss_mb", "MB", 60, against=""),
+    ],
+    "stdio": [
+        Row("stdio-latency", "one call, median", "stdio latency legacy", "p50_us", "µs", 1.6),
+        Row("stdio-latency-modern", "one call, median, 2026-07-28", "stdio latency modern", "p50_us", "µs", 1.6),
+        metadata("stdio-metadata", "stdio latency modern"),
+        Row("stdio-100", "100 calls in flight", "stdio throughput legacy", "per_s", "/s", 25 / 67, more_is_better=True),
+        Row("stdio-100-modern", "100 calls in flight, 2026-07-28", "stdio throughput modern", "per_s", "/s", 25 / 67,
+            more_is_better=True),
+        rate("stdio-notifications", "notifications, recorded", "stdio notifications legacy", 0.5),
+        Row("stdio-large", "a result of 50 MB, CPU", "stdio large legacy", "cpu_s", "ms", 3.0),
+        Row("stdio-pages", "10,000 tools, 100 a page, CPU", "stdio pages legacy", "cpu_s", "ms", 3.5),
+    ],
+    "Streamable HTTP": [
+        Row("json-latency", "one call, JSON, median", "json latency legacy", "p50_us", "µs", 0.85),
+        Row("json-latency-modern", "one call, JSON, median, 2026-07-28", "json latency modern", "p50_us", "µs", 0.85),
+        metadata("json-metadata", "json latency modern"),
+        Row("sse-latency", "one call, events, median", "sse latency legacy", "p50_us", "µs", 0.85),
+        Row("sse-latency-modern", "one call, events, median, 2026-07-28", "sse latency modern", "p50_us", "µs", 0.85),
+        Row("http-100", "100 calls in flight", "json in flight legacy", "per_s", "/s", 1.0, against=ALONE,
+            more_is_better=True),
+        Row("http-100-modern", "100 calls in flight, 2026-07-28", "json in flight modern", "per_s", "/s", 1.0,
+            against=ALONE, more_is_better=True),
+        rate("sse-notifications", "notifications, recorded", "sse notifications legacy", 0.8),
+        rate("sse-notifications-modern", "notifications, recorded, 2026-07-28", "sse notifications modern", 0.8),
+        Row("json-large", "a result of 50 MB, JSON, CPU", "json large legacy", "cpu_s", "ms", 3.0),
+        Row("sse-large", "a result of 50 MB, events, CPU", "sse large legacy", "cpu_s", "ms", 3.0),
+    ],
+    "Connecting without being told the era": [
+        found_out("connect-stdio", "stdio, handshake's era", "connect stdio legacy"),
+        found_out("connect-stdio-modern", "stdio, 2026-07-28", "connect stdio modern"),
+        found_out("connect-http", "HTTP, handshake's era", "connect http legacy"),
+        found_out("connect-http-modern", "HTTP, 2026-07-28", "connect http modern"),
+        Row("connect-silence", "a server silent about what it does not know", "connect silence", "s", "ms", 2.0,
+            against="", beside=PINNED),
+        Row("connect-exit", "a server that exits at what it does not know", "connect exit", "s", "ms", 1.0,
+            against=PINNED, plus=1.5, beside=PINNED),
+    ],
+    "The interface": [
+        Row("launch", "launch to the list of tools", "terminal launch", "s", "ms", 1.0, against=BARE, plus=0.25,
+            beside=BARE),
+        Row("launch-official", "… than the official Inspector's", "terminal launch", "s", "ms", 1.0, against=OFFICIAL,
+            beside=OFFICIAL),
+        Row("log-launch", "launch to a log of 1,000,000", "terminal recording", "s", "ms", 1.0, against=BARE, plus=0.75,
+            beside=BARE),
+        Row("log-keys", "… key to frame, p95", "terminal recording", "key_p95_s", "ms", 0.05, against=""),
+        Row("log-early-keys", "… the same while it is being read", "terminal recording", "early_p95_s", "ms", 0.05,
+            against=""),
+        Row("log-memory", "… its memory", "terminal recording", "rss_mb", "MB", 150, against=""),
+        Row("flood-kept", "flood of 40,000: kept", "terminal flood", "kept", "", 40_000, against="",
+            more_is_better=True),
+        Row("flood-keys", "… key to frame, p95", "terminal flood", "key_p95_s", "ms", 0.1, against=""),
+        Row("flood-memory", "… growth of its memory", "terminal flood", "growth_mb", "MB", 60, against=""),
+    ],
+}  # fmt: skip
+
+ROWS = [row for rows in GROUPS.values() for row in rows]

@@ -1,13 +1,19 @@
-"""The benchmark server: `server.py [--tools N] [--page K] [--http] [--flood N]`. Standard library only.
+"""The benchmark server. Standard library only.
 
-Over HTTP it prints its URL; `/json` answers JSON, `/sse` event streams. With `--flood` it waits, on stdio, until the
-tools were listed and a moment has passed, sends N notifications at once, and N more in four seconds.
+    server.py [--tools N] [--page K] [--modern] [--unknown error|silence|exit] [--flood N]
+    server.py [--tools N] [--page K] --http
+
+It speaks the handshake's era, with `--modern` also the one without; `--unknown` says what it does with a method that
+it does not know. Over HTTP it prints its URL: `/json` answers JSON, `/sse` event streams, `/modern/json` and
+`/modern/sse` in both eras. With `--flood` it waits, on stdio, until the tools were listed and a moment has passed,
+sends N notifications at once, and N more in four seconds.
 """
 
 import argparse
 import asyncio
 import os
 import socket
+import sys
 import threading
 import time
 
@@ -38,13 +44,20 @@ def flood(count):
         time.sleep(FLOOD_SECONDS / FLOOD_STEPS)
 
 
-def serve_stdio(answers, flooding=0):
+NOT_FOUND = b'"error":{"code":-32601,'
+
+
+def serve_stdio(answers, modern, unknown, flooding):
     rest = b""
     while block := os.read(0, 1 << 20):
         *lines, rest = (rest + block).split(b"\n")
         out, size = [], 0
         for line in lines:
-            for message in answers.of(line) if line.strip() else ():
+            for message in answers.of(line, modern) if line.strip() else ():
+                if unknown != "error" and NOT_FOUND in message[:200]:
+                    if unknown == "exit":
+                        sys.exit(1)
+                    continue
                 out.append(message)
                 size += len(message)
                 if size > 1 << 18:
@@ -84,10 +97,11 @@ class Http(asyncio.Protocol):
         if method == b"GET":
             self.plain(b"405 Method Not Allowed", b"")
             return
-        messages = self.answers.of(body) if body else ()
+        modern = path.startswith(b"/modern/")
+        messages = self.answers.of(body, modern) if body else ()
         if messages == ():
             self.plain(b"202 Accepted", b"")
-        elif path == b"/json" and isinstance(messages, tuple):
+        elif path.endswith(b"/json") and isinstance(messages, tuple):
             self.plain(b"200 OK", messages[0])
         else:
             self.stream(messages)
@@ -121,10 +135,15 @@ if __name__ == "__main__":
     parser.add_argument("--tools", type=int, default=5)
     parser.add_argument("--page", type=int, default=0)
     parser.add_argument("--http", action="store_true")
+    parser.add_argument("--modern", action="store_true")
+    parser.add_argument("--unknown", choices=("error", "silence", "exit"), default="error")
     parser.add_argument("--flood", type=int, default=0)
     words = parser.parse_args()
     made = Answers(words.tools, words.page)
     try:
-        asyncio.run(serve_http(made)) if words.http else serve_stdio(made, words.flood)
+        if words.http:
+            asyncio.run(serve_http(made))
+        else:
+            serve_stdio(made, words.modern, words.unknown, words.flood)
     except (BrokenPipeError, KeyboardInterrupt):
         pass

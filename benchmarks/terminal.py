@@ -68,11 +68,12 @@ class Late(Exception):
 class Terminal:
     """A program on a pseudo-terminal. What it is asked about is what it wrote since the last `press`, or altogether."""
 
-    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+    def __init__(self, command: list[str], environment: dict[str, str], folder: str) -> None:
         self.started = time.perf_counter()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", *SIZE, 0, 0))
+            os.chdir(folder)
             os.execvpe(command[0], command, environment)
         self._written = b""
 
@@ -154,14 +155,14 @@ class Terminal:
 
 @contextmanager
 def running(*command: str) -> Iterator[Terminal]:
-    """The program with settings and state of its own."""
+    """The program with settings, state and a working folder of its own: some write into where they are started."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         environment = os.environ | {
             "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8", "HOME": folder,
             "XDG_STATE_HOME": f"{folder}/state", "XDG_CONFIG_HOME": f"{folder}/config",
         }  # fmt: skip
         environment.pop("NO_COLOR", None)
-        terminal = Terminal(list(command), environment)
+        terminal = Terminal(list(command), environment, folder)
         try:
             yield terminal
         finally:

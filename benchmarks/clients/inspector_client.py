@@ -8,16 +8,17 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from figures import main
 
+from inspector.client.options import Options
+from inspector.client.session import Session
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.journal.journal import Journal
+
 
 @contextlib.asynccontextmanager
 async def open_client(words):
-    from inspector.client.session import Session
-    from inspector.config.targets import HttpTarget, StdioTarget
-    from inspector.journal.journal import Journal
-
     gc.set_threshold(100_000, 20, 20)  # as `cli/main.py` does
     target = StdioTarget(tuple(words.server)) if words.server else HttpTarget(words.url)
-    session = Session(target, Journal.unnamed({}))
+    session = Session(target, Journal.unnamed({}), Options(era=words.era))
     await session.open()
 
     class Client:

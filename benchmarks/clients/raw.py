@@ -18,14 +18,22 @@ from pathlib import Path
 import orjson
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+from answers import MODERN
 from figures import main
 
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
 FIELDS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+META = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientInfo": INITIALIZE["clientInfo"],
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 
 
 class Client:
-    """Ids, waiting futures, a log; `send(raw)` is the way's."""
+    """Ids, waiting futures, a log; `send(raw)` is the way's. `modern`: what each request of that era must carry."""
+
+    modern = False
 
     def __init__(self, log):
         self.seen = 0
@@ -50,12 +58,20 @@ class Client:
 
     async def request(self, method, params):
         self.id += 1
+        if self.modern:
+            params["_meta"] = META
         raw = orjson.dumps({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params})
         if self.file is not None:
             self.note(b">", raw)
         waiting = self.waiting[self.id] = asyncio.get_running_loop().create_future()
         await self.send(raw)
         return await waiting
+
+    def fields(self):
+        """Header fields of a request over HTTP; which of the two methods it is makes no difference here."""
+        if not self.modern:
+            return FIELDS
+        return FIELDS | {"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/call", "Mcp-Name": "echo"}
 
     async def call(self, arguments):
         content = (await self.request("tools/call", {"name": "echo", "arguments": arguments}))["content"]
@@ -109,7 +125,7 @@ class Post(Client):
         self.http = httpx.AsyncClient(timeout=120, limits=httpx.Limits(max_connections=200))
 
     async def send(self, raw):
-        answer = await self.http.post(self.url, content=raw, headers=FIELDS)
+        answer = await self.http.post(self.url, content=raw, headers=self.fields())
         body = answer.content
         self.take(body if body[:1] == b"{" else body[body.index(b"data: ") + 6 :])
 
@@ -118,7 +134,7 @@ class Events(Post):
     async def send(self, raw):
         from httpx_sse import EventSource
 
-        async with self.http.stream("POST", self.url, content=raw, headers=FIELDS) as answer:
+        async with self.http.stream("POST", self.url, content=raw, headers=self.fields()) as answer:
             async for event in EventSource(answer).aiter_sse():
                 self.take(event.data.encode())
 
@@ -195,7 +211,8 @@ async def open_client(words):
             await loop.create_connection(lambda: client, *client.begin(words.url))
         case _:
             child, client = await loop.subprocess_exec(lambda: Stdio(words.log), *words.server, stderr=None)
-    await client.request("initialize", INITIALIZE)
+    client.modern = words.era == "modern"
+    await client.request(*(("server/discover", {}) if client.modern else ("initialize", INITIALIZE)))
     yield client
     if words.server:
         client.pipe.close()

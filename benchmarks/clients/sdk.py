@@ -5,15 +5,15 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+from answers import MODERN
 from figures import main
+from mcp import Client as Sdk
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 
 @contextlib.asynccontextmanager
 async def open_client(words):
-    from mcp import Client as Sdk
-    from mcp.client.stdio import StdioServerParameters, stdio_client
-    from mcp.client.streamable_http import streamable_http_client
-
     seen = [0]
 
     async def count(params):
@@ -23,7 +23,8 @@ async def open_client(words):
         target = stdio_client(StdioServerParameters(command=words.server[0], args=words.server[1:]))
     else:
         target = streamable_http_client(words.url)
-    async with Sdk(target, mode="legacy", logging_callback=count) as sdk:
+    mode = MODERN if words.era == "modern" else words.era
+    async with Sdk(target, mode=mode, logging_callback=count) as sdk:
 
         class Client:
             @property
