@@ -124,6 +124,28 @@ async def test_a_task_is_shown_with_what_it_came_through_and_its_result() -> Non
         assert task.result == RESULT
 
 
+async def test_a_call_in_flight_says_how_its_task_stands() -> None:
+    server = Herd()
+    async with watching(server) as (_, (app, pilot)):
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "↻ working as a task")
+        await shows(app, pilot, "counting␛[31m")
+        server.state["status"] = "completed"
+        await shows(app, pilot, "matches its schema")
+
+
+async def test_a_task_that_waits_for_the_user_says_where() -> None:
+    def ask(message: Any, reply: Any) -> None:
+        reply({"jsonrpc": "2.0", "id": 77, "method": "sampling/createMessage", "params": {"messages": []}})
+
+    server = Herd()
+    server.methods["tasks/result"] = ask
+    async with at_work(server) as (_, (app, pilot)):
+        server.state["status"] = "input_required"
+        await shows(app, pilot, "It waits for your answer: 7 inbox")
+        await shows(app, pilot, "? input_required")
+
+
 async def test_enter_goes_to_the_task_and_escape_back_to_the_list() -> None:
     async with at_work(Herd()) as (_, (app, pilot)):
         screen = main_screen(app)

@@ -13,9 +13,11 @@ from textual.widget import Widget
 
 from inspector.client.pending import Call, Progress
 from inspector.client.session import Session
+from inspector.client.tasks import Task
 from inspector.text import duration
 from inspector.tui.events import AnySession, ShowExchange
 from inspector.tui.keymap import Hint, bindings
+from inspector.tui.panes import task_rows
 from inspector.tui.panes.happened import TEXT, Happened, steps
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.snug import SnugEdge
@@ -30,7 +32,7 @@ _FIGURE_CELLS = 24
 
 
 class Bar(Widget):
-    """Two lines: how far a call is, and what the server says about it."""
+    """Two lines: how far a call is and what the server says about it, by its progress or by the task it has become."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -40,11 +42,15 @@ class Bar(Widget):
     def __init__(self) -> None:
         super().__init__()
         self.progress: Progress | None = None
+        self.status, self.message = "", ""
 
-    def show(self, progress: Progress | None) -> None:
-        """Draw this progress; None where there has been none."""
-        if progress is not self.progress:
-            self.progress = progress
+    def show(self, progress: Progress | None, task: Task | None) -> None:
+        """Draw this progress and this task; None where there has been none."""
+        status, message = (task.status, task.message) if task is not None else ("", "")
+        said = progress.message if progress is not None else None
+        seen = (progress, status, said or message)
+        if seen != (self.progress, self.status, self.message):
+            self.progress, self.status, self.message = seen
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -55,6 +61,10 @@ class Bar(Widget):
 
     def _bar(self, room: int) -> list[Segment]:
         progress = self.progress
+        if progress is None and self.status:
+            sign, role = task_rows.look(self.status)
+            words = (f" {self.status[: task_rows.STATUS_SHOWN]}", role)
+            return paint.cut(paint.segments([sign, words, (" as a task", "muted")], room=room), room)
         if progress is None:
             return paint.segments("no progress reported", "faint", room=room)
         figure = steps(progress.value, progress.total)
@@ -72,10 +82,10 @@ class Bar(Widget):
         ]
 
     def _message(self, room: int) -> list[Segment]:
-        message = self.progress.message if self.progress is not None else None
-        if message:
-            return paint.cut(paint.segments(message[:TEXT], room=room), room)
-        return paint.segments("no message from the server" if self.progress is not None else "", "muted", room=room)
+        if self.message:
+            return paint.cut(paint.segments(self.message[:TEXT], room=room), room)
+        told = self.progress is not None or self.status
+        return paint.segments("no message from the server" if told else "", "muted", room=room)
 
 
 class RunningPane(SnugEdge):
@@ -128,7 +138,7 @@ class RunningPane(SnugEdge):
         first = source.advance()
         if first is not None:
             self._list.source_changed(first)
-        self._bar.show(self.call.progress)
+        self._bar.show(self.call.progress, self.session.tasks.items.get(self.call.task_id))
         self._draw_time()
 
     def _draw_time(self) -> None:

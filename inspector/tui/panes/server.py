@@ -201,7 +201,7 @@ class ServerPane(Container):
         rows: list[Row] = []
         for uri, n in list(found.uris.items())[:_SHOWN_SUBSCRIPTIONS]:
             updates = found.counts.get(uri, 0)
-            told = f"  {updates:,} update{'' if updates == 1 else 's'}"
+            told = f"  {updates:,} update{'' if updates == 1 else 's'}" if updates else "  no update yet"
             if 0 < n <= journal.index.count:
                 told += f", the last at {journal.clock(journal.index.times[n - 1]):%H:%M:%S}"
             rows.append(Row([f"  {uri}", (told, "muted")], 4))

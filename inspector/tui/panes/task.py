@@ -76,7 +76,9 @@ class TaskPane(Container, TaskActions):
         if self._trails.advance():
             self.set_timer(0.02, self.tick)
         task = self._task_shown
-        seen = (task, task and (task.last_n, task.answer_n, task.done), self.session.changes["tasks"], self.size)
+        changes = self.session.changes
+        state = (task.last_n, task.answer_n, task.done) if task is not None else ()
+        seen = (task, state, changes["tasks"], changes["inbox"], self.size)
         if seen == self._seen:
             return
         self._seen = seen
@@ -166,6 +168,9 @@ class TaskPane(Container, TaskActions):
         """What is said where the result will stand, or will not."""
         if task is None:
             return ""
+        if not task.done and task.status == "input_required" and self.session.inbox.open():
+            where = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, "app.tab-7"))
+            return f"It waits for your answer: {where}".rstrip(": ")
         if not task.done:
             return "Its result will stand here once it is over."
         return "It ended without a result." if task.mine else "Its result went to the one who made it."
