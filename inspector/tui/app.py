@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 from textual.notifications import SeverityLevel
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
@@ -28,6 +29,7 @@ from inspector.errors import ConfigError, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
 from inspector.text import safe, wants_ascii
+from inspector.tui.driver import enduring
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
 from inspector.tui.palette import PALETTE_CSS, Items, Themes, Verbs
@@ -102,6 +104,9 @@ class InspectorApp(KeysInOrder, App[int]):
         self.crash: BaseException | None = None
         self.unexpected = Unexpected(self._tell_problem)
         self._workers = WatchedWorkers(self, self.unexpected)
+
+    def get_driver_class(self) -> type[Driver]:
+        return enduring(super().get_driver_class())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The roles of the default theme, for style sheets that are read before a theme is worn."""

@@ -106,7 +106,7 @@ def test_killed_it_leaves_no_server_and_a_recording_that_opens(home: Path) -> No
     assert is_gone(server)
     journal = opened(recording)
     assert journal.end_is_missing
-    assert "initialize" in {journal.index.method(n) for n in range(1, len(journal) + 1)}
+    assert "tools/list" in {journal.index.method(n) for n in range(1, len(journal) + 1)}
     journal.release()
     with Terminal(home, ["replay", str(recording)]) as terminal:
         terminal.shows("end is missing", f"Tools {TOOLS}")

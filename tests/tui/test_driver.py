@@ -1,0 +1,37 @@
+"""A terminal that goes away takes nobody with it."""
+
+from __future__ import annotations
+
+import os
+import pty
+from contextlib import suppress
+
+import pytest
+
+from inspector.client.options import Options
+from inspector.config.settings import Settings
+from inspector.tui.app import InspectorApp
+from inspector.tui.driver import Output
+
+
+def test_what_is_written_to_a_closed_window_goes_nowhere() -> None:
+    ours, theirs = pty.openpty()
+    terminal = os.fdopen(theirs, "w")
+    output = Output(terminal)
+    output.write("seen")
+    output.flush()
+    assert os.read(ours, 10) == b"seen"
+    os.close(ours)
+    with pytest.raises(OSError, match="Input/output error"):
+        os.write(theirs, b"x")
+    for _ in range(100):
+        output.write("x" * 1000)
+        output.flush()
+    with suppress(OSError):  # what it holds back
+        terminal.close()
+
+
+async def test_the_interface_writes_so() -> None:
+    app = InspectorApp(None, Options(), Settings())
+    driver = app.driver_class(app)
+    assert isinstance(driver._file, Output)  # type: ignore[attr-defined]
