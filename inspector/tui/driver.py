@@ -33,6 +33,8 @@ def enduring(driver: type[Driver]) -> type[Driver]:
     """Return the same driver, writing through an `Output`."""
 
     class Enduring(driver):  # type: ignore[misc, valid-type]
+        _file: Any
+
         def __init__(self, *words: Any, **more: Any) -> None:
             super().__init__(*words, **more)
             self._file = Output(self._file)
