@@ -9,7 +9,7 @@ import pytest
 from inspector.journal.findings import Finding
 from inspector.tui.events import EditMessage, EventHighlighted, Export, ShowEvent
 from inspector.tui.panes import message_view
-from inspector.tui.panes.message_filter import exchange_filter, highlight
+from inspector.tui.panes.message_filter import exchange_filter, folded, highlight
 from inspector.tui.panes.message_list import MessageList
 from inspector.tui.panes.message_rows import Columns, MessageRows, since
 from inspector.tui.panes.messages import LastMessageLine, MessagesPane
@@ -342,3 +342,36 @@ async def test_ascii_screens_have_ascii_signs() -> None:
     app = Ticking(MessagesPane(example().session), ascii_only=True)
     async with app.run_test(size=(78, 16)):
         assert screen_text(app).isascii()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "-phase:negotiation"),
+        ("dir:recv", "dir:recv -phase:negotiation"),
+        ("a | b", "(a | b) -phase:negotiation"),
+        ("(a | b)", "(a | b) -phase:negotiation"),
+        ('"a | b"', '"a | b" -phase:negotiation'),
+    ],
+)
+def test_folding_the_negotiation_adds_to_the_filter_and_takes_it_back(before: str, after: str) -> None:
+    assert folded(before) == after
+    assert folded(after) in (before, f"({before})")
+
+
+async def test_how_the_connection_was_made_is_folded_away_by_a_key() -> None:
+    async with demo() as session:
+        pane = MessagesPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=(80, 12)) as pilot:
+            await settle(pilot, lambda: "initialize" in screen_text(app))
+            n = session.journal.index.count
+            await session.call_tool("echo", {"message": "hi"}).result()
+            pane.focus_inside()
+            await pilot.press("minus")
+            await settle(pilot, lambda: "initialize" not in screen_text(app))
+            await settle(pilot, lambda: "echo" in screen_text(app))
+            assert "-phase:negotiation" in screen_text(app)
+            await pilot.press("minus")
+            await settle(pilot, lambda: f"of {session.journal.index.count}" in facts(app) and pane.filter is None)
+            assert session.journal.index.count > n

@@ -11,6 +11,8 @@ from inspector.protocol.jsonrpc import Shape
 _FEW = 8
 """Messages with the same id that are looked at: request, answer, and those the other way round."""
 
+_FOLD = "-phase:negotiation"
+
 
 def highlight(text: str) -> list[tuple[int, int, str]]:
     """What is drawn in a colour of its own: the names of terms, `-`, `|` and parentheses."""
@@ -27,6 +29,26 @@ def highlight(text: str) -> list[tuple[int, int, str]]:
     except FilterError:
         pass  # What could be read is coloured; the input itself says what is wrong.
     return found
+
+
+def folded(text: str) -> str:
+    """The filter without what happened until a connection stood; where that is left out already, with it again."""
+    rest = text.strip()
+    if rest == _FOLD:
+        return ""
+    if rest.endswith(f" {_FOLD}"):
+        return rest[: -len(_FOLD)].rstrip()
+    return f"({rest}) {_FOLD}" if _has_alternatives(rest) else f"{rest} {_FOLD}".lstrip()
+
+
+def _has_alternatives(text: str) -> bool:
+    """Tell whether `|` stands outside all parentheses of a filter."""
+    depth = 0
+    for token in tokens(text):
+        depth += {"(": 1, ")": -1}.get(token.kind, 0)
+        if token.kind == "|" and not depth:
+            return True
+    return False
 
 
 def exchange_filter(journal: Journal, n: int) -> str:

@@ -24,7 +24,7 @@ from inspector.tui.panes.exchanges import PAUSE
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.last_message import LastMessageLine
 from inspector.tui.panes.message_edge import LogState
-from inspector.tui.panes.message_filter import exchange_filter, highlight
+from inspector.tui.panes.message_filter import exchange_filter, folded, highlight
 from inspector.tui.panes.message_list import MessageList
 from inspector.tui.panes.message_rows import TIMES, TIMES_WORDS, MessageRows
 from inspector.tui.panes.message_steps import next_finding, next_hit
@@ -283,6 +283,10 @@ class MessagesPane(Edge):
         self._marked = 0
         self._set_filter("")
         self._describe()
+
+    def action_fold(self) -> None:
+        """Leave out how the connection was made, or show it again."""
+        self._set_filter(folded(self.filter.source if self.filter is not None else ""))
 
     def _set_filter(self, text: str) -> None:
         self._filter.show_without_change(text)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
+from textual.timer import Timer
 
 from inspector.client.tasks import Task
 from inspector.text import duration, safe
@@ -27,6 +28,8 @@ from inspector.tui.widgets.facts_view import FactsView
 SNUG = 26
 """Lines below which the panes leave their keys to the footer."""
 LEAST_FACTS = 5
+CATCH_UP = 0.02
+"""Seconds between two slices of a long recording in which tasks are looked for."""
 _FRAME = 4
 """Lines of the pane of facts that are none: its edge, its keys and the line above them."""
 _MESSAGE, _TIME = 2000, 40
@@ -53,6 +56,7 @@ class TaskPane(Container, TaskActions):
         self._seen: tuple[Any, ...] = ()
         self._answered: tuple[Any, ...] = ()
         self._lines = 0
+        self._catching_up: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield self._about
@@ -73,18 +77,23 @@ class TaskPane(Container, TaskActions):
 
     def tick(self) -> None:
         """Take in what became of the task."""
-        if self._trails.advance():
-            self.set_timer(0.02, self.tick)
+        behind = self._trails.advance()
+        if behind and self._catching_up is None:
+            self._catching_up = self.set_timer(CATCH_UP, self._catch_up)
         task = self._task_shown
         changes = self.session.changes
         state = (task.last_n, task.answer_n, task.done) if task is not None else ()
-        seen = (task, state, changes["tasks"], changes["inbox"], self.size)
+        seen = (task, state, changes["tasks"], changes["inbox"], self.size, behind)
         if seen == self._seen:
             return
         self._seen = seen
         self._draw_facts(task)
         self._draw_result(task)
         self._share_room()
+
+    def _catch_up(self) -> None:
+        self._catching_up = None
+        self.tick()
 
     def on_resize(self) -> None:
         self.tick()
