@@ -107,7 +107,7 @@ class Judge:
     def _release(self, method: str) -> None:
         """We go on: in the modern era, what was held is judged by its rules; a handshake shows that it is another."""
         held, self._held = self._held, None
-        if held is not None and method not in ("initialize", "server/discover") and self.watched.era == "modern":
+        if held is not None and method not in ("initialize", "server/discover") and not self.watched.undecided:
             self._add(held.n, self._answer(held, held.message, shape_of(held.message), False))
 
     def _received(self, event: Event, message: Any, large: bool) -> Iterator[Verdict]:
