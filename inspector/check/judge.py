@@ -169,9 +169,8 @@ class Judge:
 
     def _is_told_by_exchange(self, event: Event, message: dict[str, Any], shape: Shape) -> bool:
         """Whether an error's id is not looked at: the HTTP response that brought it says what it is about."""
-        return shape == Shape.ERROR and event.ch in self.watched.streams and (
-            message.get("id") is None or rules.refuses(event)
-        )  # fmt: skip
+        by_stream = event.ch in self.watched.streams and message.get("id") is None
+        return shape == Shape.ERROR and (by_stream or rules.refuses(event))
 
     def _status(self, event: Event) -> int:
         """The HTTP status with which a message came, which is recorded where it is another than 200."""

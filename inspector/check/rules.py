@@ -141,7 +141,7 @@ def answer_rules(index: Index, n: int, message: dict[str, Any], exchange: int, r
     state = index.state(n)
     id = message.get("id")
     if state == State.UNKNOWN:
-        if exchange and refused:
+        if refused:
             return
         if exchange and id is None and "result" not in message:
             yield "BASE-05", "note", "The answer has no id; the HTTP response that brought it says what it answers."

@@ -537,6 +537,17 @@ def test_the_body_of_a_refusal_may_be_anything(body: Any, status: int) -> None:
     assert court.all_rules() == []
 
 
+@pytest.mark.parametrize(("body", "status"), REFUSED)
+def test_so_may_that_of_a_refused_notification(body: Any, status: int) -> None:
+    court = Modern(discover=False, http=True)
+    initialized(court, "post-1")
+    message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    court.channels["n"] = "post-2"
+    court.journal.record_sent("post-2", json.dumps(message).encode(), message)
+    court.receive(without(body, "id") | {"id": None} if type(body) is dict else body, "n", status)
+    assert court.all_rules() == []
+
+
 def test_what_claims_to_be_an_error_response_is_held_to_it() -> None:
     court = Modern(discover=False, http=True)
     initialized(court, "post-1")
