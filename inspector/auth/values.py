@@ -53,10 +53,13 @@ class Grant:
     """The `resource` it was asked with (RFC 8707)."""
     access_token: str = field(repr=False)
     token_type: Literal["Bearer", "DPoP"] = "Bearer"
+    issued_at: float = 0
     expires_at: float = 0
-    """In seconds since 1970; 0 where the authorization server did not say."""
+    """Both in seconds since 1970; the end is 0 where the authorization server did not say."""
     scope: tuple[str, ...] = ()
     """What was granted; what was asked for where the authorization server did not say."""
+    asked: tuple[str, ...] = ()
+    """What was asked for."""
     refresh_token: str = field(default="", repr=False)
     client: Client = field(default_factory=lambda: Client(""))
     """Whose it is: a refresh takes the same client."""

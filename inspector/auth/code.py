@@ -1,0 +1,194 @@
+"""The authorization code: the request that the person's browser carries, and what it comes back with.
+
+PKCE with S256 and `state` always (C-AUTH-20, C-AUTH-22); `iss` by its table before the code goes anywhere (C-AUTH-29).
+Source: 2026-07-28/basic/authorization; RFC 6749 section 4.1, RFC 7636, RFC 9207.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from inspector.auth import urls
+from inspector.auth.actions import Denied, Flow, Secret, Visit, told
+from inspector.auth.metadata import Server
+from inspector.auth.values import Client
+from inspector.errors import AuthorizationNeeded
+from inspector.text import safe
+
+LONGEST_URL = 1 << 14
+"""Characters of an authorization URL: more is no request that a browser carries."""
+
+LONGEST_CALLBACK = 1 << 16
+
+_ONCE = ("state", "code", "iss", "error", "error_description", "error_uri")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One authorization request, with what must be remembered until the browser is back (C-AUTH-28). Never stored."""
+
+    url: str
+    redirect_uri: str
+    state: str = field(repr=False)
+    verifier: str = field(repr=False)
+    issuer: str
+    """The validated issuer, as it was written."""
+    names_itself: bool
+    """Whether the authorization server says that it puts `iss` into every answer."""
+
+
+def check(server: Server) -> Flow[None]:
+    """Refuse an authorization server that cannot do the code flow with PKCE (C-AUTH-12)."""
+    offered = server.challenge_methods
+    if not server.authorization_endpoint:
+        yield from told(
+            "authorize", "The metadata names no authorization endpoint", ok=False, rule="RFC 8414 section 2",
+            fix="“authorization_endpoint” should be its URL.",
+        )  # fmt: skip
+        raise AuthorizationNeeded(
+            f"The authorization server {safe(server.issuer, 200)} has no page to log in at.",
+            hint="It may have another way: see --grant.",
+        )
+    if not offered or "S256" not in offered:
+        what = "does not say that it checks PKCE" if not offered else "does not offer PKCE with S256"
+        yield from told(
+            "authorize", f"The authorization server {what}", ok=False, rule="C-AUTH-12",
+            code_challenge_methods_supported=None if offered is None else list(offered),
+            fix="Its metadata should have “code_challenge_methods_supported”: [\"S256\"].",
+        )  # fmt: skip
+        raise AuthorizationNeeded(
+            f"The authorization server {safe(server.issuer, 200)} {what}, so its codes could be stolen on their way.",
+            hint="Its metadata must list S256 in “code_challenge_methods_supported”.",
+        )
+
+
+def request(server: Server, client: Client, redirect_uri: str, resource: str, scope: tuple[str, ...] | None) -> Request:
+    """Make an authorization request (C-AUTH-20 to 24). Raises `AuthorizationNeeded` where its URL cannot be one."""
+    verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(32)
+    digest = hashlib.sha256(verifier.encode()).digest()
+    asked = {
+        "response_type": "code",
+        "client_id": client.client_id,
+        "redirect_uri": redirect_uri,
+        "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
+        "code_challenge_method": "S256",
+        "state": state,
+        "resource": resource,
+    }
+    if scope:
+        asked["scope"] = " ".join(scope)
+        if "offline_access" in scope:
+            # Without it, OpenID providers leave a refresh token out (OpenID Connect Core section 11).
+            asked["prompt"] = "consent"
+    endpoint = server.authorization_endpoint
+    already = {name for name, _ in parse_qsl(urlsplit(endpoint).query, keep_blank_values=True)}
+    if doubled := already & (asked.keys() | {"scope", "prompt", "request", "request_uri", "response_mode"}):
+        raise AuthorizationNeeded(
+            f"The authorization endpoint of {safe(server.issuer, 200)} has “{safe(min(doubled), 60)}” in its URL, "
+            "which is ours to say.",
+            hint="Its metadata should name the endpoint without such parameters (RFC 6749 section 3.1).",
+        )
+    url = endpoint + ("&" if urlsplit(endpoint).query else "" if endpoint.endswith("?") else "?") + urlencode(asked)
+    if len(url) > LONGEST_URL:
+        raise AuthorizationNeeded(
+            f"The authorization request would have {len(url)} characters, more than a browser takes.",
+            hint="Name fewer scopes with --scope.",
+        )
+    return Request(url, redirect_uri, state, verifier, server.issuer, server.names_itself)
+
+
+def visit(asked: Request, scope: tuple[str, ...] | None) -> Flow[str]:
+    """Let the person answer the request; returns the code. Raises `AuthorizationNeeded` for anything else."""
+    yield Secret(asked.verifier)
+    yield Secret(asked.state)
+    host = urls.parts(asked.url.partition("?")[0]).host
+    yield from told(
+        "authorize", f"To be answered in the browser, at {safe(host, 200)}", rule="C-AUTH-20", host=host,
+        redirect_uri=asked.redirect_uri, scope=list(scope or ()), pkce="S256",
+    )  # fmt: skip
+    back = yield Visit(asked.url, asked.redirect_uri, host)
+    assert isinstance(back, str)
+    given = _parameters(back)
+    # Whatever came, it is learned before anything about it can be said.
+    for name, value in given:
+        if name in ("code", "state") and value:
+            yield Secret(value)
+    try:
+        code = _code(asked, back, given)
+    except AuthorizationNeeded as error:
+        rule = "C-AUTH-29" if isinstance(error, WrongIssuer) else "C-AUTH-22"
+        yield from told("callback", error.message, ok=False, rule=rule, fix=error.hint)
+        raise
+    yield from told(
+        "callback", "A code, for our state" + (" and from the right issuer" if "iss" in dict(given) else ""),
+        rule="C-AUTH-29", iss=dict(given).get("iss"), expected=asked.issuer,
+    )  # fmt: skip
+    return code
+
+
+class WrongIssuer(AuthorizationNeeded):
+    """The answer came from another authorization server than it was asked of, or does not say where it should."""
+
+
+def _parameters(url: str) -> list[tuple[str, str]]:
+    if len(url) > LONGEST_CALLBACK:
+        raise AuthorizationNeeded(f"The browser came back with {len(url)} characters, which is no answer.")
+    try:
+        return parse_qsl(urlsplit(url.strip()).query, keep_blank_values=True, max_num_fields=100)
+    except ValueError:
+        raise AuthorizationNeeded("What the browser came back with cannot be read as a URL.") from None
+
+
+def _code(asked: Request, back: str, given: list[tuple[str, str]]) -> str:
+    """The code of a callback, when everything else about it is as it must be."""
+    if back.strip().partition("?")[0] != asked.redirect_uri.partition("?")[0]:
+        raise AuthorizationNeeded(
+            f"The browser came back to another address than {asked.redirect_uri}.",
+            hint="Paste the whole address that the browser shows at the end.",
+        )
+    names = [name for name, _ in given]
+    if doubled := next((name for name in _ONCE if names.count(name) > 1), ""):
+        raise AuthorizationNeeded(
+            f"The answer of the authorization server has “{doubled}” twice, so none of it is used.",
+            hint="Each parameter may be there once (RFC 6749 section 3.1).",
+        )
+    values = dict(given)
+    if not secrets.compare_digest(values.get("state", "").encode("utf-8", "replace"), asked.state.encode()):
+        what = "has no “state”" if not values.get("state") else "has another “state” than ours"
+        raise AuthorizationNeeded(
+            f"The browser came back with an answer that {what}: it belongs to no request of this session.",
+            hint="Log in again; do not use an older page.",
+        )
+    if (iss := values.get("iss")) is None:
+        if asked.names_itself:
+            raise WrongIssuer(
+                "The authorization server says that its answers name it, but this one has no “iss”: it is not used.",
+                hint="The answer must have “iss” (RFC 9207 section 2.4).",
+            )
+    elif iss != asked.issuer:
+        raise WrongIssuer(
+            f"The answer is from “{safe(iss, 200)}”, but “{safe(asked.issuer, 200)}” was asked: it is not used.",
+            hint="The two must be equal, character by character (RFC 9207 section 2.4).",
+        )
+    if "error" in values:
+        raise _denied(values)
+    if not (code := values.get("code", "")):
+        raise AuthorizationNeeded("The authorization server sent the browser back without a code and without an error.")
+    return code
+
+
+def _denied(values: dict[str, str]) -> AuthorizationNeeded:
+    """The error that an authorization server sent the browser back with (RFC 6749 section 4.1.2.1)."""
+    code, why = safe(values["error"], 60), safe(values.get("error_description", ""), 200)
+    said = f"“{code}”" + (f": {why}" if why else "")
+    if values["error"] == "access_denied":
+        return Denied(f"Access was denied at the authorization server, with {said}.", hint="Log in again to try anew.")
+    if values["error"] == "invalid_scope":
+        return AuthorizationNeeded(
+            f"The authorization server refused the request with {said}.", hint="Name other scopes with --scope."
+        )
+    return AuthorizationNeeded(f"The authorization server refused the request with {said}.")

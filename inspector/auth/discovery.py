@@ -1,0 +1,188 @@
+"""Who may let us in: the protected resource metadata of an MCP server, and the metadata of its authorization server.
+
+The order of places, and what makes a document unusable, are rules of the specification
+(2026-07-28/basic/authorization/authorization-server-discovery); each step is told with its rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspector.auth import documents, metadata, urls
+from inspector.auth.actions import Choose, Fetch, Fetched, FetchFailed, Flow, fetch, told
+from inspector.auth.challenge import Challenge
+from inspector.auth.documents import Document
+from inspector.auth.metadata import ACCEPT, Server, shown, version
+from inspector.errors import AuthorizationNeeded
+from inspector.text import safe
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What the protected resource metadata says (RFC 9728 section 2)."""
+
+    resource: str
+    """Its `resource`, as it is written; without metadata, the server's canonical URI."""
+    issuers: tuple[str, ...] = ()
+    scopes: tuple[str, ...] | None = None
+    bound: bool = False
+    """The server wants tokens that are bound to a key (`dpop_bound_access_tokens_required`)."""
+    place: str = ""
+    """Where it was found; empty: nowhere, the server is of 2025-03-26 or has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Both, once they are known."""
+
+    resource: Resource
+    server: Server
+    asked: Challenge | None = field(default=None)
+    """The challenge that it all began with."""
+
+
+def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revision: str = "") -> Flow[Found]:
+    """Find the authorization server of the MCP server at `server`.
+
+    `issuer` is the one that the person wants, empty for whichever the server names; `revision` goes along as
+    `MCP-Protocol-Version`, where it is known (C-AUTH-11). Raises `AuthorizationNeeded` with the reason.
+    """
+    try:
+        urls.secure(server.partition("#")[0])
+    except ValueError as error:
+        raise AuthorizationNeeded(
+            f"The server {safe(server, 200)} wants authorization, but no token can be sent there: {error}.",
+            hint="Tokens go to https URLs only, or to this machine.",
+        ) from None
+    named = bool(issuer)
+    resource = yield from _resource(server, challenge, revision)
+    if resource is None:
+        resource = Resource(urls.canonical(server))
+        if not issuer:
+            found = yield from metadata.as_of_2025_03_26(server, revision)
+            return Found(resource, found, challenge)
+    if not issuer:
+        issuer = yield from _chosen(resource)
+    elif resource.issuers and issuer not in resource.issuers:
+        names = ", ".join(f"“{safe(each, 100)}”" for each in resource.issuers[:5])
+        yield from told(
+            "server", f"The server does not name the authorization server {safe(issuer, 200)}", ok=False,
+            rule="C-AUTH-04", issuers=list(resource.issuers), fix=f"It names {names}.",
+        )  # fmt: skip
+        raise AuthorizationNeeded(
+            f"The MCP server does not name {safe(issuer, 200)} as its authorization server, so nothing that it issued "
+            "is sent there.",
+            hint=f"It names {names}.",
+        )
+    else:
+        yield from told("server", f"{safe(issuer, 300)}, as the options say", rule="C-AUTH-08", issuer=issuer)
+    found = yield from metadata.of(issuer, revision=revision, named=named)
+    return Found(resource, found, challenge)
+
+
+def _resource(server: str, challenge: Challenge | None, revision: str) -> Flow[Resource | None]:
+    """The protected resource metadata, from the first place that has it (C-AUTH-05 to 07); None where no place has."""
+    said = challenge.parameters.get("resource_metadata", "") if challenge else ""
+    places = urls.resource_places(server)
+    if said:
+        places = [said, *(place for place in places if place != said)]
+    failures: list[FetchFailed] = []
+    fields, own = ACCEPT + version(revision), urls.origin(server)
+    for number, place in enumerate(places, 1):
+        try:
+            urls.secure(place)
+        except ValueError as error:
+            yield from told(
+                "resource", f"“{safe(place, 200)}” is not asked: {error}", ok=False, rule="C-AUTH-13",
+                fix="`resource_metadata` should be an https URL.",
+            )  # fmt: skip
+            continue
+        try:
+            named = urls.origin(place) == own
+            answer = yield from fetch(Fetch("GET", place, fields, what="the protected resource metadata", named=named))
+        except FetchFailed as error:
+            failures.append(error)
+            yield from told("resource", error.message, ok=False, rule="C-AUTH-06", url=place)
+            continue
+        values = documents.parsed(answer.body) if answer.status == 200 else None
+        # Servers exist that answer any path with 200 and some JSON.
+        if values is None or not ("resource" in values or "authorization_servers" in values):
+            why = documents.described(answer) if values is None else "no metadata, but another JSON object"
+            yield from told(
+                "resource", f"{number} of {len(places)}: {why}", ok=not (said and number == 1), rule="C-AUTH-06",
+                url=place, status=answer.status,
+            )  # fmt: skip
+            continue
+        return (yield from _read_resource(values, answer, place, server, number, len(places)))
+    if len(failures) == len(places):
+        raise failures[0]
+    if said:
+        # A server that names a place for it is none of 2025-03-26, whose default endpoints would be guesses.
+        raise AuthorizationNeeded(
+            f"The server says that its protected resource metadata is at “{safe(said, 200)}”, but there is none, "
+            "nor in the well-known places.",
+            hint="Name the authorization server's issuer with --auth-server, if you know it.",
+        )
+    yield from told(
+        "resource", "The server has no protected resource metadata", ok=False, rule="C-AUTH-05",
+        fix=f"The server should publish it at {places[-1]}, and name its URL in the challenge.",
+    )  # fmt: skip
+    return None
+
+
+def _read_resource(
+    values: Mapping[str, Any], answer: Fetched, place: str, server: str, number: int, of: int
+) -> Flow[Resource]:
+    facts = {"url": place, "status": answer.status, **shown(answer, values)}
+    document = Document(
+        values, "The protected resource metadata",
+        hint=f"It was read from {safe(place, 200)}; it is described in RFC 9728 section 2.",
+    )  # fmt: skip
+    try:
+        found = Resource(
+            document.needed("resource", longest=urls.LONGEST),
+            tuple(dict.fromkeys(document.texts("authorization_servers") or ())),
+            document.scopes("scopes_supported"),
+            document.flag("dpop_bound_access_tokens_required"),
+            place,
+        )
+        if not urls.covers(found.resource, server):
+            raise AuthorizationNeeded(
+                f"The protected resource metadata is about “{safe(found.resource, 200)}”, not about this server, "
+                f"{safe(server, 200)}: nothing from it is used.",
+                hint="Its “resource” must be the URL of the MCP server (RFC 9728 section 3.3).",
+            )
+    except AuthorizationNeeded as error:
+        yield from told(
+            "resource", error.message, ok=False, rule="C-AUTH-07", **facts,
+            fix=f"“resource” should be “{safe(urls.canonical(server), 200)}”.",
+        )  # fmt: skip
+        raise
+    yield from told(
+        "resource", f"{number} of {of}: it names this server, as {safe(found.resource, 200)}", rule="C-AUTH-06", **facts
+    )
+    return found
+
+
+def _chosen(resource: Resource) -> Flow[str]:
+    """One of the authorization servers that the resource names (C-AUTH-08)."""
+    issuers = resource.issuers
+    if not issuers:
+        yield from told(
+            "server", "The protected resource metadata names no authorization server", ok=False, rule="C-AUTH-05",
+            fix="“authorization_servers” should be a list of at least one issuer.",
+        )  # fmt: skip
+        raise AuthorizationNeeded(
+            "The protected resource metadata names no authorization server.",
+            hint="If you know it, name its issuer with --auth-server.",
+        )
+    issuer = issuers[0]
+    if len(issuers) > 1:
+        answer = yield Choose(issuers)
+        assert isinstance(answer, str)
+        issuer = answer
+    place = f"{issuers.index(issuer) + 1} of {len(issuers)}"
+    yield from told("server", f"{safe(issuer, 300)}, {place}", rule="C-AUTH-08", issuer=issuer, issuers=list(issuers))
+    return issuer

@@ -1,0 +1,154 @@
+"""JSON documents of strangers: read with a limit, and each value taken for what it must be, or refused by its name."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from inspector.auth import urls
+from inspector.auth.actions import Fetched
+from inspector.errors import AuthorizationNeeded
+from inspector.text import safe
+
+LARGEST = 1 << 20
+"""Bytes of a document, above which it is not read."""
+
+MOST = 500
+"""Entries of a list in a document."""
+
+_SCOPE = re.compile(r"[!#-\[\]-~]{1,256}\Z")
+_KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+
+
+class Unusable(AuthorizationNeeded):
+    """A document, or one of its values, is not what it must be."""
+
+
+def parsed(body: bytes) -> dict[str, Any] | None:
+    """The JSON object that a body is; None for anything else, however it is broken."""
+    if len(body) > LARGEST:
+        return None
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def described(answer: Fetched) -> str:
+    """What an answer without a usable document is, in a few words: “status 404”, “a page of HTML”."""
+    if answer.status != 200:
+        return f"status {answer.status}"
+    if len(answer.body) > LARGEST:
+        return f"a document of {len(answer.body)} bytes"
+    if not answer.body.strip():
+        return "an empty body"
+    if answer.body.lstrip()[:1] == b"<":
+        return "a page of HTML, not JSON"
+    return "no JSON object"
+
+
+def error_of(values: Mapping[str, object] | None) -> tuple[str, str]:
+    """The `error` and the `error_description` of an OAuth answer, safe to show; empty where there are none."""
+    code, why = (values or {}).get("error"), (values or {}).get("error_description")
+    return safe(code, 60) if isinstance(code, str) else "", safe(why, 200) if isinstance(why, str) else ""
+
+
+class Document:
+    """One JSON object of a stranger. `what` is its name in a sentence: “The protected resource metadata”."""
+
+    def __init__(self, values: Mapping[str, Any], what: str, *, hint: str = "") -> None:
+        self.values = values
+        self.what = what
+        self._hint = hint
+
+    def text(self, name: str, *, longest: int = 8192) -> str:
+        """The text under `name`; empty where there is none."""
+        value = self.values.get(name)
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            raise self.refused(name, f"is {_kind(value)}, not a text")
+        if len(value) > longest:
+            raise self.refused(name, f"is {len(value)} characters long")
+        return value
+
+    def needed(self, name: str, *, longest: int = 8192) -> str:
+        """The text under `name`, which must be there."""
+        value = self.text(name, longest=longest)
+        if not value:
+            raise self.refused(name, "is missing" if name not in self.values else "is empty")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...] | None:
+        """The list of texts under `name`; None where there is none."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, list):
+            raise self.refused(name, f"is {_kind(value)}, not a list of texts")
+        if len(value) > MOST:
+            raise self.refused(name, f"has {len(value)} entries")
+        for entry in value:
+            if not isinstance(entry, str):
+                raise self.refused(name, f"has {_kind(entry)} in it, not only texts")
+            if len(entry) > urls.LONGEST:
+                raise self.refused(name, f"has an entry of {len(entry)} characters")
+        return tuple(value)
+
+    def scopes(self, name: str) -> tuple[str, ...] | None:
+        """The list of scopes under `name` (RFC 6749 section 3.3); None where there is none."""
+        found = self.texts(name)
+        for entry in found or ():
+            if not is_scope(entry):
+                raise self.refused(name, f"has “{safe(entry, 60)}” in it, which is no scope")
+        return found
+
+    def flag(self, name: str) -> bool:
+        """Whether `name` is true; false where it is not there."""
+        value = self.values.get(name)
+        if value is None:
+            return False
+        if not isinstance(value, bool):
+            raise self.refused(name, f"is {_kind(value)}, not true or false")
+        return value
+
+    def seconds(self, name: str) -> float | None:
+        """The number of seconds under `name`, not negative; None where there is none."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self.refused(name, f"is {_kind(value)}, not a number of seconds")
+        if value < 0:
+            raise self.refused(name, "is negative")
+        if not math.isfinite(value) or value > 1e11:
+            raise self.refused(name, "is no time that can be meant")
+        return float(value)
+
+    def endpoint(self, name: str, *, needed: bool = False) -> str:
+        """The URL under `name`, as it is written: https, or http on this machine (C-AUTH-13, C-SEC-01)."""
+        value = self.needed(name) if needed else self.text(name)
+        if value:
+            try:
+                urls.secure(value)
+            except ValueError as error:
+                shown = safe(value, 120)
+                raise self.refused(name, f"is “{shown}”, to which nothing may be sent: {error}") from None
+        return value
+
+    def refused(self, name: str, why: str) -> Unusable:
+        """What to raise for the value under `name`."""
+        return Unusable(f"{self.what} cannot be used: its “{name}” {why}.", hint=self._hint)
+
+
+def is_scope(text: str) -> bool:
+    """Whether a text is one scope (RFC 6749 section 3.3), and not an absurd one."""
+    return _SCOPE.match(text) is not None
+
+
+def _kind(value: object) -> str:
+    return _KINDS.get(type(value), "a number")

@@ -1,0 +1,197 @@
+"""The metadata of an authorization server: where it is looked for, and what makes it unusable.
+
+Source: 2026-07-28/basic/authorization/authorization-server-discovery; RFC 8414, RFC 9207 section 3, and 2025-03-26 for
+servers that have none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.auth import documents, urls
+from inspector.auth.actions import Fetch, Fetched, FetchFailed, Flow, fetch, told
+from inspector.auth.documents import Document, Unusable
+from inspector.errors import AuthorizationNeeded
+from inspector.text import safe
+
+ACCEPT = (("Accept", "application/json"),)
+
+SHOWN = 1 << 14
+"""Bytes of a document that are told along with the step."""
+
+_REVISION = re.compile(r"\d{4}-\d\d-\d\d\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What an authorization server's metadata says (RFC 8414 section 2)."""
+
+    issuer: str
+    """As it is written: it is compared character by character with everything that claims to be it."""
+    token_endpoint: str
+    authorization_endpoint: str = ""
+    registration_endpoint: str = ""
+    revocation_endpoint: str = ""
+    device_endpoint: str = ""
+    scopes: tuple[str, ...] | None = None
+    methods: tuple[str, ...] | None = None
+    """How clients may authenticate at the token endpoint."""
+    signing: tuple[str, ...] | None = None
+    """Algorithms for the signatures of `private_key_jwt`."""
+    challenge_methods: tuple[str, ...] | None = None
+    grants: tuple[str, ...] | None = None
+    names_itself: bool = False
+    """It says that it puts `iss` into every answer (RFC 9207 section 3)."""
+    takes_documents: bool = False
+    """It takes the URL of a client id metadata document for a client id (C-AUTH-15)."""
+    dpop: tuple[str, ...] = ()
+    """Algorithms for DPoP proofs (RFC 9449 section 5.1)."""
+    place: str = ""
+    """Where it was found; empty: nowhere, its endpoints are those of C-AUTH-35."""
+    named: bool = False
+    """The person gave its issuer, not a server."""
+
+    def is_named(self, url: str) -> bool:
+        """Whether a URL of it may be taken as given by the person, too: it has the origin of the issuer they named."""
+        return self.named and urls.origin(url) == urls.origin(self.issuer)
+
+
+def of(issuer: str, *, revision: str = "", named: bool = False) -> Flow[Server]:
+    """The metadata of the authorization server `issuer`, from the first place that has it (C-AUTH-09, C-AUTH-10).
+
+    `named`: the person gave the issuer, not a server.
+    """
+    try:
+        if urls.secure(issuer).query:
+            raise ValueError("it has a query")
+        places = urls.server_places(issuer)
+    except ValueError as error:
+        yield from told(
+            "server", f"“{safe(issuer, 200)}” is no issuer: {error}", ok=False, rule="C-AUTH-13",
+            fix="An issuer is an https URL without query and fragment (RFC 8414 section 2).",
+        )  # fmt: skip
+        raise AuthorizationNeeded(
+            f"“{safe(issuer, 200)}” cannot be an authorization server: {error}.",
+            hint="An issuer is an https URL without query and fragment; http only on this machine.",
+        ) from None
+    found, failures = yield from _first(places, issuer, revision, named)
+    if found is not None:
+        return found
+    if len(failures) == len(places):
+        raise failures[0]
+    yield from told(
+        "metadata", f"None of {len(places)} places has the metadata", ok=False, rule="C-AUTH-09", places=places,
+        fix=f"The authorization server should publish it at {places[0]}.",
+    )  # fmt: skip
+    raise AuthorizationNeeded(
+        f"The authorization server {safe(issuer, 200)} has no metadata in any of its {len(places)} places.",
+        hint=f"It should be at {safe(places[0], 300)}",
+    )
+
+
+def _first(places: list[str], issuer: str, revision: str, named: bool) -> Flow[tuple[Server | None, list[FetchFailed]]]:
+    """The first of the places that has the metadata of `issuer`, and which places did not answer at all."""
+    failures: list[FetchFailed] = []
+    what = "the authorization server's metadata"
+    for number, place in enumerate(places, 1):
+        try:
+            answer = yield from fetch(Fetch("GET", place, ACCEPT + version(revision), what=what, named=named))
+        except FetchFailed as error:
+            failures.append(error)
+            yield from told("metadata", error.message, ok=False, rule="C-AUTH-09", url=place)
+            continue
+        values = documents.parsed(answer.body) if answer.status == 200 else None
+        if values is None or not ("issuer" in values or "token_endpoint" in values):
+            why = documents.described(answer) if values is None else "no metadata, but another JSON object"
+            yield from told(
+                "metadata", f"{number} of {len(places)}: {why}", rule="C-AUTH-09", url=place, status=answer.status
+            )
+            continue
+        return (yield from _read(values, answer, place, issuer, f"{number} of {len(places)} places", named)), failures
+    return None, failures
+
+
+def _read(values: Mapping[str, Any], answer: Fetched, place: str, issuer: str, which: str, given: bool) -> Flow[Server]:
+    facts = {"url": place, "status": answer.status, **shown(answer, values)}
+    hint = f"It was read from {safe(place, 200)}; it is described in RFC 8414 section 2."
+    document = Document(values, "The authorization server's metadata", hint=hint)
+    try:
+        named = document.needed("issuer", longest=urls.LONGEST)
+        found = None if named != issuer else _server(document, issuer, place, given)
+    except Unusable as error:
+        yield from told("metadata", error.message, ok=False, rule="C-AUTH-13", **facts, fix=error.hint)
+        raise
+    yield from told("metadata", f"{which}: {safe(place, 200)}", rule="C-AUTH-09", **facts)
+    if found is None:
+        yield from told(
+            "issuer", f"The document says “{safe(named, 200)}”, not “{safe(issuer, 200)}”", ok=False, rule="C-AUTH-10",
+            expected=issuer, found=named,
+            fix="The two must be equal, character by character: publish the issuer as the protected resource metadata "
+            "names it, or name it there as it is published.",
+        )  # fmt: skip
+        raise AuthorizationNeeded(
+            f"The metadata was fetched for the issuer “{safe(issuer, 200)}”, but says that it is of "
+            f"“{safe(named, 200)}”: nothing from it is used.",
+            hint="The two must be equal, character by character (RFC 8414 section 3.3).",
+        )
+    yield from told("issuer", f"{safe(issuer, 200)}, as it should be", rule="C-AUTH-10")
+    return found
+
+
+def _server(document: Document, issuer: str, place: str, named: bool) -> Server:
+    return Server(
+        issuer,
+        document.endpoint("token_endpoint", needed=True),
+        document.endpoint("authorization_endpoint"),
+        document.endpoint("registration_endpoint"),
+        document.endpoint("revocation_endpoint"),
+        document.endpoint("device_authorization_endpoint"),
+        document.scopes("scopes_supported"),
+        document.texts("token_endpoint_auth_methods_supported"),
+        document.texts("token_endpoint_auth_signing_alg_values_supported"),
+        document.texts("code_challenge_methods_supported"),
+        document.texts("grant_types_supported"),
+        document.flag("authorization_response_iss_parameter_supported"),
+        document.flag("client_id_metadata_document_supported"),
+        document.texts("dpop_signing_alg_values_supported") or (),
+        place,
+        named,
+    )
+
+
+def as_of_2025_03_26(server: str, revision: str) -> Flow[Server]:
+    """The server's own origin as its authorization server: its metadata, else its default endpoints (C-AUTH-35).
+
+    Only where there is no protected resource metadata at all (C-AUTH-36). The origin is no issuer that anybody named,
+    so a document there may call itself by the origin with a slash, too.
+    """
+    base = urls.origin(server)
+    yield from told("server", f"{base}, the server's own origin, as in 2025-03-26", rule="C-AUTH-35", issuer=base)
+    place = f"{base}/.well-known/oauth-authorization-server"
+    what = "the authorization server's metadata"
+    answer = yield from fetch(Fetch("GET", place, ACCEPT + version(revision), what=what, named=True))
+    values = documents.parsed(answer.body) if answer.status == 200 else None
+    if values is not None and ("issuer" in values or "token_endpoint" in values):
+        named = values.get("issuer")
+        issuer = named if named in (base, base + "/") else base
+        return (yield from _read(values, answer, place, issuer, "1 of 1 places", True))
+    yield from told(
+        "metadata", f"1 of 1: {documents.described(answer)}: the default endpoints are used", rule="C-AUTH-35",
+        url=place, status=answer.status,
+    )  # fmt: skip
+    return Server(
+        base, f"{base}/token", f"{base}/authorize", f"{base}/register", challenge_methods=("S256",), named=True
+    )
+
+
+def version(revision: str) -> tuple[tuple[str, str], ...]:
+    """The `MCP-Protocol-Version` field for a revision; nothing for what is none (C-AUTH-11)."""
+    return (("MCP-Protocol-Version", revision),) if _REVISION.match(revision) else ()
+
+
+def shown(answer: Fetched, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The document as a fact of the step, where it is not too large to be shown."""
+    return {"document": dict(values)} if len(answer.body) <= SHOWN else {"bytes": len(answer.body)}

@@ -1,0 +1,185 @@
+"""Who we are to an authorization server: the client that asks (2026-07-28/basic/authorization/client-registration).
+
+In this order: a client that was given, the URL of a client id metadata document, one that was registered before, one
+that is registered now, one that the person types (C-AUTH-14). Each belongs to one issuer (C-AUTH-17).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from inspector.auth import documents, urls
+from inspector.auth.actions import AskClient, Fetch, Flow, KeepClient, Secret, StoredClient, fetch, told
+from inspector.auth.documents import Document
+from inspector.auth.metadata import Server
+from inspector.auth.options import AuthOptions
+from inspector.auth.values import METHODS, Client, Method
+from inspector.errors import AuthorizationNeeded
+from inspector.text import safe
+
+NAME = "Inspector"
+"""What authorization servers show the person as the name of the client."""
+
+_PRINTABLE = re.compile(r"[ -~]+\Z")
+
+
+def given(server: Server, options: AuthOptions) -> Flow[Client | None]:
+    """The client of the options: its id, or the URL of its document where the server takes those; None for neither."""
+    if options.client_id:
+        of = options.client_issuer
+        if of and of != server.issuer:
+            yield from told(
+                "registration", f"The client is registered with {safe(of, 200)}, not with this server", ok=False,
+                rule="C-AUTH-17", expected=of, found=server.issuer, fix="Register a client with this server, too.",
+            )  # fmt: skip
+            raise AuthorizationNeeded(
+                f"The client {safe(options.client_id, 100)} is registered with {safe(of, 200)}, but the server sends "
+                f"to {safe(server.issuer, 200)}: it is not used there.",
+                hint="Give a client that is registered with it, or none.",
+            )
+        if options.client_secret:
+            yield Secret(options.client_secret)
+        yield from told(
+            "registration", f"{safe(options.client_id, 200)}, as the options say", rule="C-AUTH-14",
+            client_id=options.client_id,
+        )  # fmt: skip
+        return Client(options.client_id, options.client_secret, "private_key_jwt" if options.client_key else "")
+    url = options.client_metadata_url
+    if not (url and server.takes_documents):
+        return None
+    try:
+        where = urls.parts(url)
+        if where.scheme != "https" or where.path in ("", "/") or where.fragment:
+            raise ValueError("it is no https URL with a path")
+    except ValueError as error:
+        raise AuthorizationNeeded(
+            f"“{safe(url, 200)}” cannot be a client id: {error}.",
+            hint="A client id metadata document has an https URL with a path (C-AUTH-15).",
+        ) from None
+    yield from told("registration", f"The URL of a document: {safe(url, 200)}", rule="C-AUTH-15", client_id=url)
+    return Client(url, "", "private_key_jwt" if options.client_key else "none", "document")
+
+
+def stored(server: Server, now: float) -> Flow[Client | None]:
+    """The client that was registered with this issuer before, if its secret has not ended (C-AUTH-17)."""
+    client = yield StoredClient(server.issuer)
+    if not isinstance(client, Client):
+        return None
+    if client.client_secret:
+        yield Secret(client.client_secret)
+    if client.expires_at and client.expires_at <= now:
+        yield KeepClient(server.issuer, None)
+        yield from told("registration", "The client of the last time has ended", rule="RFC 7591 section 3.2.1")
+        return None
+    return client
+
+
+def register(server: Server, redirect_uri: str, scope: tuple[str, ...] | None) -> Flow[Client]:
+    """Register a client now (RFC 7591). Raises `AuthorizationNeeded` where the server refuses or answers otherwise.
+
+    The application type is `native`: the redirect URI is on this machine (C-AUTH-16).
+    """
+    asked = _preferred(server.methods)
+    wanted = {
+        "client_name": NAME,
+        "redirect_uris": [redirect_uri],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": asked,
+        "application_type": "native",
+    }
+    if server.grants is not None and server.device_endpoint and DEVICE in server.grants:
+        wanted["grant_types"] = ["authorization_code", "refresh_token", DEVICE]
+    if scope:
+        wanted["scope"] = " ".join(scope)
+    fields = (("Content-Type", "application/json"), ("Accept", "application/json"))
+    url = server.registration_endpoint
+    answer = yield from fetch(
+        Fetch("POST", url, fields, json.dumps(wanted).encode(), what="the registration", named=server.is_named(url))
+    )
+    values = documents.parsed(answer.body)
+    try:
+        if answer.status not in (200, 201) or values is None or "error" in values:
+            raise _refused(server, answer.status, values, redirect_uri)
+        document = Document(values, "The registration's answer", hint="It is described in RFC 7591 section 3.2.1.")
+        for secret in ("client_secret", "registration_access_token"):
+            if document.text(secret):
+                yield Secret(document.text(secret))
+        client = _client(document, asked, server.methods, redirect_uri)
+    except AuthorizationNeeded as error:
+        yield from told(
+            "registration", error.message, ok=False, rule="C-AUTH-16", url=url, status=answer.status,
+            redirect_uri=redirect_uri, fix=error.hint,
+        )  # fmt: skip
+        raise
+    yield from told(
+        "registration", f"Registered now as {safe(client.client_id, 100)}", rule="C-AUTH-14", url=url,
+        status=answer.status, client_id=client.client_id, method=client.method, redirect_uri=redirect_uri,
+        application_type="native",
+    )  # fmt: skip
+    yield KeepClient(server.issuer, client)
+    return client
+
+
+def typed(server: Server, redirect_uri: str) -> Flow[Client]:
+    """The client that the person types. Raises `AuthorizationNeeded` where there is none."""
+    client = yield AskClient(server.issuer, redirect_uri)
+    if not isinstance(client, Client) or not client.client_id:
+        yield from told(
+            "registration", "The server registers nobody by itself, and no client is known", ok=False,
+            rule="C-AUTH-14", fix="Give the id of a client that is registered with it.",
+        )  # fmt: skip
+        raise AuthorizationNeeded(
+            f"The authorization server {safe(server.issuer, 200)} registers no clients by itself, and none is known.",
+            hint=f"Register one there, with the redirect URI {redirect_uri}, and give its id with --client-id.",
+        )
+    if client.client_secret:
+        yield Secret(client.client_secret)
+    yield from told("registration", f"{safe(client.client_id, 200)}, as typed", rule="C-AUTH-14")
+    yield KeepClient(server.issuer, client)
+    return client
+
+
+DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
+
+
+def _preferred(offered: tuple[str, ...] | None) -> Method:
+    """The method to ask for: none, as for any program that cannot keep a secret, else what is offered (C-AUTH-19)."""
+    if offered is None or "none" in offered:
+        return "none"
+    ways: tuple[Method, ...] = ("client_secret_basic", "client_secret_post")
+    return next((way for way in ways if way in offered), "none")
+
+
+def _client(document: Document, asked: Method, offered: tuple[str, ...] | None, redirect_uri: str) -> Client:
+    client_id = document.needed("client_id", longest=urls.LONGEST)
+    if not _PRINTABLE.match(client_id):
+        raise document.refused("client_id", "has characters in it that no client id has")
+    redirects = document.texts("redirect_uris")
+    if redirects and redirect_uri not in redirects:
+        raise document.refused("redirect_uris", f"does not have {redirect_uri} in it, but “{safe(redirects[0], 200)}”")
+    secret = document.text("client_secret")
+    said = document.text("token_endpoint_auth_method")
+    method: Method = next((known for known in METHODS if known == said), asked)
+    if said and (said != method or said == "private_key_jwt"):
+        raise document.refused("token_endpoint_auth_method", f"is “{safe(said, 60)}”, which was not asked for")
+    if not said and asked == "none" and secret and offered is None:
+        # Neither the metadata nor the answer says how: what is the rule for both is meant (RFC 7591 section 2).
+        method = "client_secret_basic"
+    if method.startswith("client_secret") and not secret:
+        raise document.refused("client_secret", f"is missing, though the method is {method}")
+    ends = document.seconds("client_secret_expires_at") or 0
+    return Client(client_id, secret, method, "registered", redirect_uri, ends)
+
+
+def _refused(server: Server, status: int, values: dict[str, object] | None, redirect_uri: str) -> AuthorizationNeeded:
+    code, why = documents.error_of(values)
+    said = f" with “{code}”" + (f": {why}" if why else "") if code else f" with status {status}"
+    if code == "invalid_redirect_uri":
+        hint = f"It does not take {redirect_uri}: name another with --redirect-uri, or a client with --client-id."
+    else:
+        hint = "Register a client by hand, and give its id with --client-id."
+    return AuthorizationNeeded(
+        f"The authorization server {safe(server.issuer, 200)} refused to register a client{said}.", hint=hint
+    )

@@ -1,0 +1,308 @@
+"""The token endpoint: how a client authenticates there, what it answers, refreshing, and giving a token back.
+
+Sources: RFC 6749 sections 2.3, 4.1.3, 5 and 6; RFC 7009; RFC 9449 sections 5 and 8.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+from urllib.parse import quote_plus, urlencode
+
+from inspector.auth import assertions, documents
+from inspector.auth.actions import Fetch, Fetched, Flow, Secret, fetch, told
+from inspector.auth.documents import Document, Unusable
+from inspector.auth.metadata import Server
+from inspector.auth.options import AuthOptions
+from inspector.auth.values import METHODS, Client, Grant, Method
+from inspector.errors import AuthorizationNeeded
+from inspector.text import safe
+
+LONGEST_TOKEN = 1 << 16
+"""Characters of a token: a longer one is sent in no header field."""
+
+SHORTEST_SECRET = 8
+"""Characters of a value that is cut out of what a server says of it."""
+
+SKEW = 60
+"""Seconds by which two clocks may differ before anybody is told."""
+
+_TOKEN = re.compile(r"[!-~]+\Z")
+_NONCE = re.compile(r"[!-~]{1,1024}\Z")
+
+
+class TokenRefused(AuthorizationNeeded):
+    """The token endpoint answered with an error. `error` is its code (RFC 6749 section 5.2), empty for none."""
+
+    def __init__(self, message: str, *, hint: str = "", error: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.error = error
+
+
+@dataclass(slots=True)
+class Means:
+    """What every request to a token endpoint is made with."""
+
+    now: Callable[[], float]
+    """The time in seconds since 1970."""
+    options: AuthOptions = field(default_factory=AuthOptions)
+    nonces: dict[str, str] = field(default_factory=dict)
+    """The last DPoP nonce of each server, by origin."""
+
+    def learn_nonce(self, url: str, fields: tuple[tuple[str, str], ...] | list[tuple[str, str]]) -> bool:
+        """Take the `DPoP-Nonce` of an answer, if it has one; whether it is another than before (RFC 9449 section 8)."""
+        given = [value for name, value in fields if name.lower() == "dpop-nonce"]
+        if len(given) != 1 or not _NONCE.match(given[0]):
+            return False
+        where = assertions.nonce_key(url)
+        fresh = self.nonces.get(where) != given[0]
+        self.nonces[where] = given[0]
+        return fresh
+
+
+def method_for(server: Server, client: Client) -> Method:
+    """How the client authenticates at the token endpoint: as registered, else as offered (C-AUTH-19)."""
+    if client.method:
+        return client.method
+    offered = server.methods
+    if not client.client_secret or (offered is not None and not {*offered} - {"none"}):
+        return "none"
+    ways: tuple[Method, ...] = ("client_secret_basic", "client_secret_post")
+    return next((way for way in ways if offered is None or way in offered), "client_secret_basic")
+
+
+def ask(
+    server: Server, client: Client, asked: Mapping[str, str], means: Means, *, key: str = "", what: str = "the token"
+) -> Flow[Document]:
+    """Send one request to the token endpoint, and once more where it gives a nonce; returns its answer.
+
+    `key`: the key to which the token shall be bound. Raises `TokenRefused` for an error, whatever its status.
+    """
+    url = server.token_endpoint
+    for attempt in (1, 2):
+        fields, body = yield from _authenticated(server, client, asked, means)
+        if key:
+            nonce = means.nonces.get(assertions.nonce_key(url), "")
+            fields += (("DPoP", assertions.proof(key, "POST", url, means.now(), nonce=nonce)),)
+        answer = yield from fetch(Fetch("POST", url, fields, body, what=what, named=server.is_named(url)))
+        values = documents.parsed(answer.body)
+        code, _ = documents.error_of(values)
+        fresh = means.learn_nonce(url, answer.fields)
+        if not (key and fresh and code == "use_dpop_nonce" and attempt == 1):
+            break
+        yield from told("token", "The server wants its nonce in the proof", rule="RFC 9449 section 8", url=url)
+    if answer.status != 200 or values is None or "error" in values:
+        raise _refused(server, answer, values, what, means.now(), {*asked.values(), client.client_secret})
+    return Document(values, f"The answer to the request for {what}", hint="It is described in RFC 6749 section 5.1.")
+
+
+def granted(
+    document: Document, server: Server, client: Client, means: Means, *, mcp_server: str, resource: str,
+    asked: tuple[str, ...] | None, kind: str, key: str = "",
+) -> Flow[Grant]:  # fmt: skip
+    """Make a grant of a token endpoint's answer (RFC 6749 section 5.1). Raises `Unusable` by the name of the value."""
+    for name in ("access_token", "refresh_token", "id_token"):
+        if isinstance(value := document.values.get(name), str):
+            yield Secret(value)
+    token = _token(document, "access_token", needed=True)
+    said = document.needed("token_type", longest=100)
+    types: dict[str, Literal["Bearer", "DPoP"]] = {"bearer": "Bearer", "dpop": "DPoP"}
+    token_type = types.get(said.lower())
+    if token_type is None or (token_type == "DPoP" and not key):
+        raise document.refused("token_type", f"is “{safe(said, 60)}”, which cannot be used")
+    lifetime = document.seconds("expires_in")
+    scope = document.text("scope").split()
+    for each in scope:
+        if not documents.is_scope(each):
+            raise document.refused("scope", f"has “{safe(each, 60)}” in it, which is no scope")
+    if key and token_type == "DPoP":
+        yield Secret(key)
+    grant = Grant(
+        server=mcp_server,
+        issuer=server.issuer,
+        resource=resource,
+        access_token=token,
+        token_type=token_type,
+        issued_at=means.now(),
+        expires_at=0 if lifetime is None else means.now() + lifetime,
+        scope=tuple(dict.fromkeys(scope)) if "scope" in document.values else asked or (),
+        asked=asked or (),
+        refresh_token=_token(document, "refresh_token"),
+        client=client,
+        token_endpoint=server.token_endpoint,
+        revocation_endpoint=server.revocation_endpoint,
+        methods=server.methods or (),
+        kind=kind,
+        key=key if token_type == "DPoP" else "",
+    )
+    yield from _told_of(grant, lifetime, asked)
+    return grant
+
+
+def refresh(grant: Grant, means: Means) -> Flow[Grant]:
+    """Take a new token for the refresh token; one that came along takes its place (C-AUTH-32).
+
+    Raises `TokenRefused`: with `invalid_grant`, the refresh token is good for nothing any more.
+    """
+    server = server_of(grant)
+    asked = {"grant_type": "refresh_token", "refresh_token": grant.refresh_token, "resource": grant.resource}
+    try:
+        document = yield from ask(server, grant.client, asked, means, key=grant.key, what="a new token")
+        fresh = yield from granted(
+            document, server, grant.client, means, mcp_server=grant.server, resource=grant.resource,
+            asked=grant.asked, kind=grant.kind, key=grant.key,
+        )  # fmt: skip
+    except (TokenRefused, Unusable) as error:
+        yield from told("refresh", error.message, ok=False, rule="C-AUTH-32", url=server.token_endpoint)
+        raise
+    if "scope" not in document.values:
+        fresh = replace(fresh, scope=grant.scope)
+    if not fresh.refresh_token:
+        fresh = replace(fresh, refresh_token=grant.refresh_token)
+    yield from told(
+        "refresh", "Renewed without the browser", rule="C-AUTH-32", url=server.token_endpoint,
+        rotated=fresh.refresh_token != grant.refresh_token,
+    )  # fmt: skip
+    return fresh
+
+
+def revoke(grant: Grant, means: Means) -> Flow[bool]:
+    """Give the tokens back, where the authorization server takes them (RFC 7009); whether it took them."""
+    if not grant.revocation_endpoint:
+        yield from told("revoke", "The authorization server takes no tokens back", rule="RFC 7009")
+        return False
+    server = replace(server_of(grant), token_endpoint=grant.revocation_endpoint)
+    done = True
+    for hint, token in (("refresh_token", grant.refresh_token), ("access_token", grant.access_token)):
+        if not token:
+            continue
+        try:
+            asked = {"token": token, "token_type_hint": hint}
+            fields, body = yield from _authenticated(server, grant.client, asked, means)
+            answer = yield from fetch(Fetch("POST", grant.revocation_endpoint, fields, body, what="the revocation"))
+        except AuthorizationNeeded as error:
+            yield from told("revoke", error.message, ok=False, rule="RFC 7009")
+            return False
+        ok = answer.status == 200
+        done = done and ok
+        text = f"The {hint.replace('_', ' ')} was {'taken' if ok else 'not taken'} back"
+        yield from told("revoke", text, ok=ok, rule="RFC 7009", url=grant.revocation_endpoint, status=answer.status)
+    return done
+
+
+def server_of(grant: Grant) -> Server:
+    """What is known of an authorization server from a grant alone."""
+    return Server(
+        grant.issuer, grant.token_endpoint, revocation_endpoint=grant.revocation_endpoint, methods=grant.methods or None
+    )
+
+
+def _authenticated(
+    server: Server, client: Client, asked: Mapping[str, str], means: Means
+) -> Flow[tuple[tuple[tuple[str, str], ...], bytes]]:
+    """Header fields and body of a request by which the client says who it is (RFC 6749 section 2.3)."""
+    fields: list[tuple[str, str]] = [
+        ("Content-Type", "application/x-www-form-urlencoded"),
+        ("Accept", "application/json"),
+    ]
+    form = dict(asked)
+    method = method_for(server, client)
+    assert method in METHODS
+    if method == "client_secret_basic":
+        pair = f"{quote_plus(client.client_id)}:{quote_plus(client.client_secret)}"
+        credential = base64.b64encode(pair.encode()).decode()
+        yield Secret(credential)
+        fields.append(("Authorization", f"Basic {credential}"))
+    elif client.client_id:
+        form["client_id"] = client.client_id
+    if method == "client_secret_post":
+        form["client_secret"] = client.client_secret
+    elif method == "private_key_jwt":
+        form["client_assertion_type"] = assertions.ASSERTION_TYPE
+        form["client_assertion"] = yield from _assertion(server, client, means)
+    return tuple(fields), urlencode(form).encode()
+
+
+def _assertion(server: Server, client: Client, means: Means) -> Flow[str]:
+    options = means.options
+    if not options.client_key:
+        raise AuthorizationNeeded(
+            f"The client {safe(client.client_id, 100)} authenticates with a key, and none is given.",
+            hint="Name the file with its private key with --client-key.",
+        )
+    assertion = assertions.client_assertion(
+        client.client_id, server.issuer, options.client_key, options.client_key_alg, options.client_key_id,
+        server.signing, means.now(),
+    )  # fmt: skip
+    yield Secret(assertion)
+    return assertion
+
+
+def _token(document: Document, name: str, *, needed: bool = False) -> str:
+    token = document.needed(name, longest=LONGEST_TOKEN) if needed else document.text(name, longest=LONGEST_TOKEN)
+    if token and not _TOKEN.match(token):
+        raise document.refused(name, "has characters in it that no token has")
+    return token
+
+
+def _told_of(grant: Grant, lifetime: float | None, asked: tuple[str, ...] | None) -> Flow[None]:
+    ends = "its end is not told" if lifetime is None else f"for {lifetime:.0f} s"
+    renewed = "can be renewed" if grant.refresh_token else "cannot be renewed"
+    missing = [each for each in asked or () if each not in grant.scope]
+    claims = assertions.claims_of(grant.access_token) or {}
+    yield from told(
+        "token", f"A {grant.token_type} token, {ends}, {renewed}", rule="RFC 6749 section 5.1",
+        token_type=grant.token_type, expires_in=lifetime, scope=list(grant.scope), missing=missing,
+        refresh=bool(grant.refresh_token), method=grant.client.method or None, resource=grant.resource,
+        claims={name: claims[name] for name in ("iss", "aud", "exp", "iat", "scope", "scp") if name in claims} or None,
+    )  # fmt: skip
+
+
+def _refused(
+    server: Server, answer: Fetched, values: Mapping[str, Any] | None, what: str, now: float, sent: set[str]
+) -> AuthorizationNeeded:
+    code, why = documents.error_of(values)
+    for value in sent:
+        # A careless server repeats what it was sent, secrets too.
+        why = why.replace(value, "…") if len(value) >= SHORTEST_SECRET else why
+    where = safe(server.issuer, 200)
+    if not code:
+        found = documents.described(answer) if values is None or answer.status != 200 else "an error without a name"
+        return TokenRefused(
+            f"The token endpoint of {where} answered the request for {what} with {found}.",
+            hint="It should answer with a JSON object (RFC 6749 section 5).",
+        )
+    hints = {
+        "invalid_client": "The client is unknown there, or authenticates in another way than it was registered with.",
+        "invalid_target": "The authorization server does not know this MCP server as a resource (RFC 8707 section 2).",
+        "invalid_scope": "Name other scopes with --scope.",
+        "unauthorized_client": "The client may not use this grant there: see --grant.",
+        "unsupported_grant_type": "The authorization server does not know this grant: see --grant.",
+    }
+    off = _skew(answer, now)
+    clock = (
+        f"The clock of this machine is {abs(off):.0f} s {'behind' if off > 0 else 'ahead of'} the server's."
+        if off
+        else ""
+    )
+    return TokenRefused(
+        f"The authorization server {where} refused the request for {what} with “{code}”" + (f": {why}" if why else "."),
+        hint=clock if off else hints.get(code, ""),
+        error=code,
+    )
+
+
+def _skew(answer: Fetched, now: float) -> float:
+    """By how much the server's clock is ahead of ours, in seconds; 0 where that is nothing or not known."""
+    from email.utils import parsedate_to_datetime
+
+    for date in answer.values("date")[:1]:
+        try:
+            off = parsedate_to_datetime(date).timestamp() - now
+        except (ValueError, OverflowError, TypeError):
+            return 0
+        return off if abs(off) > SKEW else 0
+    return 0

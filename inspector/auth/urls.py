@@ -1,0 +1,164 @@
+"""Rules about URLs that a server or a person gave. They are judged in parts and used as they were written.
+
+Nothing here returns a rewritten URL except where a new one is made: what is compared (issuer, `iss`, `resource`) stays
+the text that it was (RFC 3986 section 6.2.1).
+"""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from inspector.text import safe
+
+LONGEST = 2048
+"""Characters of a URL that a document or a header field gives."""
+
+_PORTS = {"http": 80, "https": 443}
+_WRITTEN = re.compile(r"[!-~]+\Z")
+_HOST = re.compile(r"[A-Za-z0-9._-]+\Z")
+_DOTS = re.compile(r"/(?:\.|%2e){1,2}(?=/|\Z)", re.IGNORECASE)
+
+
+class Parts(NamedTuple):
+    """What a URL is made of. Scheme and host are in lower case; path and query are as they were written."""
+
+    scheme: str
+    host: str
+    """A name, an IPv4 address, or an IPv6 address without brackets."""
+    port: int
+    path: str
+    query: str
+    fragment: str
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port, the scheme's own port left out (RFC 6454 section 6.2)."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}" + ("" if _PORTS[self.scheme] == self.port else f":{self.port}")
+
+
+def parts(url: str) -> Parts:
+    """Take apart an absolute http or https URL. Raises ValueError with what is wrong: “it has a space in it”.
+
+    Stricter than a browser: no user, no password, no backslash, no characters that would have to be escaped.
+    """
+    if len(url) > LONGEST:
+        raise ValueError(f"it is {len(url)} characters long")
+    if not _WRITTEN.match(url) or "\\" in url:
+        raise ValueError("it has characters in it that no URL has")
+    try:
+        split = urlsplit(url)
+        port = split.port
+    except ValueError:
+        raise ValueError("it cannot be read") from None
+    scheme = split.scheme.lower()
+    if scheme not in _PORTS:
+        raise ValueError(f"its scheme is “{safe(scheme, 40)}”" if scheme else "it has no scheme")
+    if "@" in split.netloc:
+        raise ValueError("it has a user name in it")
+    host = split.hostname or ""
+    if not host:
+        raise ValueError("it names no host")
+    if ":" in host:
+        try:
+            IPv6Address(host)
+        except ValueError:
+            raise ValueError(f"“{safe(host, 80)}” is no host") from None
+    elif not _HOST.match(host):
+        raise ValueError(f"“{safe(host, 80)}” is no host")
+    if port == 0:
+        raise ValueError("its port is 0")
+    return Parts(scheme, host, port or _PORTS[scheme], split.path, split.query, split.fragment)
+
+
+def origin(url: str) -> str:
+    """The origin of a URL. Raises ValueError."""
+    return parts(url).origin
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine itself. Names other than `localhost` are not looked up."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    address = _address(host)
+    return address is not None and address.is_loopback
+
+
+def secure(url: str) -> Parts:
+    """The parts of a URL to which secrets may go: https, or http on this machine (C-AUTH-13). Raises ValueError."""
+    found = parts(url)
+    if found.scheme != "https" and not is_loopback(found.host):
+        raise ValueError("it is not https, and not on this machine")
+    if found.fragment or url.endswith("#"):
+        raise ValueError("it has a fragment")
+    return found
+
+
+def is_private(host: str) -> bool:
+    """Whether a host, a name or an address, is one that only this machine or its network reaches (C-SEC-02).
+
+    A name is not looked up: whoever connects asks again with the address. Names that never leave a network count.
+    """
+    if is_loopback(host) or host.endswith((".local", ".internal", ".localdomain", ".home.arpa")) or host == "local":
+        return True
+    address = _address(host)
+    return address is not None and not (address.is_global and not address.is_multicast)
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    """The address that a host is; an IPv4 address inside an IPv6 one is taken out. None for a name."""
+    try:
+        address = ip_address(host.strip("[]").partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(address, IPv6Address):
+        return address.ipv4_mapped or address.sixtofour or address
+    return address
+
+
+def canonical(server: str) -> str:
+    """The canonical URI of an MCP server: scheme and host in lower case, no fragment, no lone slash (C-AUTH-21).
+
+    Source: 2026-07-28/basic/authorization, “Canonical Server URI”; RFC 8707 section 2. Raises ValueError.
+    """
+    found = parts(server)
+    path = "" if found.path == "/" and not found.query else found.path
+    return found.origin + path + (f"?{found.query}" if found.query else "")
+
+
+def covers(resource: str, server: str) -> bool:
+    """Whether `resource` names this server, or something that it is part of: same origin, its path or one above.
+
+    C-AUTH-07; RFC 9728 section 3.3, as the conformance suite and the official clients read it.
+    """
+    try:
+        wide, narrow = parts(resource), parts(server)
+    except ValueError:
+        return False
+    if wide.origin != narrow.origin or wide.fragment or _DOTS.search(wide.path) or _DOTS.search(narrow.path):
+        return False
+    if wide.query and wide.query != narrow.query:
+        return False
+    above = wide.path.rstrip("/")
+    return narrow.path == above or narrow.path.startswith(above + "/")
+
+
+def resource_places(server: str) -> list[str]:
+    """The well-known places of a server's protected resource metadata, in order (C-AUTH-06; RFC 9728 section 3.1)."""
+    found = parts(server)
+    root = f"{found.origin}/.well-known/oauth-protected-resource"
+    path = found.path.rstrip("/")
+    return [root + path, root] if path else [root]
+
+
+def server_places(issuer: str) -> list[str]:
+    """The places of an authorization server's metadata, in order (C-AUTH-09; RFC 8414 sections 3.1 and 5)."""
+    found = parts(issuer)
+    path = found.path.rstrip("/")
+    oauth, openid = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
+    if not path:
+        return [found.origin + oauth, found.origin + openid]
+    return [found.origin + oauth + path, found.origin + openid + path, found.origin + path + openid]
