@@ -117,10 +117,25 @@ async def test_a_log_level_is_chosen() -> None:
 async def test_subscriptions_are_listed_with_their_updates() -> None:
     async with on_demo() as (app, pilot):
         assert isinstance(app.session, Session)
-        await app.session.subscribe("demo://clock")
+        await app.session.subscribe("demo://readme")
         await pilot.press("6")
         await shows(app, pilot, "Subscriptions")
-        assert "demo://clock" in screen_text(app)
+        await shows(app, pilot, "demo://readme  no update yet")
+        n = len(app.session.journal)
+        app.session.subscriptions.updated("demo://readme", n)
+        clock = app.session.journal.clock(app.session.journal.index.times[n - 1])
+        await shows(app, pilot, "demo://readme  1 update")
+        await shows(app, pilot, f"{clock:%H:%M:%S}")
+
+
+async def test_what_the_server_will_not_tell_of_is_said() -> None:
+    async with on_demo() as (app, pilot):
+        assert isinstance(app.session, Session)
+        app.session.subscriptions.refused = ["promptsListChanged"]
+        app.session.changes.bump("subscriptions")
+        await pilot.press("6")
+        await shows(app, pilot, "promptsListChanged")
+        await shows(app, pilot, "does not agree")
 
 
 async def test_of_a_recording_nothing_can_be_connected_anew() -> None:

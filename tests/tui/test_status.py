@@ -40,6 +40,13 @@ async def test_the_header_says_who_and_how_it_fares():
     assert line.endswith("  stdio  2025-11-25 legacy   ● connected   ● rec 1,204   12 ms")
 
 
+async def test_how_the_era_was_found_out_is_the_first_to_go():
+    line = await header(160, how="it answered server/discover")
+    assert line.endswith("  stdio  2025-11-25 legacy  it answered server/discover   ● connected   ● rec 1,204   12 ms")
+    assert "discover" not in await header(120, how="it answered server/discover")
+    assert "2025-11-25 legacy" in await header(120, how="it answered server/discover")
+
+
 @pytest.mark.parametrize(
     ("width", "words"),
     [
