@@ -208,7 +208,9 @@ class Negotiation:
                     await answered
                     return None
                 now, unread = loop.time(), transport.unread()
-                if unread is None:
+                if call.paused:  # Somebody is logging in.
+                    began, silent = now, False
+                elif unread is None:
                     silent = now - began > min(BLIND_LIMIT, self.options.timeout)
                 else:
                     if unread == 0 and read_at is None:

@@ -165,6 +165,11 @@ class Call:
             self.ceiling += paused
 
     @property
+    def paused(self) -> bool:
+        """Whether the clock stands still."""
+        return self._paused_at is not None
+
+    @property
     def due(self) -> float:
         """When, on the loop's clock, it times out unless there is progress; while the clock stands still, later."""
         if self._paused_at is not None:

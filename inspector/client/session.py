@@ -350,6 +350,14 @@ class Session:
             self.journal.record_life("", "lost", error=error.as_json())
             self._set_phase("lost")
 
+    def on_asking(self, begun: bool) -> None:
+        """While somebody is asked to authorize, the clocks of all requests stand still."""
+        for call in self.pending.calls():
+            if begun:
+                call.pause()
+            elif not any(call in self._calls_around(question) for question in self.inbox.open()):
+                call.resume()
+
     def _end_requests(self, error: InspectorError) -> None:
         for call in self.pending.calls():
             self.journal.record_life("", "lost", **{"for": call.n})

@@ -23,6 +23,9 @@ class Listener(Protocol):
     def on_lost(self, error: InspectorError) -> None:
         """The connection is gone."""
 
+    def on_asking(self, begun: bool) -> None:
+        """Somebody is asked to authorize, or is no longer."""
+
 
 class Wire:
     """The `Sink` of a live session's transport.
@@ -73,6 +76,16 @@ class Wire:
 
     def sse(self, channel: str, text: str, **fields: Any) -> int:
         return self.journal.record_sse(channel, text, **fields)
+
+    def auth(
+        self, step: str, ok: bool, text: str, *, rule: str = "", fix: str = "", facts: dict[str, Any] | None = None
+    ) -> int:
+        n = self.journal.record_auth(step, ok, text, rule=rule, fix=fix, facts=facts)
+        self._changed()
+        return n
+
+    def asking(self, begun: bool) -> None:
+        self.listener.on_asking(begun)
 
     def failed(self, request: Outgoing, error: InspectorError) -> None:
         self.listener.on_failed(request, error)

@@ -251,6 +251,21 @@ class Journal:
         """Record something that happened to the connection or to a request (`for` in `fields` names the request)."""
         return self._record_local("life", Kind.LIFE, channel, {"event": event, **fields})
 
+    def record_auth(
+        self, step: str, ok: bool, text: str, *, rule: str = "", fix: str = "", facts: dict[str, Any] | None = None
+    ) -> int:
+        """Record a step of an authorization: what was done or decided, by which rule, and what there is to see of it.
+
+        `fix` says what should have come where it is not `ok`. Secrets among the facts are cut out by their names, too.
+        """
+        plain = {"step": step, "ok": ok, "text": text, "rule": rule, "fix": fix, "facts": facts or {}}
+        shown = {
+            name: self.redactor.url(value)[0] if isinstance(value, str) else value for name, value in plain.items()
+        }
+        shown["facts"] = self.redactor.facts(plain["facts"])
+        kept = {name: value for name, value in shown.items() if name in ("step", "ok", "text") or value}
+        return self._record_local("auth", Kind.AUTH, "", kept, changed=shown != plain)
+
     def record_http(self, channel: str, dir: Dir, **fields: Any) -> int:
         """Record an HTTP request's or response's head: method, url, status, headers as pairs, timings in ms."""
         changed = False

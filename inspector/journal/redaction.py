@@ -28,6 +28,9 @@ SECRET_FIELDS = frozenset((
 SHORTEST_SECRET = 4
 """A shorter value is not looked for: it would be found everywhere, and hides nothing."""
 
+LONGEST_BODY = 8000
+"""Characters of an OAuth body that are recorded."""
+
 _SCHEME = re.compile(r"^(\S+) +(\S.*)$", re.DOTALL)
 _QUERY = re.compile(r"([?&#;]|^)([A-Za-z_]+)=([^&#;\s]*)")
 _USERINFO = re.compile(r"(?i)\b(https?://)([^/?#\s@]+)@")
@@ -131,6 +134,29 @@ class Redactor:
         if isinstance(value, list):
             return [self._fields(item, depth + 1) for item in value]
         return value
+
+    def facts(self, value: Any) -> Any:
+        """JSON of our own that tells of an authorization: secret fields, URLs and bodies in it without their secrets.
+
+        What stands under `body` is the text of an OAuth body, what stands under `headers` is pairs.
+        """
+        if isinstance(value, dict):
+            return {str(key): self._fact(str(key), item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.facts(item) for item in value]
+        if isinstance(value, str):
+            return self.url(value)[0] if "://" in value else self.text(value)[0]
+        return value
+
+    def _fact(self, key: str, value: Any) -> Any:
+        if isinstance(value, str) and key in SECRET_FIELDS and value:
+            return self.mark(value)
+        if isinstance(value, str) and key == "body":
+            # Only the whole of it can be read, so it is cut afterwards.
+            return self.oauth_body(value)[0][:LONGEST_BODY]
+        if key == "headers" and isinstance(value, (list, tuple)):
+            return self.headers(value)[0]
+        return self.facts(value)
 
     def argv(self, words: Sequence[str]) -> tuple[list[str], bool]:
         """A command line without secrets we hold."""

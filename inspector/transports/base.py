@@ -43,6 +43,14 @@ class Sink(Protocol):
     def sse(self, channel: str, text: str, **fields: Any) -> int:
         """An SSE event without a message: priming, retry, endpoint, comment."""
 
+    def auth(
+        self, step: str, ok: bool, text: str, *, rule: str = "", fix: str = "", facts: dict[str, Any] | None = None
+    ) -> int:
+        """A step of an authorization: see `Journal.record_auth`."""
+
+    def asking(self, begun: bool) -> None:
+        """Somebody is asked to authorize from now on, or (False) is no longer: no request's clock runs meanwhile."""
+
     def failed(self, request: Outgoing, error: InspectorError) -> None:
         """One request will get no answer: its exchange broke. The connection itself goes on."""
 

@@ -19,6 +19,7 @@ class RecordingSink:
         self.batches = []
         self.failures = []
         self.losses = []
+        self.asked = []
         self.on_frame = None
         self._answers = {}
 
@@ -51,6 +52,12 @@ class RecordingSink:
 
     def sse(self, channel, text, **fields):
         return self.journal.record_sse(channel, text, **fields)
+
+    def auth(self, step, ok, text, **facts):
+        return self.journal.record_auth(step, ok, text, **facts)
+
+    def asking(self, begun):
+        self.asked.append(begun)
 
     def failed(self, request, error):
         self.failures.append((request, error))
