@@ -1,0 +1,194 @@
+"""The browser: opened without a shell, awaited on a port of this machine (RFC 8252 section 7.3, C-AUTH-23)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from inspector.auth.actions import TimedOut
+from inspector.errors import AuthorizationNeeded
+
+HERE = "127.0.0.1"
+PATH = "/callback"
+LONGEST_HEAD = 1 << 16
+"""Bytes of a request's head; no authorization response is longer."""
+HEAD_SECONDS = 10.0
+"""How long a connection may take to send it."""
+MOST_CONNECTIONS = 32
+"""At the same time: browsers open a few ahead of need."""
+OPENING_SECONDS = 3.0
+"""How long the program that opens a browser is watched for a failure."""
+_LOOPBACK_NAMES = ("127.0.0.1", "localhost")
+
+_PAGE = """HTTP/1.1 {status}\r
+Content-Type: text/html; charset=utf-8\r
+Content-Length: {size}\r
+Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r
+Referrer-Policy: no-referrer\r
+Cache-Control: no-store\r
+Connection: close\r
+\r
+{body}"""
+_BODY = """<!doctype html><meta charset="utf-8"><title>Inspector</title>
+<p style="font: 1.2em sans-serif; margin: 3em">{text}</p>
+"""
+
+
+class Callback:
+    """Listens for the browser to come back, once, on one path. Made by `listen`; must be closed."""
+
+    def __init__(self, redirect_uri: str) -> None:
+        self.redirect_uri = redirect_uri
+        self._path = urlsplit(redirect_uri).path or "/"
+        self._came: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._server: asyncio.Server | None = None
+        self._hosts: frozenset[str] = frozenset()
+        self._connections: set[asyncio.Task[None]] = set()
+
+    async def start(self, port: int) -> None:
+        """Listen on this machine only; port 0 is one that is free. Raises OSError where the port is taken."""
+        self._server = await asyncio.start_server(self._serve, HERE, port, limit=LONGEST_HEAD)
+        taken = self._server.sockets[0].getsockname()[1]
+        self._hosts = frozenset(f"{name}:{taken}" for name in _LOOPBACK_NAMES)
+        if not port:
+            self.redirect_uri = f"http://{HERE}:{taken}{self._path}"
+
+    async def wait(self, seconds: float) -> str:
+        """The whole URL that the browser came back to. Raises `TimedOut`."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.shield(self._came)
+        except TimeoutError:
+            raise TimedOut(
+                f"Nobody came back from the browser within {seconds / 60:g} minutes.", hint="Begin again."
+            ) from None
+
+    async def close(self) -> None:
+        """Stop listening. Idempotent."""
+        if self._server is not None:
+            self._server.close()
+            for task in list(self._connections):
+                task.cancel()
+            await asyncio.gather(*self._connections, return_exceptions=True)
+            self._server = None
+        self._came.cancel()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections.add(task)
+        try:
+            if len(self._connections) <= MOST_CONNECTIONS:
+                with suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                    async with asyncio.timeout(HEAD_SECONDS):
+                        head = await reader.readuntil(b"\r\n\r\n")
+                        writer.write(self._answer(head))
+                        await writer.drain()
+        finally:
+            self._connections.discard(task)
+            writer.close()
+
+    def _answer(self, head: bytes) -> bytes:
+        """What a request gets. The first that is an authorization response at our path is the one."""
+        request, *fields = head.decode("latin-1").split("\r\n")
+        method, _, rest = request.partition(" ")
+        target = rest.rpartition(" ")[0]
+        path, _, query = target.partition("?")
+        hosts = [field.partition(":")[2].strip().lower() for field in fields if field.lower().startswith("host:")]
+        if len(hosts) != 1 or hosts[0] not in self._hosts:
+            return _page("403 Forbidden", "This address answers to its own name only.")
+        if path != self._path or not ("error=" in query or "code=" in query):
+            return _page("404 Not Found", "There is nothing here.")
+        if method != "GET":
+            return _page("405 Method Not Allowed", "There is nothing here.")
+        if self._came.done():
+            return _page("410 Gone", "The browser has been here before. Go back to the terminal.")
+        origin = self.redirect_uri[: self.redirect_uri.index("/", len("http://"))]
+        self._came.set_result(f"{origin}{target}")
+        return _page("200 OK", "Inspector has the answer. You can close this page and go back to the terminal.")
+
+
+async def listen(wanted: str = "", *, fixed: bool = False) -> Callback | None:
+    """Listen at `wanted`, a loopback URL; where it is empty or taken, at a free port, unless it is `fixed`.
+
+    None for a `fixed` URL that is not on this machine: there only pasting is possible. Raises `AuthorizationNeeded`.
+    """
+    parts = urlsplit(wanted)
+    ours = parts.scheme == "http" and parts.hostname in _LOOPBACK_NAMES
+    if wanted and fixed and not ours:
+        return None
+    if wanted and ours:
+        callback = Callback(wanted if parts.path else f"{wanted}/")
+        callback.redirect_uri = wanted
+        try:
+            # A URL without a port is taken at its word: port 80, which is for the mighty.
+            await callback.start(parts.port or 80)
+            return callback
+        except OSError as error:
+            if fixed:
+                raise AuthorizationNeeded(
+                    f"The browser is to come back to {wanted}, where nothing can listen: {error.strerror or error}.",
+                    hint="End what uses that port, or register another redirect URI.",
+                ) from None
+    callback = Callback(f"http://{HERE}{parts.path if ours and parts.path else PATH}")
+    try:
+        await callback.start(0)
+    except OSError as error:
+        raise AuthorizationNeeded(
+            f"Nothing can listen on {HERE} for the browser to come back: {error.strerror or error}."
+        ) from None
+    return callback
+
+
+async def open_browser(url: str, environ: Mapping[str, str] | None = None) -> bool:
+    """Open the person's browser on an http or https URL, without a shell (C-AUTH-27). False where that fails."""
+    if not url.lower().startswith(("https://", "http://")) or any(char <= " " or char == "\x7f" for char in url):
+        return False
+    return await asyncio.to_thread(_open, url, os.environ if environ is None else environ)
+
+
+def _open(url: str, environ: Mapping[str, str]) -> bool:
+    if sys.platform == "win32":
+        try:
+            os.startfile(url)
+        except OSError:
+            return False
+        return True
+    program = browser_program(environ)
+    if not program:
+        return False
+    try:
+        # In a session of its own: Ctrl-C is for us, and no console browser may take the terminal.
+        process = subprocess.Popen(
+            [program, url], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )  # fmt: skip
+        return process.wait(OPENING_SECONDS) == 0
+    except subprocess.TimeoutExpired:
+        return True
+    except (OSError, ValueError):
+        return False
+
+
+def browser_program(environ: Mapping[str, str]) -> str:
+    """The program that opens a URL for the person; empty where there is none, as over ssh."""
+    own = environ.get("BROWSER", "").partition(os.pathsep)[0].strip()
+    if own and "%" not in own and (found := shutil.which(own, path=environ.get("PATH"))):
+        return found
+    if sys.platform == "darwin":
+        return "/usr/bin/open"
+    names = ["wslview"] if "WSL_DISTRO_NAME" in environ else []
+    if environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"):
+        names += ["xdg-open", "x-www-browser"]
+    return next((found for name in names if (found := shutil.which(name, path=environ.get("PATH")))), "")
+
+
+def _page(status: str, text: str) -> bytes:
+    body = _BODY.format(text=text)
+    return _PAGE.format(status=status, size=len(body.encode()), body=body).encode()

@@ -1,0 +1,179 @@
+"""Fetches of a flow: which URLs are fetched at all, how far, how much, and how long (C-SEC-02, C-AUTH-13)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+from urllib.parse import urljoin
+
+from inspector import __version__
+from inspector.auth import urls
+from inspector.auth.actions import Fetch, Fetched, FetchFailed
+from inspector.auth.documents import LARGEST
+from inspector.errors import InspectorError
+from inspector.text import safe
+
+FETCH_SECONDS = 20.0
+"""For one request and its whole answer."""
+MOST_REDIRECTS = 3
+_REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_URL_SHOWN = 300
+
+Admit = Callable[[str], bool]
+"""Whether an address that a name stands for may be connected to."""
+
+
+class Web(Protocol):
+    """Sends a single HTTP request. Given by who composes: this floor has no HTTP of its own."""
+
+    async def send(
+        self, method: str, url: str, fields: Sequence[tuple[str, str]], body: bytes, *, limit: int, admit: Admit
+    ) -> Fetched:
+        """The answer, whatever its status; no redirect is followed, no more than `limit` bytes are read.
+
+        `admit` is asked about each address before it is connected to. Raises `InspectorError`, with a sentence.
+        """
+
+    async def addresses(self, host: str) -> list[str]:
+        """The addresses that a name stands for; empty where that cannot be known, as behind a proxy."""
+
+    async def aclose(self) -> None:
+        """Close all connections. Idempotent."""
+
+
+class Recorder(Protocol):
+    """The part of a transport's sink that authorization needs."""
+
+    def auth(
+        self, step: str, ok: bool, text: str, *, rule: str = "", fix: str = "", facts: dict[str, Any] | None = None
+    ) -> int:
+        """Record a step."""
+
+    def asking(self, begun: bool) -> None:
+        """Let no request's clock run while somebody logs in."""
+
+    def secret(self, value: str) -> None:
+        """Learn a value that must never be recorded."""
+
+
+class Fetcher:
+    """Performs fetches on behalf of one MCP server, and records each with both sides of it."""
+
+    def __init__(self, server: str, web: Web, recorder: Recorder) -> None:
+        self._server = urls.parts(server)
+        self._web = web
+        self._recorder = recorder
+        self._own: frozenset[str] | None = None
+
+    async def __call__(self, action: Fetch) -> Fetched:
+        """Raises `FetchFailed` for everything that is no answer."""
+        started = time.perf_counter()
+        facts: dict[str, Any] = {
+            "method": action.method, "url": safe(action.url, urls.LONGEST),
+            "request": {"headers": list(action.fields), "body": action.body.decode("utf-8", "replace")},
+        }  # fmt: skip
+        try:
+            async with asyncio.timeout(FETCH_SECONDS):
+                answer = await self._follow(action)
+        except TimeoutError:
+            error = FetchFailed(f"{_shown(action.url)} did not answer within {FETCH_SECONDS:g} s.")
+            self._tell(action, started, facts, error)
+            raise error from None
+        except FetchFailed as error:
+            self._tell(action, started, facts, error)
+            raise
+        facts["url"] = safe(answer.url, urls.LONGEST)
+        facts["status"] = answer.status
+        facts["response"] = {"headers": list(answer.fields), "body": answer.body.decode("utf-8", "replace")}
+        self._tell(action, started, facts, None)
+        return answer
+
+    def _tell(self, action: Fetch, started: float, facts: dict[str, Any], error: FetchFailed | None) -> None:
+        facts["ms"] = round((time.perf_counter() - started) * 1000, 3)
+        text = error.message if error is not None else action.what or "fetched"
+        self._recorder.auth("fetch", error is None, text, facts=facts)
+
+    async def _follow(self, action: Fetch) -> Fetched:
+        """Send; follow redirects of what has no secrets in it, within the origin."""
+        url = action.url
+        for _ in range(MOST_REDIRECTS + 1):
+            answer = await self._send(action, url)
+            if answer.status not in _REDIRECTS:
+                return answer
+            location = next(iter(answer.values("location")), "")
+            if not location:
+                return answer
+            target = urljoin(url, location.strip())
+            try:
+                same = urls.origin(target) == urls.origin(url)
+            except ValueError as error:
+                raise FetchFailed(
+                    f"{_shown(url)} redirects to {_shown(target)}, which is no usable URL: {error}."
+                ) from None
+            if action.method != "GET":
+                raise FetchFailed(
+                    f"{_shown(url)} redirects the {action.method} to {_shown(target)}. "
+                    "That is not followed: what is in it is for this address alone."
+                )
+            if not same:
+                raise FetchFailed(
+                    f"{_shown(url)} redirects to another origin, {urls.origin(target)}. That is not followed.",
+                    hint="The document has to be where the specification looks for it.",
+                )
+            url = target
+        raise FetchFailed(f"{_shown(action.url)} redirects for ever.")
+
+    async def _send(self, action: Fetch, url: str) -> Fetched:
+        try:
+            found = urls.parts(url) if action.named else urls.secure(url)
+        except ValueError as error:
+            raise FetchFailed(f"{_shown(url)} is not fetched: {error}.") from None
+        admit = await self._policy(found, action.named)
+        if not admit(found.host):
+            raise _refused(url, found.host)
+        fields = [("User-Agent", f"inspector/{__version__}"), ("Accept-Encoding", "identity"), *action.fields]
+        if action.body:
+            fields.append(("Content-Length", str(len(action.body))))
+        try:
+            answer = await self._web.send(action.method, url, fields, action.body, limit=LARGEST, admit=admit)
+        except FetchFailed:
+            raise
+        except InspectorError as error:
+            raise FetchFailed(error.message, hint=error.hint) from None
+        if len(answer.body) > LARGEST:
+            raise FetchFailed(f"{_shown(url)} sent more than {LARGEST >> 20} MiB, and is not read further.")
+        return answer
+
+    async def _policy(self, found: urls.Parts, named: bool) -> Admit:
+        """Which addresses may be connected to for a URL.
+
+        The person named the MCP server: what it is next to may be where it is, but no server may point into networks
+        in which it is not itself.
+        """
+        if named or found.origin == self._server.origin or urls.is_loopback(self._server.host):
+            # A server on this machine may use everything on this machine and around it.
+            return lambda host: named or found.origin == self._server.origin or not _never(host)
+        if not urls.is_private(self._server.host) and self._own is None:
+            self._own = frozenset(await self._web.addresses(self._server.host))
+        inside = urls.is_private(self._server.host) or any(urls.is_private(address) for address in self._own or ())
+        if inside:
+            return lambda host: not (urls.is_loopback(host) or _never(host))
+        return lambda host: not urls.is_private(host)
+
+
+def _never(host: str) -> bool:
+    """Link-local addresses: those of a cloud's metadata service are among them."""
+    return host.startswith("169.254.") or (":" in host and host.lower().startswith(("fe8", "fe9", "fea", "feb")))
+
+
+def _refused(url: str, host: str) -> FetchFailed:
+    return FetchFailed(
+        f"{_shown(url)} is not fetched: a server somewhere else points to {safe(host, 80)}, which is private.",
+        hint="If you trust it, name the authorization server yourself with --auth-server URL.",
+    )
+
+
+def _shown(url: str) -> str:
+    return safe(url, _URL_SHOWN)

@@ -1,0 +1,98 @@
+"""Who is asked while a flow goes on: the terminal and the interface each have one of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from inspector.auth.values import Client
+from inspector.errors import AuthorizationNeeded
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A page that the person is to visit. Its texts are a server's: hostile until made safe."""
+
+    url: str
+    """Whole; to be shown as it is (C-AUTH-27)."""
+    host: str
+    opened: bool = False
+    """A browser was opened on it."""
+    code: str = ""
+    """To be entered on the page (RFC 8628 section 3.3); empty where nothing is."""
+    redirect_uri: str = ""
+    """What the address begins with that the browser comes back to; empty where it does not come back."""
+
+
+class Person(Protocol):
+    """Answers what only a person can. Every method may be cancelled at any time, and raises `Denied` for a no."""
+
+    @property
+    def present(self) -> bool:
+        """Whether there is somebody to be asked."""
+
+    async def consent(self, url: str, host: str) -> bool:
+        """Whether a browser may be opened on `url`, which is shown whole, its host named."""
+
+    async def show(self, invitation: Invitation) -> None:
+        """Show a page to visit, or that one was opened; does not wait. What was shown before is replaced."""
+
+    async def pasted(self) -> str:
+        """Wait for the address that the browser ended at, pasted; never returns where nothing can be."""
+
+    async def client_for(self, issuer: str, redirect_uri: str) -> Client | None:
+        """A client that is registered with `issuer` for `redirect_uri`; None where the person knows none."""
+
+    async def choose(self, issuers: tuple[str, ...]) -> str:
+        """One of several authorization servers."""
+
+    async def done(self, ok: bool) -> None:
+        """It is over: nothing is waited for any more."""
+
+    def say(self, text: str) -> None:
+        """Tell something that the person should know, such as where tokens are kept."""
+
+
+def nobody(what: str) -> AuthorizationNeeded:
+    """The error where somebody would have to be asked, and nobody is there."""
+    return AuthorizationNeeded(
+        f"{what}, and there is nobody to ask: standard input is no terminal.",
+        hint="Log in once with `inspector login URL` on a terminal, or give a token with --bearer-env NAME, or a "
+        "client with --client-id and --client-secret-env and --grant client-credentials.",
+    )
+
+
+class Nobody:
+    """Stands where no person is."""
+
+    present = False
+
+    async def consent(self, url: str, host: str) -> bool:
+        """Raises `AuthorizationNeeded`."""
+        raise nobody(f"A person has to log in at {host}")
+
+    async def show(self, invitation: Invitation) -> None:
+        """Nothing."""
+
+    async def pasted(self) -> str:
+        """Never returns."""
+        import asyncio
+
+        answer: str = await asyncio.get_running_loop().create_future()
+        return answer
+
+    async def client_for(self, issuer: str, redirect_uri: str) -> Client | None:
+        """None."""
+        return None
+
+    async def choose(self, issuers: tuple[str, ...]) -> str:
+        """Raises `AuthorizationNeeded`."""
+        error = nobody("The server names several authorization servers")
+        error.hint = "Name one of them with --auth-server URL."
+        raise error
+
+    async def done(self, ok: bool) -> None:
+        """Nothing."""
+
+    def say(self, text: str) -> None:
+        """Nothing."""

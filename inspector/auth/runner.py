@@ -1,0 +1,225 @@
+"""Performs what a flow asks for: fetches, the browser, questions, the store; and records each step of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from inspector.auth import browser, urls
+from inspector.auth.actions import (
+    Action,
+    AskClient,
+    Choose,
+    Denied,
+    Fetch,
+    Flow,
+    Keep,
+    KeepClient,
+    Listen,
+    Secret,
+    Show,
+    Stored,
+    StoredClient,
+    TimedOut,
+    Told,
+    Visit,
+    Wait,
+)
+from inspector.auth.fetching import Fetcher, Recorder, Web
+from inspector.auth.person import Invitation, Person, nobody
+from inspector.auth.store import Store
+from inspector.errors import AuthorizationNeeded, InspectorError
+
+T = TypeVar("T")
+
+LOGIN_SECONDS = 900.0
+"""For everything together, a person's part included."""
+VISIT_SECONDS = 300.0
+"""For the person to come back from the browser."""
+LONGEST_PASTED = 1 << 16
+
+
+class Runner:
+    """Runs flows on behalf of one MCP server, one at a time."""
+
+    def __init__(
+        self,
+        server: str,
+        *,
+        web: Web,
+        person: Person,
+        store: Store | None,
+        recorder: Recorder,
+        open_browser: bool | None = None,
+        opener: Callable[[str], Awaitable[bool]] = browser.open_browser,
+    ) -> None:
+        """`server` is its URL; `store` None keeps nothing; `open_browser` None asks the person, False never opens."""
+        self._fetcher = Fetcher(server, web, recorder)
+        self._person = person
+        self._store = store
+        self._recorder = recorder
+        self._open_browser = open_browser
+        self._opener = opener
+        self._callback: browser.Callback | None = None
+
+    async def run(self, flow: Flow[T]) -> T:
+        """Run a flow to its end and return its result. Raises what it raises, and `TimedOut`.
+
+        May be cancelled at any time; nothing listens and nobody is asked afterwards.
+        """
+        ok = False
+        try:
+            async with asyncio.timeout(LOGIN_SECONDS):
+                result = await self._steps(flow)
+            ok = True
+        except TimeoutError:
+            raise TimedOut(
+                f"The login was not done within {LOGIN_SECONDS / 60:g} minutes.", hint="Begin again."
+            ) from None
+        finally:
+            flow.close()
+            await self._stop_listening()
+            await self._person.done(ok)
+        return result
+
+    async def _steps(self, flow: Flow[T]) -> T:
+        answer: Any = None
+        problem: InspectorError | None = None
+        while True:
+            try:
+                action = flow.send(answer) if problem is None else flow.throw(problem)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+            answer, problem = None, None
+            try:
+                answer = await self._perform(action)
+            except InspectorError as error:
+                problem = error
+
+    async def _perform(self, action: Action) -> Any:
+        match action:
+            case Told():
+                self._recorder.auth(
+                    action.step, action.ok, action.text, rule=action.rule, fix=action.fix, facts=dict(action.facts)
+                )
+            case Secret():
+                self._recorder.secret(action.value)
+            case Fetch():
+                return await self._fetcher(action)
+            case Listen():
+                return await self._listen(action)
+            case Visit():
+                return await self._visit(action)
+            case Show():
+                await self._person.show(
+                    Invitation(_shown_url(action.complete or action.url), action.host, code=action.code)
+                )
+            case Wait():
+                await asyncio.sleep(action.seconds)
+            case AskClient():
+                return await self._person.client_for(action.issuer, action.redirect_uri)
+            case Choose():
+                return await self._person.choose(action.issuers)
+            case Keep() | KeepClient() | Stored() | StoredClient():
+                return await self._stored(action)
+        return None
+
+    # The store
+
+    async def _stored(self, action: Keep | KeepClient | Stored | StoredClient) -> Any:
+        """Keyrings wait for their user, so they are asked in a thread. What cannot be kept is no reason to fail."""
+        store = self._store
+        if store is None:
+            return None
+        if isinstance(action, Stored):
+            grant = await asyncio.to_thread(store.grant, action.server, action.issuer, action.resource)
+            if grant is not None:
+                self._learn(grant.access_token, grant.refresh_token, grant.key, grant.client.client_secret)
+            return grant
+        if isinstance(action, StoredClient):
+            client = await asyncio.to_thread(store.client, action.issuer)
+            if client is not None:
+                self._learn(client.client_secret)
+            return client
+        try:
+            if isinstance(action, Keep):
+                await asyncio.to_thread(store.keep, action.issuer, action.resource, action.grant)
+            else:
+                await asyncio.to_thread(store.keep_client, action.issuer, action.client)
+        except InspectorError as error:
+            self._person.say(f"{error.message} {error.hint}".rstrip())
+        return None
+
+    def _learn(self, *secrets: str) -> None:
+        for secret in filter(None, secrets):
+            self._recorder.secret(secret)
+
+    # The browser
+
+    async def _listen(self, action: Listen) -> str:
+        if not self._person.present and self._open_browser is not True:
+            # Before a client is registered for nothing.
+            raise nobody("A person has to log in")
+        await self._stop_listening()
+        self._callback = await browser.listen(action.wanted, fixed=action.fixed)
+        return self._callback.redirect_uri if self._callback is not None else action.wanted
+
+    async def _stop_listening(self) -> None:
+        if self._callback is not None:
+            await self._callback.close()
+            self._callback = None
+
+    async def _visit(self, visit: Visit) -> str:
+        url = _shown_url(visit.url)
+        opened = False
+        if self._open_browser is None and not await self._person.consent(url, visit.host):
+            raise Denied(
+                f"The browser was not to be opened on {visit.host}.",
+                hint="--no-browser shows the address instead, and takes the one that the browser came back to.",
+            )
+        if self._open_browser is not False:
+            opened = await self._opener(url)
+        if not opened and not self._person.present:
+            raise AuthorizationNeeded(
+                "The browser cannot be opened, and there is nobody to show the address to.",
+                hint="Log in on a terminal: inspector login URL",
+            )
+        await self._person.show(Invitation(url, visit.host, opened, redirect_uri=visit.redirect_uri))
+        return await self._came_back(visit.redirect_uri)
+
+    async def _came_back(self, redirect_uri: str) -> str:
+        """Wait for the browser or for what the person pastes, whichever is first."""
+        waiting = [asyncio.ensure_future(self._pasted(redirect_uri))]
+        if self._callback is not None:
+            waiting.append(asyncio.ensure_future(self._callback.wait(VISIT_SECONDS)))
+        try:
+            done, _ = await asyncio.wait(waiting, timeout=VISIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+        if not done:
+            raise TimedOut(f"Nobody came back within {VISIT_SECONDS / 60:g} minutes.", hint="Begin again.")
+        return next(iter(done)).result()
+
+    async def _pasted(self, redirect_uri: str) -> str:
+        while True:
+            text = (await self._person.pasted()).strip()
+            if text.startswith(redirect_uri) and len(text) <= LONGEST_PASTED:
+                return text
+            if text:
+                self._person.say(f"That does not begin with {redirect_uri}, where the browser comes back to.")
+
+
+def _shown_url(url: str) -> str:
+    """A URL for a browser: https, or http on this machine. Raises `Denied` for any other (C-AUTH-27)."""
+    try:
+        # What is asked for may be long, and is checked for its characters alone.
+        urls.secure(url.partition("?")[0])
+        if not url.isascii() or not url.isprintable() or " " in url:
+            raise ValueError("it has characters in it that no URL has")
+    except ValueError as error:
+        raise Denied(f"The page to log in at is not opened: its address is no good, for {error}.") from None
+    return url

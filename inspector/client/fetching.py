@@ -1,0 +1,80 @@
+"""The HTTP of authorization: single requests to any origin, over the connections of the transports."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from inspector.auth.actions import Fetched, FetchFailed
+from inspector.config.targets import HttpTarget
+from inspector.errors import HttpError
+from inspector.text import safe
+from inspector.transports.base import HttpOptions
+from inspector.transports.http_client import Endpoint
+from inspector.transports.http_url import Url, parse_url
+
+
+class Fetching:
+    """Sends what a flow wants, with the proxy and the certificates of the MCP server that it is for."""
+
+    def __init__(self, target: HttpTarget) -> None:
+        self._options = HttpOptions(proxy=target.proxy, verify=target.verify)
+        self._endpoints: dict[str, Endpoint] = {}
+
+    async def send(
+        self, method: str, url: str, fields: Sequence[tuple[str, str]], body: bytes, *, limit: int,
+        admit: Callable[[str], bool],
+    ) -> Fetched:  # fmt: skip
+        """One request. Raises `HttpError`, and `FetchFailed` for an address that is not admitted."""
+        try:
+            parsed = parse_url(url)
+        except ValueError as error:
+            raise HttpError(f"{safe(url, 200)} cannot be fetched: {error}.") from None
+        endpoint = self._endpoints.get(parsed.origin)
+        if endpoint is None:
+            endpoint = self._endpoints[parsed.origin] = Endpoint(parsed, self._options)
+        proxied = endpoint.proxy is not None
+        if not proxied:
+            for address in await self._lookup(parsed):
+                _check(address, parsed, admit)
+
+        def connected(facts: dict[str, Any]) -> None:
+            # The name may have stood for something else when it was looked up.
+            if not proxied:
+                _check(str(facts.get("address", "")), parsed, admit)
+
+        answer = await endpoint.exchange(method, parsed, [("Host", parsed.netloc), *fields], body, connected=connected)
+        content, whole = await answer.body(limit + 1)
+        if not whole and len(content) <= limit:
+            raise HttpError(f"{parsed.address} broke its answer off.")
+        return Fetched(answer.status, tuple(answer.headers), content, url)
+
+    async def addresses(self, host: str) -> list[str]:
+        """What a name stands for; empty where nobody knows."""
+        try:
+            return await self._lookup(parse_url(f"https://{host}/"))
+        except (ValueError, HttpError):
+            return []
+
+    async def _lookup(self, url: Url) -> list[str]:
+        try:
+            found = await asyncio.get_running_loop().getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)
+        except OSError:
+            return []  # Connecting says it better.
+        return [str(entry[4][0]) for entry in found]
+
+    async def aclose(self) -> None:
+        """Close all connections. Idempotent."""
+        for endpoint in self._endpoints.values():
+            await endpoint.aclose()
+        self._endpoints.clear()
+
+
+def _check(address: str, url: Url, admit: Callable[[str], bool]) -> None:
+    if not admit(address):
+        raise FetchFailed(
+            f"{url.origin} is not fetched: it is at {safe(address, 80)}, a private address, and the server is not.",
+            hint="If you trust it, name the authorization server yourself with --auth-server URL.",
+        )

@@ -1,0 +1,149 @@
+"""The callback: one path, one shot, its own name only; the browser: no shell, none where there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from inspector.auth import browser
+from inspector.auth.actions import TimedOut
+from inspector.errors import AuthorizationNeeded
+
+
+async def ask(port: int, target: str, *, host: str | None = None, method: str = "GET", raw: bytes | None = None) -> str:
+    """The status of what a request gets; empty where the connection is closed without a word."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    name = f"127.0.0.1:{port}" if host is None else host
+    writer.write(raw if raw is not None else f"{method} {target} HTTP/1.1\r\nHost: {name}\r\n\r\n".encode())
+    try:
+        answer = await asyncio.wait_for(reader.read(), 5)
+    except ConnectionResetError:
+        answer = b""
+    writer.close()
+    return answer.decode().partition("\r\n")[0].partition(" ")[2]
+
+
+@pytest.fixture
+async def callback() -> AsyncIterator[browser.Callback]:
+    made = await browser.listen()
+    assert made is not None
+    yield made
+    await made.close()
+
+
+def port_of(callback: browser.Callback) -> int:
+    found = urlsplit(callback.redirect_uri).port
+    assert found
+    return found
+
+
+async def test_the_first_answer_is_the_one(callback: browser.Callback) -> None:
+    port = port_of(callback)
+    assert await ask(port, "/callback?code=abc&state=x") == "200 OK"
+    assert await callback.wait(5) == f"http://127.0.0.1:{port}/callback?code=abc&state=x"
+    assert await ask(port, "/callback?code=other&state=x") == "410 Gone"
+    assert await callback.wait(5) == f"http://127.0.0.1:{port}/callback?code=abc&state=x"
+
+
+@pytest.mark.parametrize(
+    "target", ["/", "/favicon.ico", "/callback", "/callback/?code=1", "/other?code=1", "/callback?x=1"]
+)
+async def test_nothing_else_is_an_answer(callback: browser.Callback, target: str) -> None:
+    assert await ask(port_of(callback), target) == "404 Not Found"
+    with pytest.raises(TimedOut):
+        await callback.wait(0)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.example"])
+async def test_another_name_for_this_machine_is_refused(callback: browser.Callback, host: str) -> None:
+    assert await ask(port_of(callback), "/callback?code=1", host=host) == "403 Forbidden"
+
+
+async def test_other_methods_and_noise_are_refused(callback: browser.Callback) -> None:
+    port = port_of(callback)
+    assert await ask(port, "/callback?code=1", method="POST") == "405 Method Not Allowed"
+    assert await ask(port, "", raw=b"\x16\x03\x01\r\n\r\n") == "403 Forbidden"
+    assert await ask(port, "", raw=b"x" * (browser.LONGEST_HEAD * 3)) == ""
+    assert await ask(port, "/callback?error=access_denied") == "200 OK"
+
+
+async def test_a_name_of_this_machine_counts(callback: browser.Callback) -> None:
+    port = port_of(callback)
+    assert await ask(port, "/callback?code=1", host=f"LOCALHOST:{port}") == "200 OK"
+
+
+async def test_it_listens_on_this_machine_only_and_no_longer_than_needed() -> None:
+    made = await browser.listen()
+    assert made is not None
+    assert made._server is not None
+    assert {sock.getsockname()[0] for sock in made._server.sockets} == {"127.0.0.1"}
+    port = port_of(made)
+    await made.close()
+    await made.close()
+    with pytest.raises(OSError):
+        await asyncio.open_connection("127.0.0.1", port)
+
+
+async def test_a_known_redirect_uri_is_listened_at() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    made = await browser.listen(f"http://localhost:{port}/back", fixed=True)
+    assert made is not None
+    try:
+        assert made.redirect_uri == f"http://localhost:{port}/back"
+        assert await ask(port, "/back?code=1", host=f"localhost:{port}") == "200 OK"
+        assert await made.wait(5) == f"http://localhost:{port}/back?code=1"
+    finally:
+        await made.close()
+
+
+async def test_a_taken_port_is_another_one_or_an_error() -> None:
+    first = await browser.listen()
+    assert first is not None
+    try:
+        second = await browser.listen(first.redirect_uri)
+        assert second is not None
+        assert second.redirect_uri != first.redirect_uri
+        await second.close()
+        with pytest.raises(AuthorizationNeeded, match="nothing can listen"):
+            await browser.listen(first.redirect_uri, fixed=True)
+    finally:
+        await first.close()
+
+
+async def test_a_redirect_uri_elsewhere_is_for_pasting() -> None:
+    assert await browser.listen("https://app.example/callback", fixed=True) is None
+
+
+async def test_the_browser_is_opened_without_a_shell(tmp_path: Path) -> None:
+    program = tmp_path / "my browser"
+    program.write_text(f'#!/bin/sh\nprintf %s "$1" > "{tmp_path}/url"\n')
+    program.chmod(0o755)
+    url = "https://as.example/authorize?a=$(touch%20x)&b=`id`;c"
+    assert await browser.open_browser(url, {"BROWSER": str(program), "PATH": "/usr/bin:/bin"})
+    assert (tmp_path / "url").read_text() == url
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "file:///etc/passwd", "--help", "https://a.example/ x", ""])
+async def test_only_web_pages_are_opened(url: str) -> None:
+    assert not await browser.open_browser(url, {"BROWSER": "/bin/true", "PATH": "/bin"})
+
+
+async def test_a_browser_that_fails_is_noticed() -> None:
+    assert not await browser.open_browser("https://a.example/", {"BROWSER": "false", "PATH": "/usr/bin:/bin"})
+
+
+def test_without_a_screen_there_is_no_browser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(browser.sys, "platform", "linux")
+    opener = tmp_path / "xdg-open"
+    opener.write_text("")
+    opener.chmod(0o755)
+    assert browser.browser_program({"PATH": str(tmp_path)}) == ""
+    assert browser.browser_program({"PATH": str(tmp_path), "DISPLAY": ":0"}) == str(opener)
+    assert browser.browser_program({"PATH": str(tmp_path), "BROWSER": "lynx %s"}) == ""

@@ -1,0 +1,250 @@
+"""How a flow's actions are performed: the browser and the person, deadlines, cancelling, the store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.auth import runner as module
+from inspector.auth.actions import (
+    Action,
+    AskClient,
+    Choose,
+    Denied,
+    Fetch,
+    FetchFailed,
+    Keep,
+    KeepClient,
+    Listen,
+    Secret,
+    Show,
+    Stored,
+    StoredClient,
+    TimedOut,
+    Visit,
+    Wait,
+    told,
+)
+from inspector.auth.person import Nobody
+from inspector.auth.runner import Runner
+from inspector.auth.store import Store
+from inspector.auth.values import Client
+from inspector.errors import AuthorizationNeeded
+from tests.auth.hands import FakePerson, FakeRecorder, FakeWeb
+from tests.auth.test_browser import ask
+from tests.auth.test_store import CLIENT, GRANT, Memory, Missing
+
+LOGIN = "https://as.example/authorize?state=s"
+
+
+class Opened:
+    """A browser that goes where it is sent, and back as it is told to."""
+
+    def __init__(self, query: str = "code=c&state=s", works: bool = True) -> None:
+        self.urls: list[str] = []
+        self.query = query
+        self.works = works
+        self.back = ""
+        self.visits: set[asyncio.Task[str]] = set()
+
+    async def __call__(self, url: str) -> bool:
+        self.urls.append(url)
+        if self.works and self.back:
+            port = int(self.back.split(":")[2].partition("/")[0])
+            self.visits.add(asyncio.ensure_future(ask(port, f"/callback?{self.query}")))
+        return self.works
+
+
+def runner(person: Any, **how: Any) -> Runner:
+    given: dict[str, Any] = {"web": FakeWeb(), "store": None, "recorder": FakeRecorder()} | how
+    return Runner("https://mcp.example/mcp", person=person, **given)
+
+
+def login(opened: Opened | None = None, url: str = LOGIN) -> Generator[Action, Any, tuple[str, str]]:
+    redirect_uri = yield Listen()
+    if opened is not None:
+        opened.back = redirect_uri
+    came = yield Visit(url, redirect_uri, "as.example")
+    return redirect_uri, came
+
+
+def only(action: Action) -> Generator[Action, Any, Any]:
+    answer = yield action
+    return answer
+
+
+async def test_the_browser_is_opened_with_consent_and_comes_back() -> None:
+    person, opened = FakePerson(), Opened()
+    redirect_uri, came = await runner(person, opener=opened).run(login(opened))
+    assert came == f"{redirect_uri}?code=c&state=s"
+    assert person.asked == [(LOGIN, "as.example")]
+    assert opened.urls == [LOGIN]
+    assert [(seen.url, seen.opened) for seen in person.visits] == [(LOGIN, True)]
+    assert person.ends == [True]
+
+
+async def test_without_consent_nothing_is_opened() -> None:
+    opened = Opened()
+    with pytest.raises(Denied, match=r"as\.example"):
+        await runner(FakePerson(consents=False), opener=opened).run(login(opened))
+    assert opened.urls == []
+
+
+async def test_consent_can_be_given_in_advance() -> None:
+    person, opened = FakePerson(), Opened()
+    await runner(person, opener=opened, open_browser=True).run(login(opened))
+    assert (person.asked, opened.urls) == ([], [LOGIN])
+
+
+async def test_consent_in_advance_needs_nobody() -> None:
+    opened = Opened()
+    await runner(Nobody(), opener=opened, open_browser=True).run(login(opened))
+    with pytest.raises(AuthorizationNeeded, match="cannot be opened"):
+        await runner(Nobody(), opener=Opened(works=False), open_browser=True).run(login())
+
+
+async def test_without_a_browser_the_address_is_pasted() -> None:
+    person, opened = FakePerson(), Opened()
+    flow = login()
+
+    async def paste() -> str:
+        return f"  {person.visits[-1].redirect_uri}?code=pasted&state=s\n"
+
+    person.pasted = paste  # type: ignore[method-assign]
+    redirect_uri, came = await runner(person, opener=opened, open_browser=False).run(flow)
+    assert came == f"{redirect_uri}?code=pasted&state=s"
+    assert (person.asked, opened.urls) == ([], [])
+    assert person.visits[-1].url == LOGIN
+
+
+async def test_what_is_pasted_must_be_where_the_browser_comes_back_to() -> None:
+    person = FakePerson(pastes=["", "https://evil.example/?code=x", "nonsense"])
+    opened = Opened()
+    _, came = await runner(person, opener=opened).run(login(opened))
+    assert "code=c" in came
+    assert len(person.said) == 2
+
+
+async def test_nobody_is_a_reason_to_end_before_anything_is_registered() -> None:
+    web = FakeWeb()
+    with pytest.raises(AuthorizationNeeded, match="nobody to ask") as caught:
+        await runner(Nobody(), web=web).run(login())
+    assert "inspector login" in caught.value.hint
+    assert caught.value.exit_code == 3
+    assert web.sent == []
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "file:///etc/passwd", "http://as.example/", "https://a b/", "-x"]
+)
+async def test_only_secure_pages_are_opened(url: str) -> None:
+    person, opened = FakePerson(), Opened()
+    with pytest.raises(Denied, match="not opened"):
+        await runner(person, opener=opened).run(login(opened, url))
+    assert (opened.urls, person.visits, person.asked) == ([], [], [])
+
+
+async def test_nobody_who_comes_back_is_waited_for_only_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "VISIT_SECONDS", 0.01)
+    person = FakePerson()
+    with pytest.raises(TimedOut):
+        await runner(person, opener=Opened()).run(login())
+    assert person.ends == [False]
+
+
+async def test_a_flow_without_an_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LOGIN_SECONDS", 0.01)
+    closed: list[bool] = []
+
+    def endless() -> Generator[Action, Any, None]:
+        try:
+            while True:
+                yield Wait(0.001)
+        finally:
+            closed.append(True)
+
+    with pytest.raises(TimedOut):
+        await runner(FakePerson()).run(endless())
+    assert closed == [True]
+
+
+async def test_cancelling_ends_everything() -> None:
+    person = FakePerson()
+    uris: list[str] = []
+
+    def flow() -> Generator[Action, Any, None]:
+        uris.append((yield Listen()))
+        yield Visit(LOGIN, uris[0], "as.example")
+
+    task = asyncio.ensure_future(runner(person, opener=Opened()).run(flow()))
+    async with asyncio.timeout(5):
+        while not person.visits:
+            await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert person.ends == [False]
+    with pytest.raises(OSError):
+        await ask(int(uris[0].split(":")[2].partition("/")[0]), "/callback?code=1")
+
+
+async def test_what_cannot_be_done_is_thrown_into_the_flow() -> None:
+    def flow() -> Generator[Action, Any, str]:
+        try:
+            yield Fetch("GET", "http://plain.example/")
+        except FetchFailed as error:
+            return error.message
+        return ""
+
+    assert "https" in await runner(FakePerson()).run(flow())
+
+
+async def test_steps_are_recorded_and_secrets_learnt() -> None:
+    recorder = FakeRecorder()
+
+    def flow() -> Generator[Action, Any, None]:
+        yield Secret("top-secret")
+        yield from told("token", "A token came: top-secret.", rule="C-AUTH-31", scope=["a"], again="top-secret")
+        yield from told("callback", "No.", ok=False, fix="Send another.")
+
+    await runner(FakePerson(), recorder=recorder).run(flow())
+    first, second = recorder.journal.events()
+    assert (first.fields["rule"], first.fields["facts"]["scope"]) == ("C-AUTH-31", ["a"])
+    assert (second.fields["ok"], second.fields["fix"]) == (False, "Send another.")
+    assert "top-secret" not in recorder.text()
+
+
+async def test_the_person_is_asked_what_only_a_person_knows() -> None:
+    person = FakePerson()
+    person.client = Client("typed", origin="typed")
+    assert await runner(person).run(only(AskClient("https://as.example", "http://127.0.0.1:1/"))) == person.client
+    assert await runner(person).run(only(Choose(("https://a.example", "https://b.example")))) == "https://b.example"
+    await runner(person).run(only(Show("https://as.example/device", "ABCD", "as.example")))
+    assert (person.visits[-1].code, person.visits[-1].redirect_uri) == ("ABCD", "")
+    with pytest.raises(AuthorizationNeeded, match="several"):
+        await runner(Nobody()).run(only(Choose(("https://a.example", "https://b.example"))))
+
+
+async def test_what_is_kept_is_found_again_and_never_recorded(tmp_path: Path) -> None:
+    store, recorder = Store(tmp_path, Memory()), FakeRecorder()
+    hands = runner(FakePerson(), store=store, recorder=recorder)
+    await hands.run(only(Keep(GRANT.issuer, GRANT.resource, GRANT)))
+    await hands.run(only(KeepClient(GRANT.issuer, CLIENT)))
+    assert await hands.run(only(Stored(GRANT.server))) == GRANT
+    assert await hands.run(only(StoredClient(GRANT.issuer))) == CLIENT
+    recorder.auth("token", True, "access-secret refresh-secret client-secret")
+    assert "-secret" not in recorder.text()
+
+
+async def test_what_cannot_be_kept_is_said_and_no_reason_to_fail(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    person = FakePerson()
+    hands = runner(person, store=Store(tmp_path / "file", Missing()))
+    await hands.run(only(Keep(GRANT.issuer, GRANT.resource, GRANT)))
+    (said,) = person.said
+    assert "this session" in said
+    assert await runner(person).run(only(Stored(GRANT.server))) is None
