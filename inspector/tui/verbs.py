@@ -143,6 +143,7 @@ _CONTENT = (
 )
 _FORM = (
     ("call", "call", "ctrl+r", "Send the request with these arguments."),
+    ("call-task", "as a task", "f4", "Call the tool as a task, where it may be called so."),
     ("json", "json", "ctrl+e", "Show the same arguments as JSON, or as a form again."),
     ("editor", "$EDITOR", "ctrl+o", "Edit the arguments as JSON in your editor."),
     ("past-calls", "past calls", "up,ctrl+up", "Pick the arguments of an earlier call."),

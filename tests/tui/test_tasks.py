@@ -134,6 +134,35 @@ async def test_a_call_in_flight_says_how_its_task_stands() -> None:
         await shows(app, pilot, "matches its schema")
 
 
+async def test_a_tool_that_may_be_a_task_is_one_by_its_own_key() -> None:
+    server = Herd()
+    server.methods["tools/list"] = {"tools": [{**TOOL, "execution": {"taskSupport": "optional"}}]}
+    server.methods["tools/call"] = lambda message, reply: (
+        server.begin(message, reply)
+        if "task" in message["params"]
+        else reply({"jsonrpc": "2.0", "id": message["id"], "result": RESULT})
+    )
+    async with watching(server) as (session, (app, pilot)):
+        await shows(app, pilot, "f4 as a task")
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "matches its schema")
+        assert not session.tasks.items
+        await pilot.press("enter", "f4")
+        await shows(app, pilot, "↻ working as a task")
+        assert list(session.tasks.items) == ["t-1"]
+
+
+async def test_a_tool_that_must_not_be_called_is_flagged_with_the_reason() -> None:
+    async with watching(Herd()) as (session, (app, pilot)):
+        session.refused_tools["count"] = ["the header name is no token"]
+        session.changes.bump("tools")
+        main_screen(app)._work.request.redraw()
+        await shows(app, pilot, "It must not be called over HTTP: the header")
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "must not be called over HTTP")
+        assert "running" not in screen_text(app)
+
+
 async def test_a_task_that_waits_for_the_user_says_where() -> None:
     def ask(message: Any, reply: Any) -> None:
         reply({"jsonrpc": "2.0", "id": 77, "method": "sampling/createMessage", "params": {"messages": []}})

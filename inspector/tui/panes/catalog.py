@@ -65,7 +65,8 @@ class CatalogPane(Edge):
         self.session = session
         self.list_name: ListName = "tools"
         self._places: dict[ListName, _Place] = {
-            name: _Place(CatalogRows(session.catalog[name])) for name in session.catalog.lists
+            name: _Place(CatalogRows(session.catalog[name], session.refused_tools if name == "tools" else ()))
+            for name in session.catalog.lists
         }
         self._phase_seen = -1
         self._told: dict[str, Any] | None = None

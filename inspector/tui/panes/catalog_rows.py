@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Hashable
+from collections.abc import Container, Hashable
 from typing import Any
 
 from rich.segment import Segment
@@ -66,11 +66,13 @@ class CatalogRows:
 
     `advance` takes in what has come, `narrow` sets the filter; both do a bounded slice of work, and `behind` tells
     whether there is more to do. A list that is read again takes the place of the old one only once it is as long or
-    complete, so that nothing disappears from under the cursor and comes back.
+    complete, so that nothing disappears from under the cursor and comes back. Items whose names are in `refused` now
+    are flagged.
     """
 
-    def __init__(self, found: ServerList) -> None:
+    def __init__(self, found: ServerList, refused: Container[str] = ()) -> None:
         self.list = found
+        self._refused = refused
         self.filter = ""
         self._words: list[str] = []
         self._hits = array("L")
@@ -250,7 +252,8 @@ class CatalogRows:
         """Draw one row: the name, then its arguments; where there is room, a column for what it does."""
         item = self._items[self._position(index)]
         view = view_of(self.list.kind.name, item)
-        flag = paint.segments([(signs_now().finding, "finding")] if view.problems or self.is_double(index) else "")
+        flagged = view.problems or self.is_double(index) or view.name in self._refused
+        flag = paint.segments([(signs_now().finding, "finding")] if flagged else "")
         room = width - (2 if flag else 0)
         names: list[paint.Piece] = list(self._name(item))
         if width < WIDE:

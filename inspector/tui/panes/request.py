@@ -54,12 +54,13 @@ class RequestPane(SnugEdge):
     """
 
     class Send(Message):
-        """Send the request with these arguments."""
+        """Send the request with these arguments, `as_task` where the server is to make a task of it."""
 
-        def __init__(self, work: Work, arguments: Any) -> None:
+        def __init__(self, work: Work, arguments: Any, *, as_task: bool = False) -> None:
             super().__init__()
             self.work = work
             self.arguments = arguments
+            self.as_task = as_task
 
     class CancelCall(Message):
         """The call of the item that is shown is to be given up."""
@@ -173,6 +174,9 @@ class RequestPane(SnugEdge):
             self._about.show(())
             return
         about: list[Paragraph] = list(work.subject.about)
+        reasons = self.session.refused_tools.get(work.subject.address) if work.subject.list_name == "tools" else None
+        if reasons:
+            about.append((f"{signs_now().finding} It must not be called over HTTP: {'; '.join(reasons)}.", "finding"))
         if work.problem:
             about.append((work.problem, "error"))
         self._about.show(about)
@@ -339,6 +343,8 @@ class RequestPane(SnugEdge):
         wanted: list[str | tuple[str, str]] = []
         if self.session.can_send:
             wanted.append(("form.call", work.subject.verb))
+            if self._may_be_task:
+                wanted.append("form.call-task")
             if running:
                 wanted.append("call.cancel")
             if isinstance(work.subject.view, Resource):
@@ -355,6 +361,23 @@ class RequestPane(SnugEdge):
 
     def action_call(self) -> None:
         """Send what the form holds. What is wrong with it is said first; a second time it is sent as it is."""
+        self._call(as_task=False)
+
+    def action_call_task(self) -> None:
+        """The same, to be worked on as a task, where the tool may be."""
+        if not self._may_be_task:
+            raise SkipAction
+        self._call(as_task=True)
+
+    @property
+    def _may_be_task(self) -> bool:
+        """Whether it is for the user to say that the call is a task."""
+        work = self.work
+        if work is None or work.subject.list_name != "tools" or not isinstance(work.subject.item, dict):
+            return False
+        return self.session.can_send and self.session.tasks.support(work.subject.item) == "optional"
+
+    def _call(self, *, as_task: bool) -> None:
         work = self.work
         if work is None or not self.session.can_send:
             return
@@ -366,7 +389,7 @@ class RequestPane(SnugEdge):
         self.sends_anyway = self._picks = False
         self.say(self._note())
         value = self._form.value
-        self.post_message(self.Send(work, {} if value is UNSET else value))
+        self.post_message(self.Send(work, {} if value is UNSET else value, as_task=as_task))
 
     def action_read(self) -> None:
         if self.work is None or not isinstance(self.work.subject.view, Resource):

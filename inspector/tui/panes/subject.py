@@ -162,13 +162,13 @@ class Subject:
             return {"type": "ref/resource", "uri": self.address}
         return None
 
-    def send(self, session: Session, arguments: Any) -> Call:
+    def send(self, session: Session, arguments: Any, *, as_task: bool = False) -> Call:
         """Send the request. Arguments of a wrong shape are sent as they are: that may be what is to be tried."""
         plain = isinstance(arguments, dict)
         name = self.view.members.get("name")
         if isinstance(self.view, Tool):
             if plain and isinstance(name, str):
-                return session.call_tool(name, arguments)
+                return session.call_tool(name, arguments, as_task=as_task)
             return session.start("tools/call", {"name": name, "arguments": arguments})
         if isinstance(self.view, Prompt):
             if plain and isinstance(name, str):

@@ -171,7 +171,7 @@ class WorkPane(Container):
             work.problem = "There is no connection to the server."
         else:
             try:
-                work.call = work.subject.send(session, event.arguments)
+                work.call = work.subject.send(session, event.arguments, as_task=event.as_task)
                 work.sent = event.arguments
                 work.problem = ""
             except InspectorError as error:
