@@ -178,7 +178,10 @@ async def test_a_link_that_must_be_opened_first_stands_whole_and_opens_by_its_ke
 
     monkeypatch.setattr("inspector.tui.panes.result.open_in_browser", remember)
     async with stage((80, 30)) as (session, pane, app, pilot):
-        await show((session, pane, app, pilot), session.call_tool("need-link"))
+        call = session.call_tool("need-link")
+        await settle(pilot, lambda: session.inbox.open())
+        session.inbox.open()[0].decline()
+        await show((session, pane, app, pilot), call)
         await settle(pilot, lambda: "https://example.com/demo/connect?visit=" in screen_text(app))
         assert "-32042  URL elicitation required" in screen_text(app)
         assert opened == []
