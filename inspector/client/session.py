@@ -103,14 +103,17 @@ class Session:
             await self._close_transport()
             self._set_phase("closed")
             raise
-        self.journal.record_life(
-            "", "ready", revision=self.server.revision, era=self.server.era, transport=self.transport.name,
-            how=self.server.how,
-        )  # fmt: skip
+        self._record_ready()
         self._set_phase("ready")
         self.changes.bump("server")
         if self.options.log_level and self.server.can("logging"):
             self.run(self.driver.set_log_level(self.options.log_level))
+
+    def _record_ready(self) -> None:
+        server = self.server
+        self.journal.record_life(
+            "", "ready", revision=server.revision, era=server.era, transport=self.transport.name, how=server.how
+        )
 
     async def attach(self, target: Target) -> None:
         """Make a fresh connection to `target`, in the place of the one that was there. For the negotiation."""
@@ -327,7 +330,10 @@ class Session:
         """HTTP 404 to our session id: initialize again, without one (C-HTTP-12)."""
         try:
             self.journal.record_life("", "session-lost")
+            how = self.server.how
             self.server = await self.driver.open()
+            self.server.how = how
+            self._record_ready()
             self.changes.bump("server")
             for name in KINDS:
                 if self.catalog[name].pages:
