@@ -1,9 +1,11 @@
 """What holds for every test.
 
-Hypothesis judges what is found, not how fast: a busy machine must not fail a test. And compiled modules are kept, or
-else every server and every `inspector` that a test starts would compile its own anew.
+Hypothesis judges what is found, not how fast: a busy machine must not fail a test. Compiled modules are kept, or else
+every server and every `inspector` that a test starts would compile its own anew. And cyclic garbage is looked for less
+often: in a process that holds all tests and a hypothesis, looking took a fifth of the time.
 """
 
+import gc
 import os
 import sys
 
@@ -14,3 +16,5 @@ settings.load_profile("steady")
 
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+gc.set_threshold(50_000, 20, 20)
