@@ -11,7 +11,6 @@ import json
 import secrets
 from typing import Any
 
-from inspector.auth import urls
 from inspector.errors import AuthorizationNeeded
 
 ALGORITHMS = ("ES256", "RS256")
@@ -100,11 +99,6 @@ def claims_of(token: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def nonce_key(url: str) -> str:
-    """Under what a server's nonce is remembered: its origin, for each server has its own (RFC 9449 section 9)."""
-    return urls.origin(url.partition("#")[0])
 
 
 def _signed(header: dict[str, Any], claims: dict[str, Any], key: Any) -> str:

@@ -7,7 +7,7 @@ The order of places, and what makes a document unusable, are rules of the specif
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from inspector.auth import documents, metadata, urls
@@ -39,8 +39,13 @@ class Found:
 
     resource: Resource
     server: Server
-    asked: Challenge | None = field(default=None)
+    challenge: Challenge | None = None
     """The challenge that it all began with."""
+
+    @property
+    def wants_bound(self) -> bool:
+        """Whether the MCP server wants tokens that are bound to a key (RFC 9449 section 7.1, RFC 9728 section 2)."""
+        return self.resource.bound or (self.challenge is not None and self.challenge.scheme == "dpop")
 
 
 def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revision: str = "") -> Flow[Found]:

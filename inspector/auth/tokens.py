@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import quote_plus, urlencode
@@ -35,11 +35,15 @@ _NONCE = re.compile(r"[!-~]{1,1024}\Z")
 
 
 class TokenRefused(AuthorizationNeeded):
-    """The token endpoint answered with an error. `error` is its code (RFC 6749 section 5.2), empty for none."""
+    """The token endpoint answered with an error.
 
-    def __init__(self, message: str, *, hint: str = "", error: str = "") -> None:
+    `error` is its code (RFC 6749 section 5.2), empty for none; `passing`: it is out of order for now, no more.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", error: str = "", passing: bool = False) -> None:
         super().__init__(message, hint=hint)
         self.error = error
+        self.passing = passing
 
 
 @dataclass(slots=True)
@@ -50,16 +54,15 @@ class Means:
     """The time in seconds since 1970."""
     options: AuthOptions = field(default_factory=AuthOptions)
     nonces: dict[str, str] = field(default_factory=dict)
-    """The last DPoP nonce of each server, by origin."""
+    """The last DPoP nonce of each authorization server, by issuer; of the MCP server, by the empty text."""
 
-    def learn_nonce(self, url: str, fields: tuple[tuple[str, str], ...] | list[tuple[str, str]]) -> bool:
+    def learn_nonce(self, whose: str, fields: Sequence[tuple[str, str]]) -> bool:
         """Take the `DPoP-Nonce` of an answer, if it has one; whether it is another than before (RFC 9449 section 8)."""
         given = [value for name, value in fields if name.lower() == "dpop-nonce"]
         if len(given) != 1 or not _NONCE.match(given[0]):
             return False
-        where = assertions.nonce_key(url)
-        fresh = self.nonces.get(where) != given[0]
-        self.nonces[where] = given[0]
+        fresh = self.nonces.get(whose) != given[0]
+        self.nonces[whose] = given[0]
         return fresh
 
 
@@ -85,12 +88,12 @@ def ask(
     for attempt in (1, 2):
         fields, body = yield from _authenticated(server, client, asked, means)
         if key:
-            nonce = means.nonces.get(assertions.nonce_key(url), "")
+            nonce = means.nonces.get(server.issuer, "")
             fields += (("DPoP", assertions.proof(key, "POST", url, means.now(), nonce=nonce)),)
         answer = yield from fetch(Fetch("POST", url, fields, body, what=what, named=server.is_named(url)))
         values = documents.parsed(answer.body)
         code, _ = documents.error_of(values)
-        fresh = means.learn_nonce(url, answer.fields)
+        fresh = means.learn_nonce(server.issuer, answer.fields)
         if not (key and fresh and code == "use_dpop_nonce" and attempt == 1):
             break
         yield from told("token", "The server wants its nonce in the proof", rule="RFC 9449 section 8", url=url)
@@ -174,7 +177,7 @@ def revoke(grant: Grant, means: Means) -> Flow[bool]:
     if not grant.revocation_endpoint:
         yield from told("revoke", "The authorization server takes no tokens back", rule="RFC 7009")
         return False
-    server = replace(server_of(grant), token_endpoint=grant.revocation_endpoint)
+    server = at(server_of(grant), grant.revocation_endpoint)
     done = True
     for hint, token in (("refresh_token", grant.refresh_token), ("access_token", grant.access_token)):
         if not token:
@@ -198,6 +201,11 @@ def server_of(grant: Grant) -> Server:
     return Server(
         grant.issuer, grant.token_endpoint, revocation_endpoint=grant.revocation_endpoint, methods=grant.methods or None
     )
+
+
+def at(server: Server, endpoint: str) -> Server:
+    """The same authorization server, another endpoint of it in the place of the token endpoint."""
+    return replace(server, token_endpoint=endpoint)
 
 
 def _authenticated(
@@ -274,6 +282,7 @@ def _refused(
         return TokenRefused(
             f"The token endpoint of {where} answered the request for {what} with {found}.",
             hint="It should answer with a JSON object (RFC 6749 section 5).",
+            passing=answer.status >= 500 or answer.status == 429,
         )
     hints = {
         "invalid_client": "The client is unknown there, or authenticates in another way than it was registered with.",

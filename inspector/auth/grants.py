@@ -1,0 +1,283 @@
+"""Ways to a token: the code that a person brings from the browser, and those that need no browser.
+
+Each is a flow from what is known of the servers to a `Grant`. After a failure none goes on to another.
+Sources: RFC 6749 section 4.4, RFC 7523, RFC 8628, RFC 8693; SEP-1046, SEP-990, SEP-1933.
+"""
+
+from __future__ import annotations
+
+from inspector.auth import assertions, code, metadata, registration, tokens, urls
+from inspector.auth.actions import (
+    Denied,
+    Flow,
+    KeepClient,
+    Listen,
+    Secret,
+    Show,
+    TimedOut,
+    Wait,
+    told,
+)
+from inspector.auth.discovery import Found
+from inspector.auth.metadata import Server
+from inspector.auth.options import AuthOptions, GrantKind
+from inspector.auth.tokens import Means, TokenRefused
+from inspector.auth.values import Client, Grant
+from inspector.errors import AuthorizationNeeded
+from inspector.text import safe
+
+JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
+ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
+ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token"
+
+POLL = 5.0
+"""Seconds between two questions for a device's token, unless the server says otherwise (RFC 8628 section 3.2)."""
+
+LONGEST_WAIT = 1800.0
+"""Seconds for which a device's code is waited for, whatever the server says."""
+
+
+def kind_of(found: Found, options: AuthOptions) -> GrantKind:
+    """The way to take: the one that the person says, else the one that the options are meant for."""
+    if options.grant != "auto":
+        return options.grant
+    if options.assertion:
+        return "workload"
+    if options.idp_id_token:
+        return "enterprise"
+    offered = found.server.grants
+    if offered is not None and "authorization_code" not in offered:
+        if "client_credentials" in offered and options.client_id and (options.client_secret or options.client_key):
+            return "client-credentials"
+        if registration.DEVICE in offered and found.server.device_endpoint:
+            return "device"
+    return "code"
+
+
+def needs_person(kind: GrantKind) -> bool:
+    """Whether somebody must answer for it."""
+    return kind in ("auto", "code", "device")
+
+
+def acquire(kind: GrantKind, found: Found, mcp_server: str, scope: tuple[str, ...] | None, means: Means) -> Flow[Grant]:
+    """Get a token in the way that `kind` says. Raises `AuthorizationNeeded` with the reason."""
+    key = ""
+    if means.options.dpop and (found.wants_bound or assertions.PROOF_ALGORITHM in found.server.dpop):
+        key = assertions.new_key()
+        yield Secret(key)
+    job = _Job(found, mcp_server, scope, means, key)
+    ways = {
+        "client-credentials": job.client_credentials,
+        "enterprise": job.enterprise,
+        "workload": job.workload,
+        "device": job.device,
+    }
+    return (yield from ways.get(kind, job.code)())
+
+
+class _Job:
+    """One acquisition: what is asked of whom, for what."""
+
+    def __init__(self, found: Found, mcp_server: str, scope: tuple[str, ...] | None, means: Means, key: str) -> None:
+        self._server: Server = found.server
+        self._resource = found.resource.resource
+        self._mcp_server = mcp_server
+        self._scope = scope
+        self._means = means
+        self._options = means.options
+        self._key = key
+
+    # With a person
+
+    def code(self) -> Flow[Grant]:
+        """The authorization code grant (C-AUTH-20 to 30)."""
+        yield from code.check(self._server)
+        client = yield from registration.given(self._server, self._options)
+        before = None if client else (yield from registration.stored(self._server, self._means.now()))
+        redirect_uri = yield from self._redirect_uri(before)
+        fits = before is not None and before.redirect_uri in ("", redirect_uri)
+        if client is None and before is not None and fits:
+            client = before
+            yield from told(
+                "registration", f"{safe(client.client_id, 100)}, of the last time", rule="C-AUTH-17",
+                client_id=client.client_id,
+            )  # fmt: skip
+        if client is None:
+            client = yield from self._new_client(redirect_uri)
+        try:
+            asked = code.request(self._server, client, redirect_uri, self._resource, self._scope)
+            word = yield from code.visit(asked, self._scope)
+            return (yield from self._token(client, {
+                "grant_type": "authorization_code",
+                "code": word,
+                "redirect_uri": redirect_uri,
+                "code_verifier": asked.verifier,
+            }, "code"))  # fmt: skip
+        except (Denied, TimedOut, TokenRefused) as error:
+            # A server that has forgotten a client shows that to the person alone: it is registered anew next time.
+            if client is before and client.origin == "registered":
+                yield KeepClient(self._server.issuer, None)
+            raise error from None
+
+    def device(self) -> Flow[Grant]:
+        """The device authorization grant: a code that the person enters elsewhere (RFC 8628)."""
+        server = self._server
+        if not server.device_endpoint:
+            yield from self._missing("device", "“device_authorization_endpoint”", "RFC 8628 section 4")
+        client = yield from registration.given(server, self._options)
+        client = client or (yield from registration.stored(server, self._means.now()))
+        client = client or (yield from self._new_client("http://127.0.0.1/callback"))
+        asked = {"resource": self._resource} | ({"scope": " ".join(self._scope)} if self._scope else {})
+        at_device = tokens.at(server, server.device_endpoint)
+        document = yield from tokens.ask(at_device, client, asked, self._means, what="a device code")
+        device_code = document.needed("device_code")
+        yield Secret(device_code)
+        url = document.endpoint("verification_uri", needed=True)
+        complete = document.endpoint("verification_uri_complete")
+        word = document.needed("user_code", longest=64)
+        lasting = min(document.seconds("expires_in") or LONGEST_WAIT, LONGEST_WAIT)
+        pause = min(max(document.seconds("interval") or POLL, 1), 60)
+        host = urls.parts(url).host
+        yield from told("device", f"A code to be entered at {safe(url, 200)}", rule="RFC 8628", host=host, url=url)
+        yield Show(url, safe(word, 64), host, complete)
+        form = {"grant_type": registration.DEVICE, "device_code": device_code}
+        while lasting > 0:
+            yield Wait(pause)
+            lasting -= pause
+            try:
+                return (yield from self._token(client, form, "device"))
+            except TokenRefused as error:
+                if error.error == "slow_down":
+                    pause += POLL
+                elif error.error != "authorization_pending":
+                    raise
+        raise TimedOut(f"Nobody entered the code at {safe(url, 200)} in time.", hint="Log in again.")
+
+    # Without one
+
+    def client_credentials(self) -> Flow[Grant]:
+        """The client credentials grant, with a secret or a signed assertion (C-AUTH-40)."""
+        client = yield from self._given_client("client-credentials")
+        if not client.client_secret and client.method != "private_key_jwt":
+            yield from self._missing("token", "the client's secret or key", "C-AUTH-40", ours=True)
+        return (
+            yield from self._token(client, self._scoped({"grant_type": "client_credentials"}), "client-credentials")
+        )
+
+    def enterprise(self) -> Flow[Grant]:
+        """Enterprise-managed authorization: an id token, exchanged at the company's provider, is the grant (C-AUTH-41).
+
+        The authorization server's own page is never opened.
+        """
+        options = self._options
+        client = yield from self._given_client("enterprise")
+        if not options.idp_id_token:
+            yield from self._missing("exchange", "the id token of the identity provider", "C-AUTH-41", ours=True)
+        yield Secret(options.idp_id_token)
+        provider = yield from self._provider()
+        who = Client(options.idp_client_id, options.idp_client_secret, "" if options.idp_client_secret else "none")
+        if who.client_secret:
+            yield Secret(who.client_secret)
+        asked = self._scoped({
+            "grant_type": TOKEN_EXCHANGE,
+            "requested_token_type": ID_JAG,
+            "audience": self._server.issuer,
+            "resource": self._resource,
+            "subject_token": options.idp_id_token,
+            "subject_token_type": ID_TOKEN,
+        })  # fmt: skip
+        document = yield from tokens.ask(provider, who, asked, self._means, what="the identity assertion")
+        given = document.text("issued_token_type")
+        if given and given != ID_JAG:
+            raise document.refused("issued_token_type", f"is “{safe(given, 80)}”, not {ID_JAG}")
+        assertion = document.needed("access_token", longest=tokens.LONGEST_TOKEN)
+        yield Secret(assertion)
+        yield from told(
+            "exchange", "The identity provider gave an assertion for this server", rule="C-AUTH-41",
+            audience=self._server.issuer, resource=self._resource, url=provider.token_endpoint,
+        )  # fmt: skip
+        form = self._scoped({"grant_type": JWT_BEARER, "assertion": assertion})
+        return (yield from self._token(client, form, "enterprise"))
+
+    def workload(self) -> Flow[Grant]:
+        """Workload identity: the JWT that a platform issued for this workload is the grant (C-AUTH-43)."""
+        if not self._options.assertion:
+            yield from self._missing("token", "the workload's assertion", "C-AUTH-43", ours=True)
+        client = (yield from registration.given(self._server, self._options)) or Client("", "", "none")
+        yield Secret(self._options.assertion)
+        form = self._scoped({"grant_type": JWT_BEARER, "assertion": self._options.assertion})
+        return (yield from self._token(client, form, "workload"))
+
+    # Parts
+
+    def _token(self, client: Client, form: dict[str, str], kind: str) -> Flow[Grant]:
+        """Ask the token endpoint, with the resource that the token is for (C-AUTH-21)."""
+        asked = form | {"resource": self._resource}
+        try:
+            document = yield from tokens.ask(self._server, client, asked, self._means, key=self._key)
+            return (yield from tokens.granted(
+                document, self._server, client, self._means, mcp_server=self._mcp_server, resource=self._resource,
+                asked=self._scope, kind=kind, key=self._key,
+            ))  # fmt: skip
+        except AuthorizationNeeded as error:
+            if getattr(error, "error", "") not in ("authorization_pending", "slow_down"):
+                yield from told(
+                    "token", error.message, ok=False, rule="RFC 6749 section 5", url=self._server.token_endpoint,
+                    fix=error.hint,
+                )  # fmt: skip
+            raise
+
+    def _redirect_uri(self, before: Client | None) -> Flow[str]:
+        """Where the browser shall come back to (C-AUTH-23)."""
+        wanted = self._options.redirect_uri
+        if wanted:
+            try:
+                urls.secure(wanted)
+            except ValueError as error:
+                raise AuthorizationNeeded(
+                    f"“{safe(wanted, 200)}” cannot be a redirect URI: {error}.",
+                    hint="It is http on this machine, or https.",
+                ) from None
+        answer = yield Listen(wanted or (before.redirect_uri if before else ""), fixed=bool(wanted))
+        assert isinstance(answer, str)
+        return answer
+
+    def _new_client(self, redirect_uri: str) -> Flow[Client]:
+        if self._server.registration_endpoint:
+            return (yield from registration.register(self._server, redirect_uri, self._scope))
+        return (yield from registration.typed(self._server, redirect_uri))
+
+    def _given_client(self, kind: str) -> Flow[Client]:
+        client = yield from registration.given(self._server, self._options)
+        if client is None:
+            raise AuthorizationNeeded(
+                f"The grant {kind} needs a client that is registered with {safe(self._server.issuer, 200)}.",
+                hint="Give its id with --client-id.",
+            )
+        return client
+
+    def _provider(self) -> Flow[Server]:
+        """The identity provider's token endpoint: as given, else from its metadata."""
+        options = self._options
+        endpoint = options.idp_token_endpoint
+        if not endpoint and options.idp_issuer:
+            return (yield from metadata.of(options.idp_issuer, named=True))
+        try:
+            urls.secure(endpoint)
+        except ValueError as error:
+            raise AuthorizationNeeded(
+                f"The token endpoint of the identity provider cannot be “{safe(endpoint, 200)}”: {error}.",
+                hint="Give the identity provider's issuer, or the URL of its token endpoint.",
+            ) from None
+        return Server(options.idp_issuer or urls.origin(endpoint), endpoint, named=True)
+
+    def _scoped(self, form: dict[str, str]) -> dict[str, str]:
+        return form | ({"scope": " ".join(self._scope)} if self._scope else {})
+
+    def _missing(self, step: str, what: str, rule: str, *, ours: bool = False) -> Flow[None]:
+        where = "The options have" if ours else f"The authorization server {safe(self._server.issuer, 200)} names"
+        yield from told(step, f"{where} no {what.removeprefix('the ')}", ok=False, rule=rule)
+        raise AuthorizationNeeded(
+            f"{where} no {what.removeprefix('the ')}, which this grant needs.", hint="See --grant for the others."
+        )

@@ -1,0 +1,67 @@
+"""Which scopes to ask for (2026-07-28/basic/authorization, “Scope Selection Strategy”, “Step-Up Authorization Flow”).
+
+Three sources, one after the other, and never mixed: what the person says, what the challenge names, what the protected
+resource metadata lists. A step-up adds what is newly wanted to what was asked for and granted before, and nothing else.
+"""
+
+from __future__ import annotations
+
+from inspector.auth.actions import Flow, told
+from inspector.auth.challenge import Challenge
+from inspector.auth.documents import is_scope
+from inspector.auth.metadata import Server
+from inspector.auth.values import Grant
+from inspector.errors import AuthorizationNeeded
+from inspector.text import safe
+
+OFFLINE = "offline_access"
+"""The scope by which OpenID providers are asked for a refresh token."""
+
+
+def first(
+    said: str, challenge: Challenge | None, supported: tuple[str, ...] | None, server: Server, *, person: bool
+) -> Flow[tuple[str, ...] | None]:
+    """The scopes of a first authorization (C-AUTH-24); None: the parameter is left out.
+
+    `said` is what the person says, `supported` what the protected resource metadata lists; with `person`, somebody can
+    answer in a browser, and a refresh token is worth asking for (C-AUTH-26).
+    """
+    if said:
+        words = tuple(dict.fromkeys(said.split()))
+        for word in words:
+            if not is_scope(word):
+                raise AuthorizationNeeded(f"“{safe(word, 60)}” is no scope.", hint="Scopes are separated by spaces.")
+        yield from told("scope", " ".join(words), rule="C-AUTH-24", source="options", scope=list(words))
+        return words
+    if challenge is not None and challenge.scope:
+        scope, source, name = challenge.scope, "challenge", "the challenge"
+    else:
+        scope, source, name = supported or (), "metadata", "the protected resource metadata"
+    scope = _offline(scope, server, person)
+    if not scope:
+        yield from told("scope", "None: neither the challenge nor the metadata names any", rule="C-AUTH-24")
+        return None
+    yield from told(
+        "scope", f"{safe(' '.join(scope), 300)}, by {name}", rule="C-AUTH-24", source=source, scope=list(scope)
+    )
+    return scope
+
+
+def more(challenge: Challenge, grant: Grant | None, server: Server) -> Flow[tuple[str, ...] | None]:
+    """The scopes of a step-up: what was asked for and granted before, and what is wanted now (C-AUTH-33)."""
+    wanted = challenge.scope or ()
+    before = dict.fromkeys((*grant.asked, *grant.scope)) if grant else {}
+    scope = tuple(before | dict.fromkeys(_offline(wanted, server, False)))
+    yield from told(
+        "stepup", f"{safe(' '.join(wanted) or 'no scope is named', 300)}, in addition to what was granted",
+        rule="C-AUTH-33", wanted=list(wanted), before=list(before), scope=list(scope),
+    )  # fmt: skip
+    return scope or None
+
+
+def _offline(scope: tuple[str, ...], server: Server, person: bool) -> tuple[str, ...]:
+    """With `offline_access` only where the authorization server lists it, and where there are other scopes."""
+    listed = OFFLINE in (server.scopes or ())
+    rest = tuple(each for each in scope if each != OFFLINE)
+    refreshes = server.grants is None or "refresh_token" in server.grants
+    return (*rest, OFFLINE) if listed and (OFFLINE in scope or (rest and person and refreshes)) else rest
