@@ -11,9 +11,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
 
+_HERE = ("127.0.0.1", "localhost", "::1")
+
 
 def _parse(words: list[str]) -> Namespace:
     from argparse import ArgumentParser
+
+    from inspector.demo.auth.options import add_options, settings_of
 
     parser = ArgumentParser(prog="python -m inspector.demo", description="An MCP server that shows every feature.")
     parser.add_argument(
@@ -31,7 +35,13 @@ def _parse(words: list[str]) -> Namespace:
         "--era", choices=ERAS, default="both", help="with a handshake (legacy), without (modern), or both at once"
     )
     parser.add_argument("--protocol", choices=REVISIONS, default=REVISIONS[-1], help="newest revision to speak")
+    add_options(parser)
     options = parser.parse_args(words)
+    options.auth = settings_of(options, parser)
+    if options.auth is not None:
+        options.http = options.http or _address("0")
+        if options.http[0] not in _HERE:
+            parser.error("authorization without TLS is for this machine only: --http 127.0.0.1:PORT")
     if options.era == "modern" and options.protocol not in MODERN:
         parser.error(f"--era modern needs --protocol {MODERN[0]}")
     return options
@@ -62,12 +72,12 @@ def main(words: list[str]) -> None:
     """Runs the server until its client leaves or it is interrupted."""
     options = _parse(words) if words else None  # nothing to parse: argparse would be a fifth of the start
     if options is None:
-        world, address = World(), None
+        world, address, auth = World(), None, None
     else:
         world = World(
             items=options.items, delay=options.slow, tick=options.tick, newest=options.protocol, era=options.era
         )
-        address = options.http
+        address, auth = options.http, options.auth
     try:
         if address is None:
             from inspector.demo.stdio import serve
@@ -76,7 +86,7 @@ def main(words: list[str]) -> None:
         else:
             from inspector.demo.http import serve_http
 
-            serve_http(world, *address)
+            serve_http(world, *address, auth=auth)
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, NoReturn
 
+    from inspector.demo.auth.authority import Settings
+    from inspector.demo.auth.gate import Gate
     from inspector.demo.streams import Stream
     from inspector.demo.world import World
 
@@ -73,6 +75,7 @@ class DemoServer(ThreadingTCPServer):
         self.sse_sessions: dict[str, sse.SseSession] = {}
         self.answering: set[http_modern.Answering] = set()
         self.lock = threading.Lock()
+        self.gate: Gate | None = None
         # Only names of this machine may be asked for: otherwise a web page could rebind its own name to us.
         self.hosts = None if host in _EVERYWHERE else _LOOPBACK | {host.lower()}
         super().__init__((host, port), Handler)
@@ -153,7 +156,9 @@ class Handler(BaseHTTPRequestHandler):
             # The body is read before anything is refused: who is answered while still sending may miss the answer.
             self._body = self._read_body()
             self._check_address()
-            serve()
+            if not self._is_stopped():
+                self._check_place()
+                serve()
         except HttpError as problem:
             headers = {"Content-Type": "application/json"}
             if problem.status == 405:
@@ -178,6 +183,21 @@ class Handler(BaseHTTPRequestHandler):
             raise HttpError(403, f"This server is not {host}")
         if allowed is not None and origin is not None and _name_in(origin) not in allowed:
             raise HttpError(403, f"Requests from the origin {origin} are refused")
+
+    def _is_stopped(self) -> bool:
+        """Whether authorization is switched on, and has something to say instead of what was asked for."""
+        gate = self.server.gate
+        if gate is None:
+            return False
+        from inspector.demo.auth.exchange import Request
+        from inspector.demo.auth.listening import send
+
+        answer = gate.answer(Request(self.command, self.path, self.headers, self._body))
+        if answer is not None:
+            send(self, answer)
+        return answer is not None
+
+    def _check_place(self) -> None:
         self.place = self.path.partition("?")[0]
         if self.place not in (ENDPOINT, *(_OLD if self.server.world.handshakes else ())):
             raise HttpError(404, f"The MCP endpoint is {ENDPOINT}")
@@ -329,15 +349,21 @@ def _name_in(url: str) -> str | None:
         return None
 
 
-def serve_http(world: World, host: str, port: int) -> None:
-    """Serves until interrupted or terminated; writes the URL to stderr first."""
+def serve_http(world: World, host: str, port: int, *, auth: Settings | None = None) -> None:
+    """Serves until interrupted or terminated, with `auth` only those who log in; writes the URL to stderr first."""
     import signal
 
     signal.signal(signal.SIGTERM, _terminated)
     with DemoServer(world, host, port) as server:
+        if auth is not None:
+            from inspector.demo.auth.listening import open_gate
+
+            server.gate = open_gate(auth, server.url)
         print(f"demo server on {server.url}{ENDPOINT}", file=sys.stderr, flush=True)
         if world.handshakes:
             print(f"and with HTTP+SSE on {server.url}{sse.STREAM}", file=sys.stderr, flush=True)
+        for authority in server.gate.authorities if server.gate is not None else ():
+            print(f"authorization server: {authority.issuer}", file=sys.stderr, flush=True)
         try:
             server.serve_forever(poll_interval=0.1)
         finally:

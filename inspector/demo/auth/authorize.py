@@ -1,0 +1,119 @@
+"""The authorization endpoint: a page on which a person allows or denies, and the way back to the client."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from html import escape
+
+from inspector.demo.auth.clients import CODE, REFRESH
+from inspector.demo.auth.exchange import OAuthError, page, redirect, table
+from inspector.demo.auth.vault import Bounded, Grant
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from inspector.demo.auth.authority import Authority
+    from inspector.demo.auth.clients import Client
+    from inspector.demo.auth.exchange import Answer, Fields, Pairs, Request
+
+PERSON = "demo-person"
+_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+class _Asked:
+    """A request that a person has yet to decide."""
+
+    def __init__(self, client: Client, redirect_uri: str, state: str) -> None:
+        self.client = client
+        self.redirect_uri = redirect_uri
+        self.state = state
+        self.challenge = ""
+        self.grant: Grant | None = None
+
+
+class Authorize:
+    """The requests that were made and not yet decided."""
+
+    def __init__(self, authority: Authority) -> None:
+        self._authority = authority
+        self._open = Bounded(1000)
+
+    def ask(self, request: Request) -> Answer:
+        """A request for a code (RFC 6749 section 4.1.1): the page, or at once the answer."""
+        authority = self._authority
+        fields = request.asked()
+        try:
+            client = authority.find_client(fields.need("client_id"))
+            redirect_uri = fields.need("redirect_uri")
+            if not client.may_return_to(redirect_uri):
+                raise OAuthError("invalid_request", f"{redirect_uri} is not registered for {client.id}")
+        except OAuthError as problem:
+            # The browser is not sent to an address that the client may not have (RFC 6749 section 4.1.2.1).
+            return page(400, "This cannot be allowed", f"<p>{escape(problem.description)}</p>")
+        asked = _Asked(client, redirect_uri, "")
+        try:
+            asked.state = fields.get("state")
+            asked.challenge, asked.grant = self._check(client, fields)
+        except OAuthError as problem:
+            return self._refuse(asked, problem)
+        if authority.settings.auto:
+            return self._allow(asked, asked.grant)
+        ticket = secrets.token_urlsafe(24)
+        self._open[ticket] = asked
+        return self._page(asked, asked.grant, ticket)
+
+    def decide(self, request: Request) -> Answer:
+        """What the person pressed."""
+        try:
+            form = request.form()
+            asked: _Asked | None = self._open.pop(form.need("ticket"), None)
+            decision = form.get("decision")
+        except OAuthError as problem:
+            return page(problem.status, "This cannot be read", f"<p>{escape(problem.description)}</p>")
+        if asked is None or asked.grant is None:
+            return page(400, "This was decided already", "<p>Go back to the client and begin again.</p>")
+        if decision == "allow":
+            return self._allow(asked, asked.grant)
+        return self._refuse(asked, OAuthError("access_denied", "The person said no"))
+
+    def _check(self, client: Client, fields: Fields) -> tuple[str, Grant]:
+        if fields.get("response_type") != "code":
+            raise OAuthError("unsupported_response_type", "response_type must be code")
+        if CODE not in client.grants:
+            raise OAuthError("unauthorized_client", f"This client is not registered for {CODE}")
+        challenge = fields.get("code_challenge")
+        if not _CHALLENGE.fullmatch(challenge) or fields.get("code_challenge_method") != "S256":
+            raise OAuthError("invalid_request", "PKCE is needed: a code_challenge of the method S256")
+        scopes = self._authority.scopes(fields.get("scope"))
+        resource = self._authority.resource(fields.get("resource"))
+        refreshable = REFRESH in client.grants
+        return challenge, Grant(client.id, PERSON, scopes, resource, refreshable=refreshable)
+
+    def _allow(self, asked: _Asked, grant: Grant) -> Answer:
+        code = self._authority.vault.new_code(grant, asked.redirect_uri, asked.challenge)
+        return self._back(asked, [("code", code)])
+
+    def _refuse(self, asked: _Asked, problem: OAuthError) -> Answer:
+        return self._back(asked, [("error", problem.code), ("error_description", problem.description)])
+
+    def _back(self, asked: _Asked, pairs: Pairs) -> Answer:
+        if asked.state:
+            pairs.append(("state", asked.state))
+        pairs.append(("iss", self._authority.issuer))  # RFC 9207
+        return redirect(asked.redirect_uri, self._authority.faults.apply("redirect", pairs, self._authority.issuer))
+
+    def _page(self, asked: _Asked, grant: Grant, ticket: str) -> Answer:
+        rows = {
+            "Client": f"{asked.client.name} ({asked.client.id})",
+            "wants to": ", ".join(grant.scopes),
+            "on": grant.resource,
+            "and returns to": asked.redirect_uri,
+            "State": "yes" if asked.state else "no: anybody could make this browser log in as somebody else",
+            "Refresh token": "yes" if grant.refreshable else "no: the client is not registered for it",
+        }
+        buttons = "".join(
+            f'<button name="decision" value="{value}">{value.capitalize()}</button>' for value in ("allow", "deny")
+        )
+        form = f'<form method="post" action="{escape(self._authority.path)}/authorize/decide">'
+        hidden = f'<input type="hidden" name="ticket" value="{ticket}">'
+        return page(200, "May it do this?", f"{table(rows)}{form}{hidden}{buttons}</form>")

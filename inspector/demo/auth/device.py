@@ -1,0 +1,121 @@
+"""The device flow (RFC 8628): a code on one screen, a page on another, and a client that asks again and again."""
+
+from __future__ import annotations
+
+import secrets
+from html import escape
+
+from inspector.demo.auth.authorize import PERSON
+from inspector.demo.auth.clients import DEVICE, REFRESH
+from inspector.demo.auth.exchange import OAuthError, json_answer, page, table
+from inspector.demo.auth.vault import Bounded, Grant
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from inspector.demo.auth.authority import Authority
+    from inspector.demo.auth.clients import Client
+    from inspector.demo.auth.exchange import Answer, Fields, Request
+
+LIFETIME = 600.0  # seconds
+INTERVAL = 1.0  # seconds between two questions of a client
+SLOWER = 5.0  # seconds that are added for a client that asks too soon
+_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # no vowels, so no words (RFC 8628 section 6.1)
+
+
+class _Waiting:
+    """One device that waits for a person."""
+
+    def __init__(self, client: Client, grant: Grant, until: float) -> None:
+        self.client = client
+        self.grant = grant
+        self.until = until
+        self.decision = ""
+        self.interval = INTERVAL
+        self.asked_at = 0.0
+
+
+class Devices:
+    """The devices that wait, by either of their codes."""
+
+    def __init__(self, authority: Authority) -> None:
+        self._authority = authority
+        self._by_device = Bounded(1000)
+        self._by_user = Bounded(1000)
+
+    def begin(self, request: Request) -> Answer:
+        """The device authorization endpoint."""
+        authority = self._authority
+        form = request.form()
+        client = authority.identification.client(request, form)
+        if DEVICE not in client.grants:
+            raise OAuthError("unauthorized_client", "This client is not registered for the device flow")
+        scopes, resource = authority.scopes(form.get("scope")), authority.resource(form.get("resource"))
+        grant = Grant(client.id, PERSON, scopes, resource, refreshable=REFRESH in client.grants)
+        waiting = _Waiting(client, grant, authority.vault.now() + LIFETIME)
+        waiting.decision = "allow" if authority.settings.auto else ""
+        device_code = secrets.token_urlsafe(32)
+        letters = "".join(secrets.choice(_LETTERS) for _ in range(8))
+        self._by_device[device_code] = self._by_user[letters] = waiting
+        user_code = f"{letters[:4]}-{letters[4:]}"
+        document = {
+            "device_code": device_code,
+            "user_code": user_code,
+            "verification_uri": authority.endpoint("/device"),
+            "verification_uri_complete": f"{authority.endpoint('/device')}?user_code={user_code}",
+            "expires_in": int(LIFETIME),
+            "interval": int(INTERVAL),
+        }
+        return json_answer(200, document)
+
+    def grant(self, client: Client, form: Fields) -> Grant:
+        """What a device was granted; raises OAuthError as long as there is nothing (RFC 8628 section 3.5)."""
+        code = form.need("device_code")
+        waiting: _Waiting | None = self._by_device.get(code)
+        now = self._authority.vault.now()
+        if waiting is None or waiting.client.id != client.id:
+            raise OAuthError("invalid_grant", "There is no such device_code")
+        if waiting.until < now:
+            raise OAuthError("expired_token", "Nobody entered the code in time")
+        if not waiting.decision:
+            soon = now - waiting.asked_at < waiting.interval
+            waiting.asked_at = now
+            if soon:
+                waiting.interval += SLOWER
+                raise OAuthError("slow_down", f"Wait {waiting.interval:.0f} seconds between two questions")
+            raise OAuthError("authorization_pending", "The person has not decided yet")
+        with self._authority.vault.lock:
+            if self._by_device.pop(code, None) is None:
+                raise OAuthError("invalid_grant", "There is no such device_code")
+        if waiting.decision != "allow":
+            raise OAuthError("access_denied", "The person said no")
+        return waiting.grant
+
+    def show(self, request: Request) -> Answer:
+        """The page on which the code is entered, and then decided on."""
+        text = request.asked().get("user_code")
+        action = escape(self._authority.path) + "/device"
+        if not text:
+            field = '<input name="user_code" autofocus autocomplete="off" placeholder="XXXX-XXXX">'
+            return page(200, "Which code is shown?", f'<form action="{action}">{field}<button>Go on</button></form>')
+        letters = "".join(letter for letter in text.upper() if letter in _LETTERS)
+        waiting: _Waiting | None = self._by_user.get(letters)
+        if waiting is None or waiting.decision or waiting.until < self._authority.vault.now():
+            return page(400, "That code is not waited for", "<p>It may be too old, or decided already.</p>")
+        name = f"{waiting.client.name} ({waiting.client.id})"
+        rows = {"Client": name, "wants to": ", ".join(waiting.grant.scopes), "on": waiting.grant.resource}
+        hidden = f'<input type="hidden" name="user_code" value="{escape(letters)}">'
+        buttons = "".join(
+            f'<button name="decision" value="{value}">{value.capitalize()}</button>' for value in ("allow", "deny")
+        )
+        form = f'<form method="post" action="{action}">{hidden}{buttons}</form>'
+        return page(200, "May it do this?", table(rows) + form)
+
+    def decide(self, request: Request) -> Answer:
+        """What the person pressed."""
+        form = request.form()
+        waiting: _Waiting | None = self._by_user.pop(form.get("user_code"), None)
+        if waiting is None or waiting.decision:
+            return page(400, "That code is not waited for", "<p>It may be too old, or decided already.</p>")
+        waiting.decision = "allow" if form.get("decision") == "allow" else "deny"
+        words = "Allowed" if waiting.decision == "allow" else "Denied"
+        return page(200, words, "<p>Go back to the client.</p>")

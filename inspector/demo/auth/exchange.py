@@ -1,0 +1,144 @@
+"""HTTP requests and answers as values, so that an endpoint is a function from one to the other."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from email.message import Message
+    from typing import Any
+
+    Pairs = list[tuple[str, str]]
+
+LARGEST_FORM = 65536
+MOST_FIELDS = 100
+FORM = "application/x-www-form-urlencoded"
+
+
+class OAuthError(Exception):
+    """A request that is refused with an error code of RFC 6749, 7591, 8628 or 8707."""
+
+    def __init__(self, code: str, description: str, *, status: int = 400) -> None:
+        super().__init__(description)
+        self.code = code
+        self.description = description
+        self.status = status
+
+
+class Answer:
+    """What a request is answered with. A body that is an iterator is sent piece by piece."""
+
+    __slots__ = ("body", "headers", "status")
+
+    def __init__(self, status: int, headers: dict[str, str], body: bytes | Iterator[bytes] = b"") -> None:
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+
+class Request:
+    """One request; `target` is its path with the query."""
+
+    def __init__(self, method: str, target: str, headers: Message, body: bytes = b"") -> None:
+        self.method = method
+        self.path, _, self.query = target.partition("?")
+        self.headers = headers
+        self.body = body
+
+    def origin(self, port: int | None) -> str:
+        """The origin that the client believes it talks to, if the server listens on a port."""
+        host = urlsplit("//" + self.headers.get("Host", "")).hostname or ""
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    def asked(self) -> Fields:
+        """The parameters in the URL."""
+        return Fields(_pairs(self.query))
+
+    def form(self) -> Fields:
+        """The parameters in the body; raises OAuthError for a body that is no form."""
+        if self.headers.get_content_type() != FORM:
+            raise OAuthError("invalid_request", f"The body must be {FORM}")
+        if len(self.body) > LARGEST_FORM:
+            raise OAuthError("invalid_request", f"The body is larger than {LARGEST_FORM} bytes", status=413)
+        return Fields(_pairs(self.body.decode("utf-8", "replace")))
+
+
+class Fields:
+    """Parameters of a request. None may be there twice (RFC 6749 section 3.1)."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self._pairs = pairs
+
+    def get(self, name: str) -> str:
+        """The value of a parameter, empty where there is none: both mean the same. Raises OAuthError if doubled."""
+        values = [value for key, value in self._pairs if key == name]
+        if len(values) > 1:
+            code = "invalid_target" if name == "resource" else "invalid_request"
+            raise OAuthError(code, f"{name} is there {len(values)} times")
+        return values[0] if values else ""
+
+    def need(self, name: str) -> str:
+        """The value of a parameter that must be there."""
+        value = self.get(name)
+        if not value:
+            raise OAuthError("invalid_request", f"{name} is missing")
+        return value
+
+
+def _pairs(text: str) -> Pairs:
+    try:
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise OAuthError("invalid_request", f"There are more than {MOST_FIELDS} parameters") from None
+
+
+def json_answer(status: int, document: dict[str, Any], **headers: str) -> Answer:
+    """A JSON document that nobody keeps."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    fields = {"Content-Type": "application/json", "Cache-Control": "no-store", **named}
+    return Answer(status, fields, json.dumps(document).encode("utf-8"))
+
+
+def refusal(problem: OAuthError) -> Answer:
+    """An error as the endpoints that are no pages tell it (RFC 6749 section 5.2)."""
+    headers = {"WWW_Authenticate": 'Basic realm="demo"'} if problem.status == 401 else {}
+    document = {"error": problem.code, "error_description": problem.description}
+    return json_answer(problem.status, document, **headers)
+
+
+def redirect(url: str, pairs: Pairs) -> Answer:
+    """Sends the browser to a URL with more parameters; those that it has stay (RFC 6749 section 3.1.2)."""
+    joint = "&" if urlsplit(url).query else "?"
+    return Answer(302, {"Location": f"{url}{joint}{urlencode(pairs)}", "Cache-Control": "no-store"})
+
+
+_STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem;"
+    "color:#1b1b1f;background:#fafafa}th{text-align:left;padding-right:1.5rem;font-weight:500;vertical-align:top}"
+    "td{word-break:break-all}button,input{font:inherit;padding:.5rem 1.5rem;margin:1.5rem 1rem 0 0}"
+)
+
+
+def page(status: int, title: str, inside: str) -> Answer:
+    """A page for a person. `inside` is HTML, all of whose values were escaped; the title is escaped here."""
+    headers = {
+        "Content-Type": "text/html; charset=utf-8",
+        "Cache-Control": "no-store",
+        # No form-action: browsers apply it to where a form is redirected, too, which is the client's own address.
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        "X-Frame-Options": "DENY",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin",
+    }
+    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
+    return Answer(status, headers, f"{head}<h1>{escape(title)}</h1>{inside}".encode("utf-8", "replace"))
+
+
+def table(rows: dict[str, str]) -> str:
+    """Names and values as HTML."""
+    lines = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows.items())
+    return f"<table>{''.join(lines)}</table>"

@@ -1,0 +1,120 @@
+"""Where the authorization servers listen, and how their answers are sent."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler
+from socketserver import ThreadingTCPServer
+from urllib.parse import urlsplit
+
+from inspector.demo.auth.clients import LOOPBACK
+from inspector.demo.auth.exchange import LARGEST_FORM, Answer, Request
+from inspector.demo.auth.gate import Gate
+from inspector.demo.feed import is_gone
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from inspector.demo.auth.authority import Settings
+
+
+class AuthServer(ThreadingTCPServer):
+    """The listening socket of the authorization servers."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, settings: Settings, server_url: str) -> None:
+        parts = urlsplit(server_url)
+        host = str(parts.hostname)
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        super().__init__((host, settings.port), _Handler)
+        name = f"[{host}]" if ":" in host else host
+        self.url = f"http://{name}:{self.server_address[1]}"
+        self.gate = Gate(settings, server_url, self.url)
+
+    def start(self) -> None:
+        """Serves on a thread of its own, for as long as the process lives."""
+        threading.Thread(target=self.serve_forever, name="authorization", daemon=True).start()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says nothing about clients that hang up in the middle; they do."""
+        import sys
+
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
+def open_gate(settings: Settings, server_url: str) -> Gate:
+    """The gate of an MCP server; its authorization servers listen when this returns. Raises OSError."""
+    if settings.layout in ("same-origin", "defaults"):
+        return Gate(settings, server_url, server_url)
+    server = AuthServer(settings, server_url)
+    server.start()
+    return server.gate
+
+
+def send(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
+    """Sends an answer; one that comes in pieces only as long as there is somebody to read it."""
+    handler.send_response(answer.status)
+    for name, value in answer.headers.items():
+        handler.send_header(name, value)
+    if isinstance(answer.body, bytes):
+        handler.send_header("Content-Length", str(len(answer.body)))
+    else:
+        handler.send_header("Connection", "close")
+    handler.end_headers()
+    if isinstance(answer.body, bytes):
+        if handler.command != "HEAD":
+            handler.wfile.write(answer.body)
+        return
+    for piece in answer.body:
+        if is_gone(handler.connection):
+            break
+        handler.wfile.write(piece)
+        handler.wfile.flush()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    server: AuthServer
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keeps stderr quiet."""
+
+    def do_GET(self) -> None:
+        """Every method comes here; which are served depends on the path."""
+        body = self._read_body()
+        if body is None:
+            return
+        if not self._is_here(f"//{self.headers.get('Host', '')}") or not self._is_here(self.headers.get("Origin")):
+            # A web page could rebind its own name to this machine, or send a form to it.
+            answer: Answer | None = Answer(403, {"Content-Type": "text/plain"}, b"Only this machine is served")
+        else:
+            answer = self.server.gate.ask(Request(self.command, self.path, self.headers, body))
+        send(self, answer or Answer(404, {"Content-Type": "text/plain"}, b"There is nothing here"))
+
+    do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_HEAD = do_GET
+
+    def _is_here(self, url: str | None) -> bool:
+        try:
+            return url is None or urlsplit(url).hostname in (*LOOPBACK, urlsplit(self.server.url).hostname)
+        except ValueError:
+            return False
+
+    def _read_body(self) -> bytes | None:
+        """The body; None if it was refused."""
+        length = self.headers.get("Content-Length", "" if self.command == "POST" else "0")
+        if length.isascii() and length.isdigit() and len(length) < 10 and int(length) <= LARGEST_FORM:
+            return self.rfile.read(int(length))
+        status = 413 if length.isascii() and length.isdigit() else 411
+        send(self, Answer(status, {"Content-Type": "text/plain", "Connection": "close"}, b"The body is not accepted"))
+        self.close_connection = True
+        return None

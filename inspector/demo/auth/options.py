@@ -1,0 +1,67 @@
+"""The words of the command line about authorization. What they mean is imported only once they are there."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+    from inspector.demo.auth.authority import Settings
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Adds them to a parser. Each of them switches authorization on."""
+    group = parser.add_argument_group("authorization", "Any of these has clients log in; HTTP only.")
+    group.add_argument("--auth", action="store_true", help="let nobody in without a token, and give tokens out")
+    group.add_argument("--auth-auto", action="store_true", help="allow everything at once, without a page")
+    group.add_argument(
+        "--auth-fault", metavar="NAME", action="append", default=[], help="do one thing wrong; can be repeated"
+    )
+    group.add_argument("--auth-layout", metavar="NAME", help="where the authorization server is: apart, path, …")
+    group.add_argument("--auth-expiry", metavar="SECONDS", type=int, help="lifetime of access tokens; 3600")
+    group.add_argument("--auth-port", metavar="PORT", type=int, help="port of the authorization server; any")
+    group.add_argument("--auth-jwks", metavar="FILE", help="public keys of the client demo-key, as a JWK set")
+
+
+def settings_of(options: Namespace, parser: ArgumentParser) -> Settings | None:
+    """What was said; None if nothing was. Ends the process with a usage error for what cannot be."""
+    said = [options.auth_layout, options.auth_expiry, options.auth_port, options.auth_jwks]
+    if not (options.auth or options.auth_auto or options.auth_fault or any(each is not None for each in said)):
+        return None
+    from inspector.demo.auth.authority import LAYOUTS, Settings
+    from inspector.demo.auth.faults import FAULTS
+
+    layout = options.auth_layout or "apart"
+    if layout not in LAYOUTS:
+        parser.error(f"--auth-layout {layout}: there are {', '.join(LAYOUTS)}")
+    for name in options.auth_fault:
+        if name not in FAULTS:
+            parser.error(f"--auth-fault {name}: there are {', '.join(sorted(FAULTS))}")
+    expiry = 3600 if options.auth_expiry is None else options.auth_expiry
+    port = options.auth_port or 0
+    if not 1 <= expiry <= 10**9:
+        parser.error("--auth-expiry is a number of seconds, at least 1")
+    if not 0 <= port < 65536:
+        parser.error(f"--auth-port {port}: there is no such port")
+    return Settings(
+        auto=options.auth_auto,
+        layout=layout,
+        faults=tuple(dict.fromkeys(options.auth_fault)),
+        expiry=expiry,
+        port=port,
+        jwks=None if options.auth_jwks is None else _read_jwks(options.auth_jwks, parser),
+    )
+
+
+def _read_jwks(path: str, parser: ArgumentParser) -> dict[str, Any]:
+    import json
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            jwks = json.load(file)
+    except (OSError, ValueError, RecursionError) as problem:
+        parser.error(f"--auth-jwks {path}: {problem}")
+    if not isinstance(jwks, dict) or not isinstance(jwks.get("keys"), list):
+        parser.error(f"--auth-jwks {path}: a JWK set is an object with keys, a list")
+    return jwks

@@ -1,0 +1,196 @@
+"""What was granted: codes, access tokens and refresh tokens, all of them random and kept in memory only."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import threading
+from base64 import urlsafe_b64encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Clock = Callable[[], float]
+
+MOST = 10_000  # of each kind; the oldest are forgotten
+CODE_LIFETIME = 60.0  # seconds
+
+
+class Bounded(dict[str, "Any"]):
+    """A dictionary that forgets its oldest entry when it is full."""
+
+    def __init__(self, most: int = MOST) -> None:
+        super().__init__()
+        self._most = most
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if key not in self and len(self) >= self._most:
+            del self[next(iter(self))]
+        super().__setitem__(key, value)
+
+
+class Grant:
+    """What one person, or one client for itself, has allowed: everything that comes of it ends with it."""
+
+    __slots__ = ("client_id", "refreshable", "resource", "revoked", "scopes", "subject")
+
+    def __init__(
+        self, client_id: str, subject: str, scopes: tuple[str, ...], resource: str, *, refreshable: bool = False
+    ) -> None:
+        self.client_id = client_id
+        self.subject = subject
+        self.scopes = scopes
+        self.resource = resource
+        self.refreshable = refreshable
+        self.revoked = False
+
+
+class Code:
+    """An authorization code, good once, with what must come back together with it."""
+
+    __slots__ = ("challenge", "grant", "redirect_uri", "until", "used")
+
+    def __init__(self, grant: Grant, redirect_uri: str, challenge: str, until: float) -> None:
+        self.grant = grant
+        self.redirect_uri = redirect_uri
+        self.challenge = challenge
+        self.until = until
+        self.used = False
+
+
+class Access:
+    """An access token as the resource server sees it. `until` is in seconds since 1970."""
+
+    __slots__ = ("grant", "revoked", "scopes", "until")
+
+    def __init__(self, grant: Grant, scopes: tuple[str, ...], until: float) -> None:
+        self.grant = grant
+        self.scopes = scopes
+        self.until = until
+        self.revoked = False
+
+
+class Refresh:
+    """A refresh token: good once, since each use brings another (OAuth 2.1 section 4.3.1)."""
+
+    __slots__ = ("grant", "used")
+
+    def __init__(self, grant: Grant) -> None:
+        self.grant = grant
+        self.used = False
+
+
+class Vault:
+    """All that one authorization server has handed out. `expiry`: lifetime of access tokens in seconds."""
+
+    def __init__(self, issuer: str, expiry: int, now: Clock) -> None:
+        self.issuer = issuer
+        self.expiry = expiry
+        self.now = now
+        self.lock = threading.RLock()
+        self.skew = 0.0  # added to the times that access tokens tell, not to those that hold
+        self._key = secrets.token_bytes(32)
+        self._codes = Bounded()
+        self._access = Bounded()
+        self._refresh = Bounded()
+
+    def new_code(self, grant: Grant, redirect_uri: str, challenge: str) -> str:
+        """A code that stands for a grant for a minute."""
+        code = secrets.token_urlsafe(24)
+        with self.lock:
+            self._codes[code] = Code(grant, redirect_uri, challenge, self.now() + CODE_LIFETIME)
+        return code
+
+    def code(self, text: str) -> Code | None:
+        """A code; it is used up by this. One that comes twice was stolen: what the first brought ends, too."""
+        with self.lock:
+            code: Code | None = self._codes.get(text)
+            if code is None:
+                return None
+            if code.used:
+                code.grant.revoked = True
+            if code.used or code.until < self.now():
+                return None
+            code.used = True
+            return code
+
+    def new_tokens(self, grant: Grant, scopes: tuple[str, ...] = ()) -> dict[str, Any]:
+        """The answer of a token endpoint (RFC 6749 section 5.1); `scopes`: fewer than were granted."""
+        scopes = scopes or grant.scopes
+        until = self.now() + self.expiry
+        token = self._sign(grant, scopes, until)
+        document: dict[str, Any] = {
+            "access_token": token,
+            "token_type": "Bearer",
+            "expires_in": self.expiry,
+            "scope": " ".join(scopes),
+        }
+        with self.lock:
+            self._access[token] = Access(grant, scopes, until)
+            if grant.refreshable:
+                document["refresh_token"] = secrets.token_urlsafe(32)
+                self._refresh[document["refresh_token"]] = Refresh(grant)
+        return document
+
+    def refresh(self, text: str, client_id: str) -> Grant | None:
+        """The grant of a refresh token, which is used up by this. One that comes twice ends the grant."""
+        with self.lock:
+            found: Refresh | None = self._refresh.get(text)
+            if found is None or found.grant.client_id != client_id or found.grant.revoked:
+                return None
+            if found.used:
+                found.grant.revoked = True
+                return None
+            found.used = True
+            return found.grant
+
+    def peek(self, text: str) -> Refresh | None:
+        """A refresh token, without using it up."""
+        found: Refresh | None = self._refresh.get(text)
+        return found
+
+    def access(self, token: str) -> Access | None:
+        """An access token that holds now."""
+        found: Access | None = self._access.get(token)
+        if found is None or found.revoked or found.grant.revoked or found.until <= self.now():
+            return None
+        return found
+
+    def revoke(self, text: str, client_id: str) -> None:
+        """Ends an access token, or a refresh token with all that comes of it; nothing for those of others."""
+        with self.lock:
+            access: Access | None = self._access.get(text)
+            if access is not None and access.grant.client_id == client_id:
+                access.revoked = True
+            refresh: Refresh | None = self._refresh.get(text)
+            if refresh is not None and refresh.grant.client_id == client_id:
+                refresh.grant.revoked = True
+
+    def _sign(self, grant: Grant, scopes: tuple[str, ...], until: float) -> str:
+        """A JWT of RFC 9068: whoever looks into a token finds its claims."""
+        claims = {
+            "iss": self.issuer,
+            "sub": grant.subject,
+            "aud": grant.resource,
+            "client_id": grant.client_id,
+            "scope": " ".join(scopes),
+            "iat": int(until - self.expiry + self.skew),
+            "exp": int(until + self.skew),
+            "jti": secrets.token_urlsafe(12),
+        }
+        signed = ".".join(encoded(json.dumps(part).encode()) for part in ({"alg": "HS256", "typ": "at+jwt"}, claims))
+        return f"{signed}.{encoded(hmac.digest(self._key, signed.encode(), hashlib.sha256))}"
+
+
+def encoded(raw: bytes) -> str:
+    """Base64url without padding (RFC 7515 section 2)."""
+    return urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
+
+
+def challenge_of(verifier: str) -> str:
+    """The S256 challenge of a verifier (RFC 7636 section 4.2)."""
+    return encoded(hashlib.sha256(verifier.encode("utf-8", "replace")).digest())
