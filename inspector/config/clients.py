@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.config import definition, expand, files, registry
+from inspector.config import definition, expand, files, logins, registry
 from inspector.config.definition import Definition
 from inspector.config.places import Family, Place
 from inspector.config.targets import NO_OPTIONS, ServerOptions
@@ -30,6 +30,7 @@ _OWN_KEYS = [
     "cwd",
     "url",
     "headers",
+    "auth",
     "proxy",
     "verify",
     "era",
@@ -39,7 +40,7 @@ _OWN_KEYS = [
     "disabled",
     "description",
 ]
-_ONLY_OWN = frozenset({"transport", "proxy", "verify", "era", "protocol", "roots"})
+_ONLY_OWN = frozenset({"transport", "auth", "proxy", "verify", "era", "protocol", "roots"})
 _ONLY_VSCODE = frozenset({"dev", "gallery", "version", "sandbox", "sandboxEnabled"})
 _ERAS: dict[str, Literal["auto", "legacy", "modern"]] = {"auto": "auto", "legacy": "legacy", "modern": "modern"}
 
@@ -99,7 +100,7 @@ def _is_vscode(data: Mapping[str, Any]) -> bool:
 
 
 def _own(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
-    """`inspector.json`: `servers`, each with `command` or `url`, and what only Inspector knows (era, timeout, roots …).
+    """`inspector.json`: `servers`, each with `command` or `url`, and what only Inspector knows (era, auth, roots …).
 
     `env` and `headers` values may be references as a whole: `env:NAME`, `file:PATH`, `keyring:NAME`; `{"value": "…"}`
     is a text that is none. An unknown key is an error, because it is ours to know.
@@ -144,7 +145,11 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
         words = definition.texts({"command": command}, "command")
         plain |= {"command": words[0] if words else "", "args": [*words[1:], *definition.texts(raw, "args")]}
     verify, proxy = definition.flag(raw, "verify", True), definition.text(raw, "proxy")
-    return _either(plain, options=options, verify=verify, proxy=proxy)
+    made = _either(plain, options=options, verify=verify, proxy=proxy)
+    auth = logins.read(raw)
+    if auth and made.kind == "stdio":
+        raise ConfigError("“auth” is for servers at a URL", hint="A command gets its secrets with “env” (C-STDIO-09).")
+    return replace(made, auth=auth)
 
 
 def _own_value(value: Any) -> Any:

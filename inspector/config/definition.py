@@ -42,6 +42,8 @@ class Definition:
     proxy: str | None = None
     verify: bool = True
     options: ServerOptions = NO_OPTIONS
+    auth: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What it says about logging in, by option: see `logins`."""
 
     @property
     def summary(self) -> str:
@@ -55,6 +57,7 @@ class Definition:
     def has_references(self) -> bool:
         """Whether what it means depends on which client's file it stands in."""
         texts = [*self.command, *self.env.values(), self.env_file, self.cwd, self.url, *(v for _, v in self.headers)]
+        texts += [value for value in self.auth.values() if isinstance(value, str)]
         return any("$" in text for text in texts)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.config import checks, clients, expand, files, paths, places, registry, secrecy
+from inspector.config import checks, clients, expand, files, logins, paths, places, registry, secrecy
 from inspector.config.definition import Definition
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, TargetError
@@ -224,6 +224,7 @@ def _http(entry: ServerEntry, made: Definition, expander: expand.Expander) -> Ht
         source=str(entry.path),
         secrets=tuple(expander.secrets),
         options=made.options,
+        auth=logins.expanded(made.auth, expander),
     )
 
 

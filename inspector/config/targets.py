@@ -105,9 +105,15 @@ class HttpTarget:
     source: str = ""
     secrets: tuple[str, ...] = ()
     options: ServerOptions = NO_OPTIONS
+    auth: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """What its config entry says about logging in, by the names of `logins.KEYS`' options."""
 
     def __post_init__(self) -> None:
         found = [*self.secrets, *secrecy.in_url(self.url), *secrecy.in_headers(self.headers)]
+        if self.auth:
+            from inspector.config import logins
+
+            found += logins.secrets(self.auth)
         if self.proxy:
             found += secrecy.in_url(self.proxy)
         object.__setattr__(self, "secrets", secrecy.unique(found))
