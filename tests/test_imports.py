@@ -76,3 +76,14 @@ def test_json_loads_nothing_that_draws(tmp_path: Path) -> None:
     assert "inspector.cli.words" in done.stderr
     assert "inspector.cli.rows" not in done.stderr
     assert "inspector.protocol.views" not in done.stderr
+
+
+def test_a_command_loads_nothing_of_logins(tmp_path: Path) -> None:
+    code = headless(tmp_path, "tools") + "\nsys.stderr.write(' '.join(sys.modules))"
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "INSPECTOR_STATE_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", f"{_PRELUDE}\n{code}"], capture_output=True, text=True, timeout=30, env=environment
+    )
+    assert "inspector.client.session" in done.stderr
+    assert "inspector.auth" not in done.stderr
+    assert "joserfc" not in done.stderr

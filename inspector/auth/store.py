@@ -21,7 +21,6 @@ from inspector.errors import ConfigError, InspectorError
 
 SERVICE = "inspector-login"
 """The keyring service under which secrets are kept."""
-FILE = "logins.json"
 LONGEST = 4 << 20
 """Bytes of the file that are read."""
 _LOCK_SECONDS = 5.0
@@ -86,10 +85,10 @@ class Store:
     """Reads and writes what is kept. Blocking: a keyring may ask its user. Raises `InspectorError` where it cannot."""
 
     def __init__(
-        self, folder: Path | None = None, vault: Vault | None = None, warn: Callable[[str], None] = lambda text: None
+        self, path: Path | None = None, vault: Vault | None = None, warn: Callable[[str], None] = lambda text: None
     ) -> None:
-        """`folder` None is the state folder; `warn` is told, once, that secrets have to be kept in a file."""
-        self._path = (paths.state_folder() if folder is None else folder) / FILE
+        """`path` None is the file in the state folder; `warn` is told, once, that secrets have to be kept in a file."""
+        self._path = paths.logins_file() if path is None else path
         self._vault = vault or Keyring()
         self.warn = warn
         self._warned = False

@@ -143,6 +143,30 @@ def root(word: str) -> str:
     return path(word).absolute().as_uri()
 
 
+def secret(word: str) -> str:
+    """What an environment variable holds, or the file after `@`: a secret, which must not be a word of a command."""
+    import os
+
+    if word.startswith("@"):
+        from inspector.config.files import read_text
+
+        value = read_text(path(word[1:]), limit=1 << 16).rstrip("\r\n")
+        where = f"The file {word[1:][:200]}"
+    else:
+        value = os.environ.get(word, "")
+        where = f"The environment variable {word[:80]}"
+    if not value.strip():
+        raise UsageError(
+            f"{where} has no secret in it.", hint="Name a variable that is set, or a file as @FILE. Never the secret."
+        )
+    return value
+
+
+def key(word: str) -> str:
+    """The private key in a file."""
+    return secret(f"@{word.removeprefix('@')}")
+
+
 def elicitation(word: str) -> str | dict[str, Any]:
     """A standing answer to elicitation: one of the words, or the content."""
     if word in ("ask", "defaults", "decline", "cancel"):
@@ -163,6 +187,31 @@ VERSION = Option("--version", "Say which version this is, and end.")
 JSON = Option("--json", "Print the result as one JSON document, and an error as one line of JSON on stderr.")
 QUIET = Option("--quiet", "Nothing on stderr but errors and loss of data: no log messages, progress, counts.")
 
+LOGIN = (
+    Option(
+        "--bearer-env", "The variable or file that holds a token to send as it is.", "NAME|@FILE", read=secret,
+        completes="file",
+    ),
+    Option("--client-id", "The client that is registered with the authorization server.", "ID"),
+    Option(
+        "--client-secret-env", "The variable or file that holds the client's secret.", "NAME|@FILE", read=secret,
+        completes="file",
+    ),
+    Option("--client-key", "The client's private key (PEM), to sign with.", "FILE", read=key, completes="file"),
+    Option("--client-metadata", "Where a client id metadata document of yours is.", "URL"),
+    Option("--scope", "The scopes to ask for, instead of those that the server names.", "'SCOPE …'"),
+    Option("--auth-server", "The authorization server to use, by its issuer.", "URL"),
+    Option(
+        "--grant",
+        "How to come by a token: auto (what the other options are meant for), code, client-credentials, enterprise, "
+        "workload or device.",
+        "GRANT", choices=("auto", "code", "client-credentials", "enterprise", "workload", "device"),
+    ),
+    Option("--open-browser", "Open the browser to log in, without asking first."),
+    Option("--no-browser", "Open none: print the address, and take the one that a browser came back to."),
+)  # fmt: skip
+"""What every verb takes whose server may want a login."""
+
 CONNECT = (
     Option("--transport", "How to reach the server.", choices=("auto", "stdio", "http", "sse")),
     Option("--era", "The protocol era to speak; auto finds out.", choices=("auto", "legacy", "modern")),
@@ -181,6 +230,7 @@ CONNECT = (
         "defaults|decline|cancel|JSON|@FILE", read=elicitation,
     ),
     Option("--log-level", "The least severe log message wanted from the server.", "LEVEL", choices=LOG_LEVELS),
+    *LOGIN,
 )  # fmt: skip
 """What every verb with a live target takes."""
 

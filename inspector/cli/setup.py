@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Literal
 
+from inspector.cli import logins
 from inspector.client.answers import Standing
 from inspector.client.options import Options
 from inspector.client.verdicts import Verdicts
@@ -53,6 +54,8 @@ def options_of(said: Invocation, target: Target | None, settings: Settings, *, a
     """What a session wants. `asking`: there is an interface in which questions can wait for a person."""
     entry = None if target is None or isinstance(target, RecordingTarget) else target.options
     _check_eras_agree(said)
+    if isinstance(target, StdioTarget):
+        logins.refuse(said)
     timeout = said.option("timeout") or (entry and entry.timeout) or settings.timeout
     http = HttpOptions(max_body=settings.max_body_bytes)
     if isinstance(target, HttpTarget):
@@ -68,6 +71,7 @@ def options_of(said: Invocation, target: Target | None, settings: Settings, *, a
         log_level=settings.log_level or "",
         verdicts=Verdicts(paths.state_folder() / "verdicts.json"),
         http=http,
+        authorize=None if isinstance(target, StdioTarget) else logins.authorize(said, asking=asking),
     )
 
 

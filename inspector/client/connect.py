@@ -21,6 +21,8 @@ def transport_for(target: Target, sink: Sink, options: Options) -> Transport:
         from inspector.transports.http import HttpTransport
 
         http = replace(options.http, headers=target.headers, proxy=target.proxy, verify=target.verify)
+        if options.authorize is not None:
+            http = replace(http, credential=options.authorize.credential(target, sink))
         if target.transport == "sse":
             from inspector.transports.sse import SseTransport
 

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from inspector.client.answers import Standing
 from inspector.client.verdicts import Verdicts
-from inspector.transports.base import HttpOptions
+from inspector.config.targets import HttpTarget
+from inspector.transports.base import Credential, HttpOptions, Sink
+
+
+class Authorize(Protocol):
+    """Logs in where a server wants it. One for a session, and for all its connections."""
+
+    def opening(self) -> None:
+        """A session begins: what has failed before may be tried again."""
+
+    def credential(self, target: HttpTarget, sink: Sink) -> Credential:
+        """What authorizes the requests of a connection; `sink` is where its steps are recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +38,5 @@ class Options:
     verdicts: Verdicts | None = None
     """Where it is remembered which era a server speaks; None: nothing is."""
     http: HttpOptions = field(default_factory=HttpOptions)
+    authorize: Authorize | None = None
+    """What answers a server that wants authorization; None: only what the header fields hold."""

@@ -94,6 +94,8 @@ class Session:
         """Connect, find out what the server speaks, agree. Raises what went wrong; `phase` and `error` say it too."""
         self.error = None
         self._set_phase("connecting")
+        if self.options.authorize is not None:
+            self.options.authorize.opening()
         try:
             self.server = await Negotiation(self).open()
         except InspectorError as error:

@@ -55,6 +55,11 @@ def log_folder(environ: Mapping[str, str] | None = None) -> Path:
     return platformdirs.user_log_path(APP, appauthor=False)
 
 
+def logins_file(environ: Mapping[str, str] | None = None) -> Path:
+    """The file that says where one is logged in."""
+    return state_folder(environ) / "logins.json"
+
+
 def recordings_folder(environ: Mapping[str, str] | None = None) -> Path:
     """The folder of kept recordings, made if it is missing."""
     return private_folder(state_folder(environ) / "recordings")

@@ -36,7 +36,7 @@ from inspector.auth.values import Client
 from inspector.errors import AuthorizationNeeded
 from tests.auth.hands import FakePerson, FakeRecorder, FakeWeb
 from tests.auth.test_browser import ask
-from tests.auth.test_store import CLIENT, GRANT, Memory, Missing
+from tests.auth.test_store import CLIENT, FILE, GRANT, Memory, Missing
 
 LOGIN = "https://as.example/authorize?state=s"
 
@@ -230,7 +230,7 @@ async def test_the_person_is_asked_what_only_a_person_knows() -> None:
 
 
 async def test_what_is_kept_is_found_again_and_never_recorded(tmp_path: Path) -> None:
-    store, recorder = Store(tmp_path, Memory()), FakeRecorder()
+    store, recorder = Store(tmp_path / FILE, Memory()), FakeRecorder()
     hands = runner(FakePerson(), store=store, recorder=recorder)
     await hands.run(only(Keep(GRANT.issuer, GRANT.resource, GRANT)))
     await hands.run(only(KeepClient(GRANT.issuer, CLIENT)))
@@ -243,7 +243,7 @@ async def test_what_is_kept_is_found_again_and_never_recorded(tmp_path: Path) ->
 async def test_what_cannot_be_kept_is_said_and_no_reason_to_fail(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     person = FakePerson()
-    hands = runner(person, store=Store(tmp_path / "file", Missing()))
+    hands = runner(person, store=Store(tmp_path / "file" / FILE, Missing()))
     await hands.run(only(Keep(GRANT.issuer, GRANT.resource, GRANT)))
     (said,) = person.said
     assert "this session" in said

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from inspector.auth.store import FILE, Store, VaultProblem
+from inspector.auth.store import Store, VaultProblem
 from inspector.auth.values import Client, Grant
 from inspector.errors import InspectorError
 
+FILE = "logins.json"
 CLIENT = Client("client-1", "client-secret", "client_secret_basic", "registered")
 GRANT = Grant(
     server="https://mcp.example/mcp", issuer="https://as.example", resource="https://mcp.example/mcp",
@@ -50,7 +51,7 @@ class Missing(Memory):
 
 @pytest.fixture(params=[Memory, Missing])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    return Store(tmp_path, request.param())
+    return Store(tmp_path / FILE, request.param())
 
 
 def test_what_is_kept_comes_back(store: Store) -> None:
@@ -96,7 +97,7 @@ def test_who_is_logged_in_is_told_without_secrets(store: Store) -> None:
 def test_with_a_keyring_no_secret_is_in_the_file(tmp_path: Path) -> None:
     vault = Memory()
     warned: list[str] = []
-    store = Store(tmp_path, vault, warned.append)
+    store = Store(tmp_path / FILE, vault, warned.append)
     store.keep(GRANT.issuer, GRANT.resource, GRANT)
     store.keep_client(GRANT.issuer, CLIENT)
     text = (tmp_path / FILE).read_text()
@@ -111,7 +112,7 @@ def test_with_a_keyring_no_secret_is_in_the_file(tmp_path: Path) -> None:
 
 def test_without_one_the_file_is_for_its_user_and_that_is_said_once(tmp_path: Path) -> None:
     warned: list[str] = []
-    store = Store(tmp_path / "state", Missing(), warned.append)
+    store = Store(tmp_path / "state" / FILE, Missing(), warned.append)
     store.keep(GRANT.issuer, GRANT.resource, GRANT)
     store.keep_client(GRANT.issuer, CLIENT)
     path = tmp_path / "state" / FILE
@@ -141,7 +142,7 @@ def test_a_damaged_file_is_an_empty_one(store: Store, tmp_path: Path, content: s
 @pytest.mark.parametrize("held", [None, "", "{", "[]", '{"access_token": 1}', "[" * 100_000])
 def test_a_keyring_that_lost_it_is_no_login(tmp_path: Path, held: Any) -> None:
     vault = Memory()
-    store = Store(tmp_path, vault)
+    store = Store(tmp_path / FILE, vault)
     store.keep(GRANT.issuer, GRANT.resource, GRANT)
     vault.held = {} if held is None else dict.fromkeys(vault.held, held)
     assert store.grant(GRANT.server) is None
@@ -151,7 +152,7 @@ def test_two_processes_do_not_lose_each_others_logins(tmp_path: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     def keep(number: int) -> None:
-        Store(tmp_path, Missing()).keep(f"https://as{number}.example", GRANT.resource, GRANT)
+        Store(tmp_path / FILE, Missing()).keep(f"https://as{number}.example", GRANT.resource, GRANT)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(keep, range(24)))
@@ -161,4 +162,4 @@ def test_two_processes_do_not_lose_each_others_logins(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InspectorError, match="file"):
-        Store(tmp_path / "file", Missing()).keep(GRANT.issuer, GRANT.resource, GRANT)
+        Store(tmp_path / "file" / FILE, Missing()).keep(GRANT.issuer, GRANT.resource, GRANT)

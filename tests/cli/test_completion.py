@@ -39,7 +39,7 @@ def values(line: str) -> list[str]:
         ("tools @", ["@shop", "@shop-dev"]),
         ("tools ", ["@shop", "@shop-dev"]),
         ("tools --js", ["--json"]),
-        ("tools --no", ["--no-record"]),
+        ("tools --no", ["--no-record", "--no-browser"]),
         ("tools --era ", ["auto", "legacy", "modern"]),
         ("info --era ", ["auto", "legacy", "modern", "both"]),
         ("listen --res", ["--resource"]),

@@ -1,0 +1,172 @@
+"""What a transport is given to authorize its requests: one login at a time, however many requests wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from inspector.auth.options import AuthOptions
+from inspector.config import paths
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from inspector.auth.actions import Flow, Refusal
+    from inspector.auth.authorize import Authorization
+    from inspector.auth.fetching import Recorder, Web
+    from inspector.auth.person import Person
+    from inspector.auth.store import Store
+    from inspector.config.targets import HttpTarget
+
+T = TypeVar("T")
+
+
+class Authorizer:
+    """Logs in for the sessions of one command, or of the interface. `person` may be another one at any time."""
+
+    def __init__(
+        self,
+        options: AuthOptions,
+        *,
+        web: Callable[[HttpTarget], Web],
+        person: Person,
+        keeps: bool = True,
+    ) -> None:
+        """`options` win over what a target says; `keeps` False: no login is kept, or looked for."""
+        self.options = options
+        self.person = person
+        self._web = web
+        self._keeps = keeps
+        self._store: Store | None = None
+        self._logins: dict[str, Login] = {}
+
+    def opening(self) -> None:
+        """A session begins: what has failed before may be tried again."""
+        self._logins.clear()
+
+    def credential(self, target: HttpTarget, sink: Recorder) -> SessionCredential:
+        """What authorizes the requests of one connection to `target`; the steps are recorded in `sink`."""
+        return SessionCredential(self.login(target), sink)
+
+    def login(self, target: HttpTarget) -> Login:
+        """Our way into the server at a target's URL: one for all connections to it."""
+        found = self._logins.get(target.url)
+        if found is None:
+            found = self._logins[target.url] = Login(self, target)
+        return found
+
+    def web(self, target: HttpTarget) -> Web:
+        """Something to send requests with, as the target wants it: proxy, certificates."""
+        return self._web(target)
+
+    @property
+    def store(self) -> Store | None:
+        """Where logins are kept."""
+        if self._store is None and self._keeps:
+            from inspector.auth.store import Store
+
+            self._store = Store(warn=lambda text: self.person.say(text))
+        return self._store
+
+    @property
+    def may_know(self) -> bool:
+        """Whether a login may have been kept; cheap, for servers that want none."""
+        return self._keeps and paths.logins_file().exists()
+
+
+class Login:
+    """Our way into one server."""
+
+    def __init__(self, authorizer: Authorizer, target: HttpTarget) -> None:
+        self._authorizer = authorizer
+        self._target = target
+        self.options = combined(authorizer.options, target.auth)
+        self._authorization: Authorization | None = None
+        self._lock = asyncio.Lock()
+        self._waiting = 0
+
+    @property
+    def authorization(self) -> Authorization:
+        """What is known of the server. Loaded when it is first needed: most servers want no login."""
+        if self._authorization is None:
+            from inspector.auth.authorize import Authorization
+
+            self._authorization = Authorization(self._target.url, self.options)
+        return self._authorization
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing was asked for, given or kept, so that there is nothing to be sent."""
+        return self._authorization is None and not self.options.bearer and not self._authorizer.may_know
+
+    async def run(self, make: Callable[[], Flow[T]], recorder: Recorder) -> T:
+        """Run a flow, after those that run already. Meanwhile no request's clock runs. May be cancelled."""
+        from inspector.auth.runner import Runner
+
+        async with self._turn(recorder):
+            web = self._authorizer.web(self._target)
+            try:
+                runner = Runner(
+                    self._target.url,
+                    web=web,
+                    person=self._authorizer.person,
+                    store=self._authorizer.store,
+                    recorder=recorder,
+                    open_browser=self.options.open_browser,
+                )
+                return await runner.run(make())
+            finally:
+                await web.aclose()
+
+    @asynccontextmanager
+    async def _turn(self, recorder: Recorder) -> AsyncIterator[None]:
+        self._waiting += 1
+        try:
+            # Said by each who waits: its request may be newer than the one that is being authorized.
+            recorder.asking(True)
+            async with self._lock:
+                yield
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                recorder.asking(False)
+
+
+class SessionCredential:
+    """The `Credential` of a transport."""
+
+    def __init__(self, login: Login, recorder: Recorder) -> None:
+        self._login = login
+        self._recorder = recorder
+
+    async def fields(self, method: str, url: str) -> Sequence[tuple[str, str]]:
+        """The header fields that authorize a request; a token that is about to end is renewed first."""
+        login = self._login
+        if login.idle:
+            return ()
+        authorization = login.authorization
+        if authorization.waits():
+            await login.run(authorization.ready, self._recorder)
+        made = authorization.fields(method, url)
+        for _, value in made:
+            self._recorder.secret(value.partition(" ")[2] or value)
+        return made
+
+    async def refused(self, refusal: Refusal, sent: Sequence[tuple[str, str]]) -> bool:
+        """Do what a refusal asks for; True where the request may be sent again. Raises `AuthorizationNeeded`."""
+        return await self._login.run(lambda: self._login.authorization.answer(refusal, sent), self._recorder)
+
+
+def combined(options: AuthOptions, entry: Mapping[str, Any]) -> AuthOptions:
+    """What was said, and for what was not said, what the target's config entry says."""
+    untouched = AuthOptions()
+    names = {field.name for field in fields(AuthOptions)}
+    more = {
+        name: value
+        for name, value in entry.items()
+        if name in names and getattr(options, name) == getattr(untouched, name)
+    }
+    return replace(options, **more)

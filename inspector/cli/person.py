@@ -1,0 +1,195 @@
+"""The person at the terminal: asked on stderr, answering on standard input. Results on stdout are none of this."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from inspector.auth.actions import Denied
+from inspector.auth.person import Invitation, nobody
+from inspector.auth.values import Client
+from inspector.cli.output import Output
+
+NAME = 200
+LONGEST_URL = 8000
+_YES = ("y", "yes")
+
+
+class Terminal:
+    """Asks on the terminal. `here` False: somebody else asks, in the interface."""
+
+    def __init__(self, out: Output, *, here: bool = True) -> None:
+        self._out = out
+        self._here = here
+        self._lines: Lines | None = None
+
+    @property
+    def present(self) -> bool:
+        """Whether standard input and stderr are a terminal."""
+        streams = (sys.stdin, sys.stderr)
+        return self._here and all(stream is not None and stream.isatty() for stream in streams)
+
+    async def consent(self, url: str, host: str) -> bool:
+        """Show the whole address and its host, and ask."""
+        self._need("A person has to log in")
+        safe = self._out.safe
+        self.say(f"The server wants you to log in at {safe(host, NAME)}:\n\n  {safe(url, LONGEST_URL)}\n")
+        answer = await self._ask("Open it in the browser? [y/N] ")
+        return answer.strip().lower() in _YES
+
+    async def show(self, invitation: Invitation) -> None:
+        """Say what is to be done now, and what is waited for."""
+        safe = self._out.safe
+        if invitation.opened:
+            text = f"The browser is open on {safe(invitation.host, NAME)}."
+        else:
+            text = f"Log in with a browser at {safe(invitation.host, NAME)}:\n\n  {safe(invitation.url, LONGEST_URL)}\n"
+        if invitation.code:
+            text += f"\nThe code to enter there is  {safe(invitation.code, NAME)}\n"
+        elif invitation.redirect_uri and self.present:
+            text += (
+                "\nIf it ends at a page that cannot be opened, because the browser is on another machine, paste that "
+                f"page's address here (it begins with {safe(invitation.redirect_uri, NAME)})."
+            )
+        self.say(f"{text}\nCtrl-C ends the waiting.")
+
+    async def pasted(self) -> str:
+        """The next line; where there is no terminal, nothing comes."""
+        if not self.present:
+            never: str = await asyncio.get_running_loop().create_future()
+            return never
+        return await self._line()
+
+    async def client_for(self, issuer: str, redirect_uri: str) -> Client | None:
+        """Ask for a client id and its secret, which is not shown as it is typed."""
+        if not self.present:
+            return None
+        self.say(
+            f"{self._out.safe(issuer, NAME)} registers no clients by itself. Register one there, with the redirect URI "
+            f"{self._out.safe(redirect_uri, NAME)}"
+        )
+        client_id = (await self._ask("Its client id (empty to give up): ")).strip()
+        if not client_id:
+            return None
+        with _Unseen():
+            secret = (await self._ask("Its secret (empty for none): ")).strip()
+        self.say("")
+        return Client(client_id, secret, origin="typed", redirect_uri=redirect_uri)
+
+    async def choose(self, issuers: tuple[str, ...]) -> str:
+        """Ask which of several authorization servers."""
+        if not self.present:
+            error = nobody("The server names several authorization servers")
+            error.hint = "Name one of them with --auth-server URL."
+            raise error
+        self.say("The server names several authorization servers:")
+        for number, issuer in enumerate(issuers, 1):
+            self.say(f"  {number}  {self._out.safe(issuer, NAME)}")
+        answer = (await self._ask(f"Which one? [1-{len(issuers)}] ")).strip()
+        if not answer.isascii() or not answer.isdigit() or not 1 <= int(answer[:6]) <= len(issuers):
+            raise Denied("None of the authorization servers was chosen.", hint="Name one with --auth-server URL.")
+        return issuers[int(answer) - 1]
+
+    async def done(self, ok: bool) -> None:
+        """Leave standard input alone from now on."""
+        if self._lines is not None:
+            self._lines.close()
+            self._lines = None
+
+    def say(self, text: str) -> None:
+        """A line on stderr, also where the user wants no remarks: without it nobody could log in."""
+        self._out.warn(text)
+
+    def _need(self, what: str) -> None:
+        if not self.present:
+            raise nobody(what)
+
+    async def _ask(self, question: str) -> str:
+        self._out.aside(question)
+        return await self._line()
+
+    async def _line(self) -> str:
+        if self._lines is None:
+            self._lines = Lines(sys.stdin.fileno())
+        line = await self._lines.next()
+        if line is None:
+            raise Denied("Standard input was closed while you were asked.")
+        return line
+
+
+class Lines:
+    """Lines from a terminal, without a thread that cannot be stopped where the system allows it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+        self._queue: asyncio.Queue[str | None] = asyncio.Queue()
+        self._rest = b""
+        self._closed = False
+        try:
+            self._loop.add_reader(descriptor, self._read)
+        except (NotImplementedError, OSError):
+            # Windows: a thread reads, and is left behind when it is no longer wanted.
+            threading.Thread(target=self._read_in_thread, daemon=True).start()
+
+    async def next(self) -> str | None:
+        """The next line, without its end; None where there are no more."""
+        return await self._queue.get()
+
+    def close(self) -> None:
+        """Stop reading. Idempotent."""
+        self._closed = True
+        with suppress(NotImplementedError, OSError):
+            self._loop.remove_reader(self._descriptor)
+
+    def _read(self) -> None:
+        try:
+            self._take(os.read(self._descriptor, 1 << 16))
+        except OSError:
+            self._take(b"")
+
+    def _read_in_thread(self) -> None:
+        while not self._closed:
+            try:
+                data = os.read(self._descriptor, 1 << 16)
+            except OSError:
+                data = b""
+            call: Callable[[bytes], None] = self._take
+            with suppress(RuntimeError):  # the loop is over
+                self._loop.call_soon_threadsafe(call, data)
+            if not data:
+                return
+
+    def _take(self, data: bytes) -> None:
+        if not data:
+            self.close()
+            self._queue.put_nowait(None)
+            return
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self._queue.put_nowait(line.decode("utf-8", "replace").rstrip("\r"))
+
+
+class _Unseen:
+    """Does not show what is typed on standard input."""
+
+    def __enter__(self) -> None:
+        self._before: list[object] | None = None
+        with suppress(ImportError, OSError, ValueError):
+            import termios
+
+            self._before = termios.tcgetattr(sys.stdin.fileno())
+            silent = list(self._before)
+            assert isinstance(silent[3], int)
+            silent[3] &= ~termios.ECHO
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, silent)  # type: ignore[arg-type]
+
+    def __exit__(self, *error: object) -> None:
+        if self._before is not None:
+            import termios
+
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, self._before)  # type: ignore[arg-type]
