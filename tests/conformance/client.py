@@ -4,7 +4,8 @@ It does what a user who tries everything does, through the session that the inte
 offered, calls each tool that may be called with arguments made up from its schema, reads two resources, gets a prompt,
 and lets questions be answered with their defaults. Which scenario it is in it does not know, nor the revision. Of what
 the suite says it heeds only `MCP_CONFORMANCE_CONTEXT`: what a user would have been told beforehand, such as the calls to
-be made.
+be made, or the client that is registered for them. Its browser asks for the page to log in at, and reads where that
+would send it back to.
 
 One tool is known by its name: what `json_schema_echo` gets is the schema of another tool, as it came, because what is to
 be seen there is whether a schema comes through unchanged.
@@ -20,8 +21,12 @@ import os
 import sys
 from typing import Any
 
+from inspector.auth.credential import Authorizer
+from inspector.auth.options import AuthOptions
+from inspector.auth.person import Invitation, Nobody
 from inspector.client.answers import Standing
 from inspector.client.catalog import KINDS
+from inspector.client.fetching import Fetching
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget
@@ -32,7 +37,43 @@ ANSWERS = Standing(sampling="decline", elicitation="defaults", roots=())
 PATIENCE = 20.0
 """Seconds that an answer may take; the suite ends a client after thirty."""
 RESOURCES_READ = 2
+DOCUMENT = "https://conformance-test.local/client-metadata.json"
+"""What the suite takes for a client id metadata document of ours."""
+LOGIN = {
+    "client_id": "client_id",
+    "client_secret": "client_secret",
+    "issuer": "client_issuer",
+    "private_key_pem": "client_key",
+    "signing_algorithm": "client_key_alg",
+    "idp_issuer": "idp_issuer",
+    "idp_token_endpoint": "idp_token_endpoint",
+    "idp_client_id": "idp_client_id",
+    "idp_id_token": "idp_id_token",
+    "valid_jwt": "assertion",
+}
+"""What may stand in the context, and the option that it is."""
 ECHO, ECHOED = "json_schema_echo", "json_schema_2020_12_tool"
+
+
+class Visitor(Nobody):
+    """A person with a browser that is sent on at once, and who pastes where to."""
+
+    present = True
+
+    def __init__(self, target: HttpTarget) -> None:
+        self._target = target
+        self._page = ""
+
+    async def show(self, invitation: Invitation) -> None:
+        self._page = invitation.url
+
+    async def pasted(self) -> str:
+        web = Fetching(self._target)
+        try:
+            answer = await web.send("GET", self._page, (), b"", limit=1 << 16, admit=lambda address: True)
+        finally:
+            await web.aclose()
+        return answer.values("location")[0]
 
 
 def arguments_of(session: Session, tool: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +122,11 @@ async def try_everything(session: Session, context: dict[str, Any]) -> list[Insp
 async def main(url: str, context: dict[str, Any]) -> int:
     """Connect, try everything, leave. Returns the exit status."""
     target = HttpTarget(url)
-    session = Session(target, Journal.unnamed(target.as_header()), Options(timeout=PATIENCE, standing=ANSWERS))
+    told = {option: context[key] for key, option in LOGIN.items() if key in context}
+    login = AuthOptions(client_metadata_url=DOCUMENT, open_browser=False, **told)
+    authorize = Authorizer(login, web=Fetching, person=Visitor(target), keeps=False)
+    options = Options(timeout=PATIENCE, standing=ANSWERS, authorize=authorize)
+    session = Session(target, Journal.unnamed(target.as_header()), options)
     wrong: list[InspectorError] = []
     try:
         await session.open()
