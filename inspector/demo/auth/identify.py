@@ -71,7 +71,7 @@ class Identification:
             raise ValueError("iss and sub must be the client's id")
         if not any(each in self._audiences for each in (audience if isinstance(audience, list) else [audience])):
             raise ValueError(f"aud must be {self._audiences[0]}")
-        if not isinstance(until, int | float) or until <= now - SKEW:
+        if not isinstance(until, int | float) or not until > now - SKEW:  # NaN is no time either
             raise ValueError("exp is in the past")
         if until > now + LONGEST_ASSERTION + SKEW:
             raise ValueError(f"exp is more than {LONGEST_ASSERTION:.0f} seconds away")
