@@ -237,9 +237,9 @@ class Authorization:
         grant = kept if isinstance(kept, Grant) and kept.refresh_token else self.grant
         if grant is None or not grant.refresh_token or grant.resource != found.resource.resource:
             return False
-        effort.renewed = True
-        effort.at = self._now()
-        return (yield from self._renewed(grant))
+        renewed = yield from self._renewed(grant)
+        effort.renewed, effort.at = True, self._now()
+        return renewed
 
     def _renewed(self, grant: Grant) -> Flow[bool]:
         """Renew the token; False where the refresh token is good for nothing any more, and has been forgotten."""

@@ -112,12 +112,12 @@ def visit(asked: Request, scope: tuple[str, ...] | None) -> Flow[str]:
     )  # fmt: skip
     back = yield Visit(asked.url, asked.redirect_uri, host)
     assert isinstance(back, str)
-    given = _parameters(back)
-    # Whatever came, it is learned before anything about it can be said.
-    for name, value in given:
-        if name in ("code", "state") and value:
-            yield Secret(value)
     try:
+        given = _parameters(back)
+        # Whatever came, it is learned before anything about it can be said.
+        for name, value in given:
+            if name in ("code", "state") and value:
+                yield Secret(value)
         code = _code(asked, back, given)
     except AuthorizationNeeded as error:
         rule = "C-AUTH-29" if isinstance(error, WrongIssuer) else "C-AUTH-22"
