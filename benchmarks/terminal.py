@@ -34,6 +34,8 @@ SIZE = (45, 160)
 PATIENCE = 60.0
 QUIET = 0.12
 """Seconds without a byte after which a screen is taken to be finished."""
+OVERLAP = 4096
+"""Bytes that are searched twice, for words of which the half was there already."""
 KEYS = 100
 SERVER = [OURS, "-S", str(HERE / "server.py")]
 PROGRAM = str(Path(OURS).parent / "inspector")
@@ -96,11 +98,13 @@ class Terminal:
     def shows(self, words: bytes, *, frame: bool = True, patience: float = PATIENCE) -> float:
         """Wait for words, and for the end of the frame they are in; the time on the clock when it has come."""
         end = time.perf_counter() + patience
+        searched = 0
         while True:
             now = time.perf_counter()
             whole = self._written.rfind(FRAME_END) + 1 if frame else len(self._written)
-            if words in _CONTROL.sub(b"", self._written[:whole]):
+            if whole > searched and words in _CONTROL.sub(b"", self._written[max(0, searched - OVERLAP) : whole]):
                 return now
+            searched = max(searched, whole)
             if now > end:
                 raise Late(f"{words!r} did not appear within {patience:g} s: {self._tail()}")
             self.read(end - now)
