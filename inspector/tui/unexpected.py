@@ -61,6 +61,7 @@ class WatchedWorkers(WorkerManager):
     def _remove_worker(self, worker: Worker[Any]) -> None:
         super()._remove_worker(worker)
         failed = worker.state is WorkerState.ERROR and not worker.exit_on_error
-        # What was given up may fail on what is no longer there.
-        if failed and not worker.is_cancelled and worker.error is not None:
+        # What was given up, or is overtaken by the end, may fail on what is no longer there.
+        overtaken = worker.is_cancelled or not worker.node.is_attached or not self._app.is_running
+        if failed and not overtaken and worker.error is not None:
             self._unexpected.take(worker.error)

@@ -323,3 +323,14 @@ def test_the_same_arguments_are_listed_once_as_the_newest() -> None:
     for number in range(100):
         work.remember(Past({"t": number}, str(number), "", "muted"))
     assert len(work.past or ()) == PAST
+
+
+async def test_where_no_item_is_left_there_is_no_form(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_, app, pilot):
+        await go(app, pilot, "tools", "echo")
+        await settle(pilot, lambda: "What to say" in screen_text(app))
+        await pilot.press("slash", *"qqq")
+        await settle(pilot, lambda: "Nothing matches" in screen_text(app))
+        await settle(pilot, lambda: "What to say" not in screen_text(app))
+        await pilot.press("backspace", "backspace", "backspace", *"echo")
+        await settle(pilot, lambda: "What to say" in screen_text(app))

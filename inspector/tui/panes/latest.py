@@ -35,7 +35,7 @@ class Latest(Generic[Wish]):
         self._idle.clear()
         if not self._at_work:
             self._at_work = True
-            self._owner.run_worker(self._work(), group=f"latest {id(self)}")
+            self._owner.run_worker(self._work(), group=f"latest {id(self)}", exit_on_error=False)
 
     def drop(self) -> None:
         """Forget a wish that waits."""

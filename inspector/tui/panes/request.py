@@ -121,6 +121,8 @@ class RequestPane(SnugEdge):
         self.work = work
         if work is None:
             self._draw_about()
+            self._uri.show(())
+            self._form.display = self._past.display = False
         self.refresh_state()
 
     async def show(self, work: Work) -> None:
@@ -138,6 +140,7 @@ class RequestPane(SnugEdge):
     async def _show_form(self, work: Work) -> None:
         form = work.make_form()
         view = self._form
+        view.display = True
         empty = "enter reads it" if isinstance(work.subject.view, Resource) else "no arguments"
         if view.form is form:
             return

@@ -150,7 +150,7 @@ class WorkPane(Container):
         if self._items.is_idle:
             do()
         else:
-            self.run_worker(self._wait_and(do), group="wait")
+            self.run_worker(self._wait_and(do), group="wait", exit_on_error=False)
 
     async def _wait_and(self, do: Callable[[], object]) -> None:
         await self._items.settled()

@@ -176,7 +176,7 @@ class FormView(VerticalScroll, can_focus=False):
             moved, structure = None, True
         if structure:
             target = moved if isinstance(moved, str) else path
-            self.run_worker(self._lay_out(focus=target), group="lay out")
+            self.run_worker(self._lay_out(focus=target), group="lay out", exit_on_error=False)
         else:
             self._update(path)
         self._touched()
