@@ -16,14 +16,14 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 INSPECTOR = (sys.executable, "-m", "inspector")
 DEMO = ("--", sys.executable, "-m", "inspector.demo")
-PATIENCE = 3.0
+PATIENCE = 20.0
 """Seconds that processes which have been told to end may take to be gone."""
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
     """The environment of a user whose home is `home`, with UTF-8 and without settings."""
     ours = {name: str(home) for name in ("HOME", "INSPECTOR_STATE_HOME", "INSPECTOR_CONFIG_HOME")}
-    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LC_ALL", "LC_CTYPE")}
+    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "LC_ALL", "LC_CTYPE")}
     return kept | ours | {"LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)} | more
 
 

@@ -26,7 +26,7 @@ from cases import CASES  # noqa: E402 - the hostile servers are programs beside 
 from hostile_http import ENDPOINT, Listener, serve_http  # noqa: E402
 from hostile_script import Script  # noqa: E402
 
-PATIENCE = 20
+PATIENCE = 60
 HOSTILE = (sys.executable, "-S", "-E", str(SERVERS / "hostile.py"))
 
 Run = Callable[..., Ran]

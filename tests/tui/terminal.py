@@ -22,7 +22,7 @@ from rich.cells import cell_len
 
 from tests.processes import environment, left_of
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds to wait for something to appear."""
 
 _SEQUENCE = re.compile(
@@ -32,7 +32,7 @@ _UNFINISHED = re.compile(r"\x1b(?:\[[ -?]*|\][^\x07\x1b]*\x1b?|[P_^][^\x1b]*\x1b
 
 
 class Grid:
-    """The cells of a terminal: text, cursor movement and modes; colours are passed over."""
+    """The cells of a terminal: text, wrapped where it is too long, cursor movement, modes; colours are passed over."""
 
     def __init__(self, columns: int, rows: int) -> None:
         self.size(columns, rows)
@@ -65,8 +65,10 @@ class Grid:
                 self.x = 0
             elif char == "\n":
                 self.y = min(self.y + 1, self.rows - 1)
-            elif char >= " " and self.x < self.columns:
+            elif char >= " ":
                 width = cell_len(char)
+                if self.x + width > self.columns:
+                    self.x, self.y = 0, min(self.y + 1, self.rows - 1)
                 self.cells[self.y][self.x : self.x + width] = [char] + [""] * (width - 1) if width else []
                 self.x += width
 

@@ -1,6 +1,6 @@
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inspector.text import cell_len
@@ -97,6 +97,7 @@ def test_wide_characters_take_two_cells():
     assert rows_of("naïve café au lait", 8) == ["naïve", "café au", "lait"]
 
 
+@example("\u0301 a日", 2, 0)
 @given(st.text("ab 日é\u0301", max_size=60), st.integers(1, 20), st.integers(0, 6))
 def test_nothing_is_lost_but_the_spaces_at_breaks_and_every_row_fits(text, width, hang):
     rows = wrap(text, width, hang)

@@ -177,8 +177,8 @@ def test_the_grid_reads_what_a_terminal_would_show() -> None:
         ";1H日\x1b]0;title\x07x\r\ny",
         "\x1b[?25",
         "l\x1b[38;5;1mz\x1b[0m",
-        "\x1b[3;9Hlonger",
+        "\x1b[2;9Hlonger",
     ):
         grid.feed(piece)
-    assert grid.text == "日x\nyzab\n        lo"
+    assert grid.text == "日x\nyzab    lo\nnger"
     assert grid.modes == {"25": False}

@@ -47,13 +47,15 @@ def _wrap_cells(text: str, width: int, rest: int) -> list[tuple[int, int]]:
                 rows.append((start, at))
                 start, used, space, ink, room = at + 1, 0, -1, False, rest
                 continue
+            room = rest
             if space > start:
                 rows.append((start, space))
                 start, used = space + 1, since_space
-            else:
+            # Of two cells, it may not fit behind what followed the space either.
+            if used + cells > room and at > start:
                 rows.append((start, at))
                 start, used = at, 0
-            space, room = -1, rest
+            space = -1
         used += cells
         since_space += cells
         ink = ink or char != " "
