@@ -26,6 +26,7 @@ def _parse(words: list[str]) -> Namespace:
         type=_address,
         help="serve over HTTP (port 0: any) and write the URL to stderr",
     )
+    parser.add_argument("--attached", action="store_true", help="with --http: end when stdin ends")
     parser.add_argument("--items", metavar="N", type=_count, default=3000, help="number of generated resources")
     parser.add_argument(
         "--slow", metavar="SECONDS", type=_seconds, nargs="?", const=0.5, default=0.0, help="delay every answer"
@@ -72,12 +73,12 @@ def main(words: list[str]) -> None:
     """Runs the server until its client leaves or it is interrupted."""
     options = _parse(words) if words else None  # nothing to parse: argparse would be a fifth of the start
     if options is None:
-        world, address, auth = World(), None, None
+        world, address, auth, attached = World(), None, None, False
     else:
         world = World(
             items=options.items, delay=options.slow, tick=options.tick, newest=options.protocol, era=options.era
         )
-        address, auth = options.http, options.auth
+        address, auth, attached = options.http, options.auth, options.attached
     try:
         if address is None:
             from inspector.demo.stdio import serve
@@ -86,7 +87,7 @@ def main(words: list[str]) -> None:
         else:
             from inspector.demo.http import serve_http
 
-            serve_http(world, *address, auth=auth)
+            serve_http(world, *address, auth=auth, attached=attached)
     except KeyboardInterrupt:
         sys.exit(130)
 

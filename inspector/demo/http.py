@@ -349,8 +349,11 @@ def _name_in(url: str) -> str | None:
         return None
 
 
-def serve_http(world: World, host: str, port: int, *, auth: Settings | None = None) -> None:
-    """Serves until interrupted or terminated, with `auth` only those who log in; writes the URL to stderr first."""
+def serve_http(world: World, host: str, port: int, *, auth: Settings | None = None, attached: bool = False) -> None:
+    """Serves until interrupted or terminated; writes the URL to stderr first.
+
+    With `auth` only those who log in; when `attached` until stdin ends, too.
+    """
     import signal
 
     signal.signal(signal.SIGTERM, _terminated)
@@ -364,10 +367,18 @@ def serve_http(world: World, host: str, port: int, *, auth: Settings | None = No
             print(f"and with HTTP+SSE on {server.url}{sse.STREAM}", file=sys.stderr, flush=True)
         for authority in server.gate.authorities if server.gate is not None else ():
             print(f"authorization server: {authority.issuer}", file=sys.stderr, flush=True)
+        if attached:
+            threading.Thread(target=_wait_for_stdin, args=(server,), daemon=True).start()
         try:
             server.serve_forever(poll_interval=0.1)
         finally:
             server.stop()
+
+
+def _wait_for_stdin(server: DemoServer) -> None:
+    while sys.stdin.buffer.read(65536):
+        pass
+    server.shutdown()
 
 
 def _terminated(number: int, frame: Any) -> NoReturn:

@@ -190,3 +190,13 @@ def test_keys_are_read_from_a_file(serve: Serve, tmp_path: Path) -> None:
     form = {"grant_type": "client_credentials", "client_id": "demo-key", "client_secret": "x"}
     refused = post(metadata_of(server)["token_endpoint"], form).json
     assert "registered with private_key_jwt" in refused["error_description"]
+
+
+def test_an_attached_server_ends_with_stdin() -> None:
+    command = [sys.executable, "-m", "inspector.demo", "--auth", "--attached"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+        assert server.stdin is not None
+        assert server.stderr is not None
+        assert server.stderr.readline().startswith(b"demo server on http://127.0.0.1:")
+        server.stdin.close()
+        assert server.wait(PATIENCE) == 0
