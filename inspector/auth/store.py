@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -81,6 +81,16 @@ class Keyring:
             return  # It was not there, or cannot be had any more: the file no longer names it.
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A login that is kept, as it can be shown."""
+
+    grant: Grant
+    """Without its secrets."""
+    renewable: bool
+    """It has a refresh token, so it goes on when its access token ends."""
+
+
 class Store:
     """Reads and writes what is kept. Blocking: a keyring may ask its user. Raises `InspectorError` where it cannot."""
 
@@ -106,7 +116,7 @@ class Store:
                 return found
         return None
 
-    def logins(self, server: str = "") -> list[Grant]:
+    def logins(self, server: str = "") -> list[Kept]:
         """Who is logged in where, newest last; of one server, or of all. Without any secret."""
         found = []
         for entry in self._entries("grants"):
@@ -114,7 +124,7 @@ class Store:
             client = public.get("client")
             grant = Grant.from_json(public | {"access_token": "-", "client": client})
             if grant is not None and server in ("", grant.server):
-                found.append(replace(grant, access_token=""))
+                found.append(Kept(replace(grant, access_token=""), entry.get("renewable") is True))
         return found
 
     def keep(self, issuer: str, resource: str, grant: Grant | None) -> None:
@@ -124,7 +134,7 @@ class Store:
             full = grant.as_json()
             secrets = {name: full.pop(name) for name in ("access_token", "refresh_token", "key")}
             secrets["client_secret"] = full["client"].pop("client_secret", "")
-            entry = full | {"issuer": issuer, "resource": resource}
+            entry = full | {"issuer": issuer, "resource": resource, "renewable": bool(grant.refresh_token)}
             self._put("grants", ("issuer", "resource"), entry, secrets)
         else:
             self._drop("grants", {"issuer": issuer, "resource": resource})

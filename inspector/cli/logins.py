@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import LOGIN
@@ -9,9 +10,14 @@ from inspector.cli.output import Output
 from inspector.errors import TargetError, UsageError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from inspector.auth.credential import Authorizer
     from inspector.auth.options import AuthOptions
+    from inspector.auth.values import Grant
     from inspector.cli.words import Invocation
+
+NAME = 200
 
 _SET = {
     "bearer-env": "bearer",
@@ -46,6 +52,60 @@ def authorize(said: Invocation, *, asking: bool) -> Authorizer:
     from inspector.client.fetching import Fetching
 
     return Authorizer(said_of(said), web=Fetching, person=Terminal(Output.of(said), here=not asking))
+
+
+def described(grant: Grant, renewable: bool, out: Output) -> str:
+    """Where one is logged in, for what, until when; nothing of the token."""
+    scope = f", {out.safe(' '.join(grant.scope), NAME)}" if grant.scope else ""
+    return f"{out.safe(grant.issuer, NAME)}{scope}, {_until(grant, renewable)}"
+
+
+def _until(grant: Grant, renewable: bool) -> str:
+    when = _time(grant.expires_at) if grant.expires_at else None
+    if renewable or when is None:
+        return "until it is ended"
+    over = "it ended" if grant.expires_at <= time.time() else "until"
+    return f"{over} {when.astimezone():%Y-%m-%d %H:%M}"
+
+
+def as_json(grant: Grant, renewable: bool) -> dict[str, Any]:
+    """The same for `--json`; `expires` is the end of the access token."""
+    ends = _time(grant.expires_at) if grant.expires_at else None
+    return {
+        "server": grant.server,
+        "issuer": grant.issuer,
+        "resource": grant.resource,
+        "scope": list(grant.scope),
+        "expires": ends.isoformat(timespec="seconds").replace("+00:00", "Z") if ends is not None else None,
+        "renewable": renewable,
+        "grant": grant.kind,
+    }
+
+
+def _time(seconds: float) -> datetime | None:
+    """A time since 1970; None for one that no calendar has."""
+    from datetime import UTC, datetime
+
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+class Unrecorded:
+    """Stands where no session records what is done."""
+
+    def auth(
+        self, step: str, ok: bool, text: str, *, rule: str = "", fix: str = "", facts: dict[str, Any] | None = None
+    ) -> int:
+        """Nothing."""
+        return 0
+
+    def asking(self, begun: bool) -> None:
+        """Nothing: there are no requests."""
+
+    def secret(self, value: str) -> None:
+        """Nothing: there is no recording."""
 
 
 def refuse(said: Invocation) -> None:

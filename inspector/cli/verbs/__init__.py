@@ -22,13 +22,15 @@ SUMMARIES = {
     "listen": "print what the server tells by itself, as it comes",
     "replay": "open the interface on a recording",
     "export": "write a recording as a transcript or another format",
-    "servers": "list the servers that config files name",
+    "servers": "list the servers that config files name, and where you are logged in",
+    "login": "log in to a server, for this and the next commands",
+    "logout": "end the login to a server",
     "recordings": "list the recordings that are kept",
     "completion": "print the completion script of a shell",
 }
 """Every verb and what it does, in the order of the help."""
 
-_MODULES = {"tools": "lists", "resources": "lists", "templates": "lists", "prompts": "lists"}
+_MODULES = {"tools": "lists", "resources": "lists", "templates": "lists", "prompts": "lists", "logout": "login"}
 
 
 def load(name: str) -> Verb:

@@ -9,6 +9,7 @@ from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 
 if TYPE_CHECKING:
+    from inspector.auth.store import Kept
     from inspector.cli.words import Invocation
     from inspector.config.servers import ServerEntry
 
@@ -21,9 +22,19 @@ def run(said: Invocation) -> int:
 
     out = Output.of(said)
     found = find_servers(config=said.option("config"))
+    logins = _logins()
     if out.json:
         problems = [{"path": str(problem.path), "message": problem.message} for problem in found.problems]
-        out.document({"servers": [_entry(entry) for entry in found.entries], "problems": problems})
+        from inspector.cli.logins import as_json
+
+        servers = [_entry(entry) for entry in found.entries]
+        out.document(
+            {
+                "servers": servers,
+                "problems": problems,
+                "logins": [as_json(kept.grant, kept.renewable) for kept in logins],
+            }
+        )
         return 0
     out.table([
         (
@@ -33,6 +44,12 @@ def run(said: Invocation) -> int:
         )
         for entry in found.entries
     ])  # fmt: skip
+    if logins:
+        from inspector.cli.logins import described
+
+        for kept in logins:
+            told = described(kept.grant, kept.renewable, out)
+            out.line(f"logged in to {out.safe(kept.grant.server, NAME)}: {told}")
     for problem in found.problems:
         out.note(
             f"note: {out.safe(problem.message, 500)}" + (f" ({out.safe(problem.hint, 500)})" if problem.hint else "")
@@ -40,6 +57,17 @@ def run(said: Invocation) -> int:
     if not found.entries:
         out.note("No config file names a server. `inspector demo` needs none.")
     return 0
+
+
+def _logins() -> list[Kept]:
+    """Where one is logged in, newest last; without a token in it."""
+    from inspector.config import paths
+
+    if not paths.logins_file().exists():
+        return []
+    from inspector.auth.store import Store
+
+    return Store().logins()
 
 
 def _entry(entry: ServerEntry) -> dict[str, Any]:
@@ -60,7 +88,10 @@ VERBS = {
         run,
         target="none",
         options=(Option("--config", "Only this config file.", "FILE", read=path, completes="file"),),
-        about="Prints the word that opens each server, whose file it is in, and its command or URL. Starts none.",
+        about=(
+            "Prints the word that opens each server, whose file it is in, and its command or URL; then where you are "
+            "logged in. Starts none."
+        ),
         examples=("inspector servers", "inspector servers --json", "inspector servers --config mcp.json"),
     )
 }

@@ -1,0 +1,137 @@
+"""`inspector login` and `inspector logout`: a login that is kept, and the end of it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.options import Option
+from inspector.cli.output import Output
+from inspector.cli.verb import Verb
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from inspector.auth.credential import Authorizer
+    from inspector.cli.words import Invocation
+    from inspector.client.session import Session
+    from inspector.config.targets import HttpTarget
+
+NAME = 200
+
+
+def log_in(said: Invocation) -> int:
+    """Open the server, log in where that was not done by opening it, and say until when."""
+    from inspector.cli import headless
+
+    target = _target(said)
+    if said.option("bearer-env"):
+        raise UsageError("With --bearer-env there is nothing to log in for.", hint="Leave it out.")
+
+    async def work(session: Session, out: Output) -> int:
+        from inspector.client.wire import Wire
+
+        authorizer = session.options.authorize
+        assert authorizer is not None
+        login = _authorizer(authorizer).login(target)
+        grant = login.authorization.grant
+        if grant is None or said.option("again"):
+            if grant is None:
+                out.note("The server opens without a login. Its authorization server is asked all the same.")
+            recorder = Wire(session.journal, session, lambda: None)
+            grant = await login.run(login.authorization.log_in, recorder)
+        from inspector.cli.logins import as_json, described
+
+        if out.json:
+            out.document(as_json(grant, bool(grant.refresh_token)))
+        else:
+            told = described(grant, bool(grant.refresh_token), out)
+            out.line(f"Logged in to {out.safe(target.describe(), NAME)}: {told}")
+        return 0
+
+    return headless.run(said, work, target)
+
+
+def log_out(said: Invocation) -> int:
+    """Forget every login to a server, and give its tokens back where they are taken."""
+    from inspector.cli import logins
+
+    target = _target(said)
+    out = Output.of(said)
+    authorizer = logins.authorize(said, asking=False)
+    done, revoked = asyncio.run(_forget(authorizer, target))
+    if out.json:
+        out.document({"server": target.describe(), "loggedOut": done, "revoked": revoked})
+    elif not done:
+        out.line(f"Nobody is logged in to {out.safe(target.describe(), NAME)}.")
+    else:
+        told = (
+            "the tokens were taken back"
+            if revoked
+            else "its authorization server did not take the tokens back: they are good until they end"
+        )
+        out.line(f"Logged out of {out.safe(target.describe(), NAME)}; {told}.")
+    return 0
+
+
+async def _forget(authorizer: Authorizer, target: HttpTarget) -> tuple[int, bool]:
+    """How many logins there were, and whether the tokens of all were taken back."""
+    from inspector.cli.logins import Unrecorded
+
+    store = authorizer.store
+    assert store is not None
+    kept = store.logins(target.url)
+    revoked = bool(kept)
+    for _ in kept:
+        authorizer.opening()
+        login = authorizer.login(target)
+        revoked = await login.run(login.authorization.log_out, Unrecorded()) and revoked
+    for left in store.logins(target.url):
+        # Its tokens are not to be had any more, as in another keyring: nothing to be given back.
+        store.keep(left.grant.issuer, left.grant.resource, None)
+        revoked = False
+    return len(kept), revoked
+
+
+def _target(said: Invocation) -> HttpTarget:
+    from inspector.cli.setup import live_target
+    from inspector.config.targets import HttpTarget
+
+    target = live_target(said)
+    if not isinstance(target, HttpTarget):
+        raise UsageError(
+            f"{target.describe()} is a command, and `inspector {said.verb.name}` needs a server at a URL.",
+            hint="A command gets its secrets with --env.",
+        )
+    return target
+
+
+def _authorizer(found: Any) -> Authorizer:
+    from inspector.auth.credential import Authorizer
+
+    assert isinstance(found, Authorizer)
+    return found
+
+
+VERBS = {
+    "login": Verb(
+        "login",
+        log_in,
+        options=(Option("--again", "Log in anew, though there is a login that is good."),),
+        about=(
+            "Opens the server, and logs in where it wants that: shows the address whole, asks before a browser is "
+            "opened, and waits for it to come back. The login is kept for the next commands, in the keyring of the "
+            "system or, where there is none, in a file that only you can read."
+        ),
+        examples=(
+            "inspector login https://host.example/mcp",
+            "inspector login --no-browser https://host.example/mcp",
+            "inspector login --client-id ID --scope 'read write' @name",
+        ),
+    ),
+    "logout": Verb(
+        "logout",
+        log_out,
+        about="Forgets the login to a server, and gives its tokens back where the authorization server takes them.",
+        examples=("inspector logout https://host.example/mcp", "inspector logout @name"),
+    ),
+}

@@ -1,0 +1,192 @@
+"""Logging in from the command line, through the demo server's authorization server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.auth.site import browser, environment, protected_server
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with protected_server() as url:
+        yield url
+
+
+def run(state: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """A command of ours without a terminal."""
+    program = f"import sys; sys.argv = {['inspector', *words]!r}\nfrom inspector.cli.main import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", program], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+        env=environment(state, **more),
+    )  # fmt: skip
+
+
+def test_a_login_is_kept_shown_and_ended(server: str, tmp_path: Path) -> None:
+    before = run(tmp_path, "tools", server)
+    assert before.returncode == 3
+    assert "inspector login" in before.stderr
+    assert run(tmp_path, "servers", "--json").stdout.endswith('"logins":[]}\n')
+
+    done = run(tmp_path, "login", "--open-browser", "--json", server, BROWSER=browser(tmp_path))
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert (said["server"], said["renewable"], said["grant"]) == (server, True, "code")
+    assert "which only you can read" in done.stderr
+
+    after = run(tmp_path, "tools", server)
+    assert after.returncode == 0, after.stderr
+    assert "echo" in after.stdout
+    shown = run(tmp_path, "servers")
+    assert f"logged in to {server}: " in shown.stdout
+    assert "until it is ended" in shown.stdout
+    token = json.loads((tmp_path / "logins.json").read_text())["grants"][0]["secrets"]["access_token"]
+    assert token not in shown.stdout + shown.stderr + done.stdout + done.stderr
+
+    ended = run(tmp_path, "logout", server)
+    assert (ended.returncode, "were taken back" in ended.stdout) == (0, True), ended.stderr
+    assert token not in (tmp_path / "logins.json").read_text()
+    assert "Nobody is logged in" in run(tmp_path, "logout", server).stdout
+    assert run(tmp_path, "tools", server).returncode == 3
+    given = run(tmp_path, "tools", "--bearer-env", "OLD", server, OLD=token)
+    assert given.returncode == 3, "what was given back is good no more"
+    assert token not in given.stderr
+
+
+def test_a_second_login_needs_no_browser(server: str, tmp_path: Path) -> None:
+    assert run(tmp_path, "login", "--open-browser", server, BROWSER=browser(tmp_path)).returncode == 0
+    again = run(tmp_path, "login", server)
+    assert again.returncode == 0, again.stderr
+    assert run(tmp_path, "login", "--again", server).returncode == 3, "there is nobody to log in anew"
+
+
+def test_a_program_authorizes_with_its_secret(server: str, tmp_path: Path) -> None:
+    asked = ["tools", "--client-id", "demo-service", "--grant", "client-credentials"]
+    wrong = run(tmp_path, *asked, "--client-secret-env", "SECRET", server, SECRET="wrong-secret-value")
+    assert wrong.returncode == 3
+    assert "wrong-secret-value" not in wrong.stderr
+    missing = run(tmp_path, *asked, "--client-secret-env", "SECRET", server)
+    assert (missing.returncode, "SECRET has no secret in it" in missing.stderr) == (2, True)
+    (tmp_path / "secret").write_text("demo-service-secret\n")
+    done = run(tmp_path, *asked, "--client-secret-env", f"@{tmp_path / 'secret'}", server)
+    assert done.returncode == 0, done.stderr
+    assert "echo" in done.stdout
+    assert not (tmp_path / "logins.json").exists(), "what needs nobody is not kept"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("tools", "--client-id", "x", "--", "true"), "means nothing to a server that is started as a command"),
+        (("login", "--", "true"), "needs a server at a URL"),
+        (("tools", "--open-browser", "--no-browser", "http://127.0.0.1:1/"), "exclude each other"),
+        (("tools", "--client-key", "/nowhere", "http://127.0.0.1:1/"), "no such file"),
+        (("tools", "--grant", "magic", "http://127.0.0.1:1/"), "cannot be"),
+        (("login", "--bearer-env", "HOME", "http://127.0.0.1:1/"), "nothing to log in for"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tmp_path: Path, words: tuple[str, ...], says: str) -> None:
+    ran = run(tmp_path, *words)
+    assert (ran.returncode, says in ran.stderr) == (2, True), ran.stderr
+
+
+class Terminal:
+    """A command of ours on a terminal."""
+
+    def __init__(self, state: Path, *words: str, **more: str) -> None:
+        import pty
+
+        self._ours, theirs = pty.openpty()
+        program = f"import sys; sys.argv = {['inspector', *words]!r}\nfrom inspector.cli.main import main; main()"
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+            env=environment(state, **more),
+        )  # fmt: skip
+        os.close(theirs)
+        self.text = ""
+
+    def until(self, pattern: str) -> re.Match[str]:
+        """Read until something is there."""
+        while (found := re.search(pattern, self.text)) is None:
+            assert select.select([self._ours], [], [], 30)[0], self.text
+            try:
+                data = os.read(self._ours, 65536)
+            except OSError:
+                data = b""
+            assert data, self.text
+            self.text += data.decode().replace("\r\n", "\n")
+        return found
+
+    def type(self, text: str) -> None:
+        os.write(self._ours, text.encode())
+
+    def end(self) -> int:
+        """Wait for its end."""
+        try:
+            while os.read(self._ours, 65536):
+                pass
+        except OSError:
+            pass
+        os.close(self._ours)
+        return self.process.wait(30)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *args: object) -> None:
+        return None
+
+
+def location_of(url: str) -> str:
+    """Where a page sends its visitor."""
+    try:
+        urllib.request.build_opener(_NoRedirect).open(url, timeout=20)
+    except urllib.error.HTTPError as answer:
+        return answer.headers["Location"]
+    raise AssertionError("no redirect")
+
+
+def test_without_a_browser_the_address_is_shown_and_the_answer_pasted(server: str, tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, "login", "--no-browser", server)
+    url = terminal.until(r"http://\S+/authorize\?\S+").group()
+    terminal.until("Ctrl-C ends the waiting")
+    terminal.type("nonsense\n")
+    terminal.until("does not begin with")
+    terminal.type(location_of(url) + "\n")
+    terminal.until(f"Logged in to {re.escape(server)}")
+    assert terminal.end() == 0
+
+
+def test_a_browser_is_opened_after_consent_only(server: str, tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, "login", server, BROWSER=browser(tmp_path))
+    terminal.until(r"log in at 127\.0\.0\.1:")
+    terminal.until(r"/authorize\?\S+")
+    terminal.until(r"\[y/N\]")
+    terminal.type("y\n")
+    terminal.until("Logged in to")
+    assert terminal.end() == 0
+
+
+def test_who_does_not_consent_is_not_logged_in(server: str, tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, "tools", server, BROWSER=browser(tmp_path))
+    terminal.until(r"\[y/N\]")
+    terminal.type("\n")
+    terminal.until("--no-browser")
+    assert terminal.end() == 3
+
+
+def test_waiting_can_be_ended_at_any_time(server: str, tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, "tools", "--no-browser", server)
+    terminal.until("Ctrl-C ends the waiting")
+    terminal.process.send_signal(2)
+    assert terminal.end() == 130
