@@ -86,11 +86,11 @@ class Authorization:
 
     def ready(self) -> Flow[None]:
         """Have the best token that takes nobody's time: the stored one, renewed where it is about to end."""
+        first, self._recalled = not self._recalled, True
         if self.options.bearer:
             yield Secret(self.options.bearer)
             return
-        if not self._recalled:
-            self._recalled = True
+        if first:
             yield from self._recall()
         grant = self.grant
         if grant is None or not grant.refresh_token or not self._ends_soon(grant):

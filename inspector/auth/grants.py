@@ -115,10 +115,12 @@ class _Job:
                 "code_verifier": asked.verifier,
             }, "code"))  # fmt: skip
         except (Denied, TimedOut, TokenRefused) as error:
-            # A server that has forgotten a client shows that to the person alone: it is registered anew next time.
-            if client is before and client.origin == "registered":
+            # A server that does not know a client shows that to the person alone: another one is tried next time.
+            forgotten = client is before and client.origin == "registered"
+            mistyped = client.origin == "typed" and not isinstance(error, Denied)
+            if forgotten or mistyped:
                 yield KeepClient(self._server.issuer, None)
-            raise error from None
+            raise
 
     def device(self) -> Flow[Grant]:
         """The device authorization grant: a code that the person enters elsewhere (RFC 8628)."""

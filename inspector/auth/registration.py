@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 from inspector.auth import documents, urls
 from inspector.auth.actions import AskClient, Fetch, Flow, KeepClient, Secret, StoredClient, fetch, told
@@ -134,6 +135,7 @@ def typed(server: Server, redirect_uri: str) -> Flow[Client]:
             f"The authorization server {safe(server.issuer, 200)} registers no clients by itself, and none is known.",
             hint=f"Register one there, with the redirect URI {redirect_uri}, and give its id with --client-id.",
         )
+    client = replace(client, origin="typed")
     if client.client_secret:
         yield Secret(client.client_secret)
     yield from told("registration", f"{safe(client.client_id, 200)}, as typed", rule="C-AUTH-14")

@@ -150,7 +150,7 @@ def refresh(grant: Grant, means: Means) -> Flow[Grant]:
 
     Raises `TokenRefused`: with `invalid_grant`, the refresh token is good for nothing any more.
     """
-    server = server_of(grant)
+    server = server_of(grant, means)
     asked = {"grant_type": "refresh_token", "refresh_token": grant.refresh_token, "resource": grant.resource}
     try:
         document = yield from ask(server, grant.client, asked, means, key=grant.key, what="a new token")
@@ -177,7 +177,7 @@ def revoke(grant: Grant, means: Means) -> Flow[bool]:
     if not grant.revocation_endpoint:
         yield from told("revoke", "The authorization server takes no tokens back", rule="RFC 7009")
         return False
-    server = at(server_of(grant), grant.revocation_endpoint)
+    server = at(server_of(grant, means), grant.revocation_endpoint)
     done = True
     for hint, token in (("refresh_token", grant.refresh_token), ("access_token", grant.access_token)):
         if not token:
@@ -185,7 +185,10 @@ def revoke(grant: Grant, means: Means) -> Flow[bool]:
         try:
             asked = {"token": token, "token_type_hint": hint}
             fields, body = yield from _authenticated(server, grant.client, asked, means)
-            answer = yield from fetch(Fetch("POST", grant.revocation_endpoint, fields, body, what="the revocation"))
+            named = server.is_named(server.token_endpoint)
+            answer = yield from fetch(
+                Fetch("POST", server.token_endpoint, fields, body, what="the revocation", named=named)
+            )
         except AuthorizationNeeded as error:
             yield from told("revoke", error.message, ok=False, rule="RFC 7009")
             return False
@@ -196,10 +199,14 @@ def revoke(grant: Grant, means: Means) -> Flow[bool]:
     return done
 
 
-def server_of(grant: Grant) -> Server:
+def server_of(grant: Grant, means: Means) -> Server:
     """What is known of an authorization server from a grant alone."""
     return Server(
-        grant.issuer, grant.token_endpoint, revocation_endpoint=grant.revocation_endpoint, methods=grant.methods or None
+        grant.issuer,
+        grant.token_endpoint,
+        revocation_endpoint=grant.revocation_endpoint,
+        methods=grant.methods or None,
+        named=means.options.auth_server == grant.issuer,
     )
 
 

@@ -38,7 +38,8 @@ class Client:
     @classmethod
     def from_json(cls, raw: object) -> Client | None:
         """Read what `as_json` wrote; None for anything else."""
-        return _read(cls, raw, needed="client_id")
+        client = _read(cls, raw, needed="client_id")
+        return client if client is not None and client.method in ("", *METHODS) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,8 @@ class Grant:
         if not isinstance(raw, Mapping):
             return None
         client = Client.from_json(raw.get("client"))
-        return None if client is None else _read(cls, dict(raw) | {"client": client}, needed="access_token")
+        grant = None if client is None else _read(cls, dict(raw) | {"client": client}, needed="access_token")
+        return grant if grant is not None and grant.token_type in ("Bearer", "DPoP") else None
 
 
 def _read(cls: type[T], raw: object, *, needed: str) -> T | None:

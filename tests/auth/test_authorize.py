@@ -364,6 +364,17 @@ def test_a_token_that_another_process_has_stored_is_taken() -> None:
     assert TOKEN not in world.fetched
 
 
+def test_a_stored_token_without_the_scopes_that_are_wanted_is_no_help() -> None:
+    world, state = World(store={(ISSUER, SERVER): grant(access_token="theirs", scope=("mcp:basic",))}), authorization()
+    state.grant, state._recalled = grant(scope=("mcp:basic",)), True
+    assert answered(world, state, insufficient("mcp:write"))
+    assert world.visits[0]["scope"] == "mcp:basic mcp:write"
+    world.store[ISSUER, SERVER] = replace(grant(access_token="more"), scope=("mcp:basic", "mcp:write", "mcp:admin"))
+    assert answered(world, state, insufficient("mcp:admin", "resources/read"))
+    assert len(world.visits) == 1
+    assert state.fields("POST", SERVER) == [("Authorization", "Bearer more")]
+
+
 def test_a_request_that_was_refused_with_an_older_token_is_only_sent_again() -> None:
     world, state = World(), authorization()
     state.grant = grant(access_token="newer")
@@ -459,7 +470,9 @@ def test_a_client_whose_secret_has_ended_is_registered_anew() -> None:
 
 def test_a_given_token_is_sent_and_nothing_else_is_tried() -> None:
     world, state = World(), authorization(bearer="my-own-token")
+    assert state.waits()
     world.run(state.ready())
+    assert not state.waits()
     assert "my-own-token" in world.secrets
     assert state.fields("GET", SERVER) == [("Authorization", "Bearer my-own-token")]
     error = refused(world, state, Refused(challenges=('Bearer error_description="\x1b[31mexpired"',)))
@@ -525,6 +538,8 @@ def test_a_stored_grant_survives_its_way_through_json() -> None:
         {"access_token": "x"},
         kept.as_json() | {"expires_at": "soon"},
         kept.as_json() | {"scope": "a"},
+        kept.as_json() | {"token_type": "Mac"},
+        kept.as_json() | {"client": {"client_id": "c", "method": "magic"}},
     ):
         assert Grant.from_json(bad) is None
     assert Grant.from_json(replace(kept, client=Client("")).as_json()) is None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector.auth.actions import AskClient
+from inspector.auth.actions import AskClient, TimedOut
 from inspector.auth.values import Client
 from inspector.errors import AuthorizationNeeded
 from tests.auth.world import AS_PLACE, ISSUER, NOW, REDIRECT, Refused, World, authorization, metadata
@@ -167,3 +167,20 @@ def test_a_typed_client_is_not_asked_for_again() -> None:
     run(world)
     assert [asked["client_id"] for asked in world.visits] == ["typed-1", "typed-1"]
     assert "typed-secret" in world.secrets
+
+
+@pytest.mark.parametrize("method", ["times out", "refuses"])
+def test_a_client_that_was_mistyped_is_asked_for_again(method: str) -> None:
+    """Otherwise one slip of the fingers would be stored for good."""
+
+    def nobody(url: str) -> str:
+        raise TimedOut("nobody came back")
+
+    world = World({AS_PLACE: metadata(registration_endpoint=...)}, ask=Client("mistyped"))
+    if method == "refuses":
+        world.pages[f"{ISSUER}/token"] = (401, {"error": "invalid_client"})
+    else:
+        world.back = nobody
+    with pytest.raises(AuthorizationNeeded):
+        run(world)
+    assert world.clients == {}
