@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Tests that drive a real terminal want a processor of their own.
-TERMINALS := tests/tui/test_terminal.py tests/bad_input/test_terminal.py tests/bad_input/test_killed.py
+# Tests wait for servers, terminals and timers half of the time: more of them at once than there are processors.
+WORKERS ?= 4
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test lint types coverage interop interop-page conformance bench wheel golden pictures clean
+.PHONY: demo test fuzz lint types coverage interop interop-page conformance bench wheel golden pictures clean
 
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -18,8 +19,10 @@ demo: $(READY) ## the interface on the built-in demo server
 	$(BIN)/inspector demo
 
 test: $(READY) ## the unit, property and interface tests
-	$(BIN)/python -m pytest -n auto $(TERMINALS:%=--ignore=%)
-	$(BIN)/python -m pytest $(TERMINALS)
+	$(PYTEST)
+
+fuzz: $(READY) ## the property tests, on examples that were not tried before
+	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -m hypothesis
 
 lint: $(READY) ## style, floors
 	$(BIN)/ruff check .
@@ -30,8 +33,7 @@ types: $(READY)
 	$(BIN)/mypy
 
 coverage: $(READY) ## tests, with the coverage of floors 0 to 4 (95 % at least)
-	$(BIN)/python -m pytest -n auto --reruns 2 --cov --cov-report=term:skip-covered $(TERMINALS:%=--ignore=%)
-	$(BIN)/python -m pytest --reruns 2 $(TERMINALS)
+	$(PYTEST) --cov --cov-report=term:skip-covered
 
 interop: $(READY) ## real servers from PyPI and npm
 	tests/interop/run -n 2 --reruns 2

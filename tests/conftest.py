@@ -1,6 +1,7 @@
 """What holds for every test.
 
-Hypothesis judges what is found, not how fast: a busy machine must not fail a test. Compiled modules are kept, or else
+Hypothesis judges what is found, not how fast, and tries the same examples every time: neither a busy machine nor chance
+may fail a test. `make fuzz` tries others. Compiled modules are kept, or else
 every server and every `inspector` that a test starts would compile its own anew. And cyclic garbage is looked for less
 often: in a process that holds all tests and a hypothesis, looking took a fifth of the time.
 """
@@ -11,8 +12,10 @@ import sys
 
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("steady", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("steady")
+SLOW = [HealthCheck.too_slow]
+settings.register_profile("steady", deadline=None, max_examples=40, suppress_health_check=SLOW, derandomize=True)
+settings.register_profile("fuzz", deadline=None, max_examples=400, suppress_health_check=SLOW, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

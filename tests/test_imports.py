@@ -33,7 +33,7 @@ def loaded_by(code: str, tmp_path: Path) -> set[str]:
         "PYTHONPATH": str(ROOT), "INSPECTOR_STATE_HOME": str(tmp_path), "INSPECTOR_CONFIG_HOME": str(tmp_path),
     }  # fmt: skip
     done = subprocess.run(
-        [sys.executable, "-c", f"{_PRELUDE}\n{code}\n"], capture_output=True, text=True, timeout=30, env=environment
+        [sys.executable, "-c", f"{_PRELUDE}\n{code}\n"], capture_output=True, text=True, timeout=60, env=environment
     )
     assert done.returncode == 0, done.stderr
     return set(done.stderr.rpartition("LOADED ")[2].split())
@@ -71,7 +71,7 @@ def test_json_loads_nothing_that_draws(tmp_path: Path) -> None:
     code = headless(tmp_path, "tools", "--json") + "\nsys.stderr.write(' '.join(sys.modules))"
     environment = os.environ | {"PYTHONPATH": str(ROOT), "INSPECTOR_STATE_HOME": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", f"{_PRELUDE}\n{code}"], capture_output=True, text=True, timeout=30, env=environment
+        [sys.executable, "-c", f"{_PRELUDE}\n{code}"], capture_output=True, text=True, timeout=60, env=environment
     )
     assert "inspector.cli.words" in done.stderr
     assert "inspector.cli.rows" not in done.stderr
@@ -82,7 +82,7 @@ def test_a_command_loads_nothing_of_logins(tmp_path: Path) -> None:
     code = headless(tmp_path, "tools") + "\nsys.stderr.write(' '.join(sys.modules))"
     environment = os.environ | {"PYTHONPATH": str(ROOT), "INSPECTOR_STATE_HOME": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", f"{_PRELUDE}\n{code}"], capture_output=True, text=True, timeout=30, env=environment
+        [sys.executable, "-c", f"{_PRELUDE}\n{code}"], capture_output=True, text=True, timeout=60, env=environment
     )
     assert "inspector.client.session" in done.stderr
     assert "inspector.auth" not in done.stderr

@@ -21,7 +21,7 @@ async def ask(port: int, target: str, *, host: str | None = None, method: str = 
     name = f"127.0.0.1:{port}" if host is None else host
     writer.write(raw if raw is not None else f"{method} {target} HTTP/1.1\r\nHost: {name}\r\n\r\n".encode())
     try:
-        answer = await asyncio.wait_for(reader.read(), 5)
+        answer = await asyncio.wait_for(reader.read(), 60)
     except ConnectionResetError:
         answer = b""
     writer.close()

@@ -181,7 +181,7 @@ async def test_cancelling_ends_everything() -> None:
         yield Visit(LOGIN, uris[0], "as.example")
 
     task = asyncio.ensure_future(runner(person, opener=Opened()).run(flow()))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not person.visits:
             await asyncio.sleep(0)
     task.cancel()

@@ -86,7 +86,7 @@ def test_arguments_for_a_tool_of_twenty_thousand_fields(run: Run, serve: Serve, 
 def test_the_server_of_the_list_pages_as_it_says() -> None:
     messages = [{"jsonrpc": "2.0", "id": n, "method": "tools/list"} for n in (1, 2)]
     words = [*BIG_LIST[1:], "5", "2"]
-    done = subprocess.run(words, input="\n".join(map(json.dumps, messages)), capture_output=True, text=True, timeout=30)
+    done = subprocess.run(words, input="\n".join(map(json.dumps, messages)), capture_output=True, text=True, timeout=60)
     first, second = (json.loads(line)["result"] for line in done.stdout.splitlines())
     assert first == second
     assert [tool["name"] for tool in first["tools"]] == ["tool_00000", "tool_00001"]

@@ -143,7 +143,7 @@ def test_bash_takes_the_script_and_completes_a_verb(run: Run, tmp_path: Path, ho
     )
     root = str(Path(__file__).parents[2])
     done = subprocess.run(
-        [bash, "--norc", "-c", script], capture_output=True, timeout=20, text=True, cwd=home,
+        [bash, "--norc", "-c", script], capture_output=True, timeout=60, text=True, cwd=home,
         env={"PATH": "/usr/bin:/bin", "HOME": str(home), "PYTHONPATH": root, "INSPECTOR_CONFIG_HOME": str(home)},
     )  # fmt: skip
     assert done.stdout == "shop-dev\n"

@@ -212,7 +212,7 @@ def test_an_interrupt_ends_it_and_the_server(demo: list[str], tmp_path: Path, ho
         while b"resources/updated" not in process.stdout.readline():
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
     assert process.returncode == 130
     spawned = next(line for line in map(json.loads, kept.read_bytes().splitlines()) if line.get("event") == "spawn")
     assert not is_alive(spawned["pid"])
@@ -242,7 +242,7 @@ def test_a_stream_that_breaks_is_said_and_asked_for_again(demo: list[str], home:
             assert process.stderr.readline().startswith(b"Listening to")
             assert process.stderr.readline().startswith(b"note: The stream has broken and is asked for again: ")
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=20)
+            process.communicate(timeout=60)
         assert process.returncode == 130
 
 

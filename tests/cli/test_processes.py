@@ -50,7 +50,7 @@ def test_a_signal_ends_the_server_too_and_tells_it_why(
         assert process.stderr is not None
         assert process.stderr.readline() == b"info: working\n"
         process.send_signal(number)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (code, b"", b"")
     events = [json.loads(line) for line in kept.read_bytes().splitlines()]
     spawned = next(event for event in events if event.get("event") == "spawn")
@@ -75,7 +75,7 @@ def test_a_full_disk_on_stdout_is_said(script: Script) -> None:
         open("/dev/full", "wb") as full,
         start("tools", "--json", *script(tools__list={"result": {"tools": []}}), stdout=full) as process,
     ):
-        _, err = process.communicate(timeout=10)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert "No space left" in json.loads(err)["error"]["message"]
 
@@ -84,7 +84,7 @@ def test_a_full_disk_on_stdout_is_said(script: Script) -> None:
 def test_streams_may_be_closed(script: Script, closed: int) -> None:
     command = [*INSPECTOR, "tools", *script(tools__list={"result": {"tools": []}})]
     shell = ["sh", "-c", f'exec "$@" {closed}>&-', "sh", *command]
-    done = subprocess.run(shell, capture_output=True, timeout=10, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    done = subprocess.run(shell, capture_output=True, timeout=60, env=os.environ | {"PYTHONPATH": str(ROOT)})
     assert done.returncode == 0
     assert b"Traceback" not in done.stderr
 
@@ -92,10 +92,10 @@ def test_streams_may_be_closed(script: Script, closed: int) -> None:
 def test_ascii_is_all_that_an_ascii_terminal_gets(script: Script) -> None:
     server = script(tools__list={"result": {"tools": [{"name": "naïve →", "description": "“quoted” 日本 \x1b"}]}})
     environment = os.environ | {"PYTHONPATH": str(ROOT), "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run([*INSPECTOR, "tools", *server], capture_output=True, timeout=10, env=environment)
+    done = subprocess.run([*INSPECTOR, "tools", *server], capture_output=True, timeout=60, env=environment)
     assert done.returncode == 0
     assert done.stdout == b"na\\xefve \\u2192  \\u201cquoted\\u201d \\u65e5\\u672c \\x1b\n"
-    done = subprocess.run([*INSPECTOR, "tools", "--era", "“x”"], capture_output=True, timeout=10, env=environment)
+    done = subprocess.run([*INSPECTOR, "tools", "--era", "“x”"], capture_output=True, timeout=60, env=environment)
     assert done.stderr.startswith(b'error: --era cannot be "')
-    done = subprocess.run([*INSPECTOR, "tools", "--json", *server], capture_output=True, timeout=10, env=environment)
+    done = subprocess.run([*INSPECTOR, "tools", "--json", *server], capture_output=True, timeout=60, env=environment)
     assert json.loads(done.stdout)["tools"][0]["name"] == "naïve →"

@@ -93,7 +93,7 @@ def test_json_output_has_progress_on_stderr_only(script: Script) -> None:
     server = script(tools__call={"result": {"content": []}})
     done = subprocess.run(
         [sys.executable, "-m", "inspector", "call", "t", "--json", *server],
-        capture_output=True, timeout=20, env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True, timeout=60, env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert json.loads(done.stdout) == {"content": []}
     assert done.stderr == b""

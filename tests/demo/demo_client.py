@@ -16,7 +16,7 @@ from inspector.demo.eras import Connection
 from inspector.demo.rpc import decode
 from inspector.demo.world import World
 
-PATIENCE = 10.0  # seconds until a test gives up waiting; nothing is measured with it
+PATIENCE = 60.0  # seconds until a test gives up waiting; nothing is measured with it
 EVERYTHING = {
     "roots": {"listChanged": True},
     "sampling": {"tools": {}},

@@ -151,7 +151,7 @@ def test_any_uri_can_be_matched_against_any_template(template: str, rest: str) -
 )
 def test_bad_words_of_the_command_line_are_explained(words: list[str]) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "inspector.demo", *words], capture_output=True, check=False, timeout=10
+        [sys.executable, "-m", "inspector.demo", *words], capture_output=True, check=False, timeout=60
     )
     assert done.returncode == 2
     assert b"error:" in done.stderr

@@ -85,7 +85,7 @@ class RecordingSink:
 
     async def until(self, condition):
         """Wait until something is true."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while not condition():
                 await asyncio.sleep(0.002)
 
@@ -137,7 +137,7 @@ class Peer:
 
     async def call(self, method, params=None, **how):
         """Send a request and wait for the response object."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             return await self.request(method, params, **how)
 
     async def error(self, method="tools/list", params=None, **how):

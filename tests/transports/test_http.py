@@ -106,7 +106,7 @@ async def test_what_follows_a_notification_can_wait_until_it_was_accepted(serve,
     await client.sink.until(lambda: web.requests)
     assert not waiting.done()
     go_on.set()
-    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(waiting, 60)
     assert len(client.sink.events(Kind.HTTP)) == 2
 
 
@@ -156,7 +156,7 @@ async def test_slow_answers_block_nobody(serve, peer):
     assert (await client.call("ping"))["result"] == {"method": "ping"}
     assert not any(call.done() for call in calls)
     waiting.set()
-    answers = await asyncio.wait_for(asyncio.gather(*calls), 5)
+    answers = await asyncio.wait_for(asyncio.gather(*calls), 60)
     assert [answer["id"] for answer in answers] == list(range(1, 101))
 
 
@@ -164,7 +164,7 @@ async def test_requests_share_a_few_connections_as_long_as_nobody_has_to_wait(se
     monkeypatch.setattr(http_client, "PATIENCE", 60)
     web = await serve(echo)
     client = await peer(web.url)
-    await asyncio.wait_for(asyncio.gather(*(client.request("ping") for _ in range(60))), 5)
+    await asyncio.wait_for(asyncio.gather(*(client.request("ping") for _ in range(60))), 60)
     assert web.connections == http_client.FEW
     assert len(web.requests) == 60
 
@@ -596,7 +596,7 @@ async def test_what_is_sent_after_the_loss_has_no_session_and_an_old_loss_takes_
     await client.call("initialize")
     go_on.set()
     with pytest.raises(SessionLost):
-        await asyncio.wait_for(slow, 5)
+        await asyncio.wait_for(slow, 60)
     await client.call("ping")
     assert web.requests[-1].field("mcp-session-id") == "session-2"
 

@@ -391,7 +391,7 @@ async def test_a_stream_is_closed_at_once_when_the_era_cancels_that_way(serve, p
     await client.sink.until(lambda: client.sink.events(Kind.SSE))
     client.transport.close_stream(1)
     client.transport.close_stream(99)
-    await asyncio.wait_for(gone.wait(), 5)
+    await asyncio.wait_for(gone.wait(), 60)
     assert not call.done()
     assert client.sink.failures == []
 
@@ -469,7 +469,7 @@ async def test_closing_waits_for_no_server(serve, peer, monkeypatch):
     client.request("tools/call")
     client.notify("notifications/x")
     await client.sink.until(lambda: len(web.requests) == 4)
-    await asyncio.wait_for(client.transport.close(), 5)
+    await asyncio.wait_for(client.transport.close(), 60)
     assert web.requests[-1].method == "DELETE"
     assert not client.transport._tasks
     assert client.sink.failures == []

@@ -73,7 +73,7 @@ async def test_each_event_is_there_before_the_next_one_comes(serve, peer, eol):
     await client.sink.until(lambda: client.sink.frames)
     assert not call.done()
     go_on.set()
-    await asyncio.wait_for(call, 5)
+    await asyncio.wait_for(call, 60)
 
 
 async def test_a_stream_cut_into_single_bytes(serve, peer):

@@ -41,7 +41,7 @@ class Listener:
         self.error = error
         self.changed.set()
 
-    async def wait(self, condition, seconds=10):
+    async def wait(self, condition, seconds=60):
         async with asyncio.timeout(seconds):
             while not condition():
                 self.changed.clear()
@@ -75,6 +75,10 @@ class Child:
         return [
             self.journal.event(n).bytes for n in range(1, len(index) + 1) if index.kind(n) == kind and index.dir(n) == 2
         ]
+
+    def count(self, kind):
+        index = self.journal.index
+        return sum(index.kind(n) == kind and index.dir(n) == 2 for n in range(1, len(index) + 1))
 
     def life(self, name):
         return [
@@ -194,8 +198,8 @@ async def test_a_flood_on_stderr_does_not_stop_the_child():
     import sys; sys.stdin.read()
     """
     async with Child(code) as child:
-        await child.listener.wait(lambda: child.listener.frames, 30)
-        await child.listener.wait(lambda: len(child.received(Kind.STDERR)) == 10_200, 30)
+        await child.listener.wait(lambda: child.listener.frames, 60)
+        await child.listener.wait(lambda: child.count(Kind.STDERR) == 10_200, 60)
 
 
 async def test_a_child_that_dies_early_is_reported_with_code_and_last_words():
@@ -272,7 +276,7 @@ def alive(pid):
         return False
 
 
-async def gone(*pids, seconds=5):
+async def gone(*pids, seconds=60):
     async with asyncio.timeout(seconds):
         while any(alive(pid) for pid in pids):
             await asyncio.sleep(0.02)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import InspectorError
@@ -75,6 +75,10 @@ def opened(folder: str, target: Any, lines: list[dict[str, Any]]) -> Journal:
     return journal
 
 
+TWO_BODIES = {"dir": "send", "kind": "rpc", "ch": "stdio", "t": 0, "raw": '{"result": {}}', "b64": "//8="}
+
+
+@example({}, [TWO_BODIES])
 @settings(deadline=None, max_examples=60)
 @given(
     ANY | st.dictionaries(st.sampled_from(["argv", "url", "name", "env", "headers", "cwd"]), ANY),

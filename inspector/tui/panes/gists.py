@@ -74,9 +74,10 @@ def _too_large(kind: Kind, shape: Shape, method: str, octets: int) -> list[Piece
 
 def _message(index: Index, n: int, event: Event, shape: Shape, method: str) -> list[Piece]:
     message = event.message
-    if shape == Shape.BATCH:
+    if shape == Shape.BATCH and isinstance(message, list):
         return _batch(message)
-    if shape == Shape.NONE:
+    # A line that holds two bodies, which no writer of ours makes, may be another message to the index than here.
+    if shape == Shape.NONE or not isinstance(message, dict):
         return [("no JSON-RPC message: ", "error"), one_line(event.text)]
     view = View(message)
     if shape == Shape.ERROR:
