@@ -34,6 +34,8 @@ _FRAME = 4
 """Lines of the pane of facts that are none: its edge, its keys and the line above them."""
 _MESSAGE, _TIME = 2000, 40
 """Characters of a message of status and of a time that are shown."""
+_BRIEF = 80
+"""Characters up to which a message stands before the other facts, which a longer one would push away."""
 
 
 class TaskPane(Container, TaskActions):
@@ -108,7 +110,8 @@ class TaskPane(Container, TaskActions):
             self._show_rows([])
         else:
             sign, role = look(task.status)
-            about.title = [(name(task), "bright bold"), ("  task", "muted")]
+            crumb = f"Tasks {signs_now().crumb} " if self.screen.has_class("-narrow") else ""
+            about.title = [(crumb, "muted"), (name(task), "bright bold"), ("  task", "muted")]
             about.state_facts = [[sign, (f" {safe(task.status, STATUS_SHOWN)}", role)]]
             about.tone = "ask" if task.status == "input_required" and not task.done else ""
             self._show_rows(self._rows(task))
@@ -119,7 +122,9 @@ class TaskPane(Container, TaskActions):
         self._facts.show(*([RowSection(rows)] if rows else []))
 
     def _rows(self, task: Task) -> list[Row]:
-        rows = [*self._ladder(task), Row()]
+        message = fact("message", safe(task.message, _MESSAGE, multiline=True), "bright") if task.message else []
+        is_brief = len(task.message) <= _BRIEF and len(message) == 1
+        rows = [*self._ladder(task), Row(), *(message if is_brief else ())]
         rows += fact("made by", self._maker(task))
         if not task.done:
             rows += fact("looked at", f"every {duration(task.poll * 1_000_000)}")
@@ -128,10 +133,7 @@ class TaskPane(Container, TaskActions):
             if time:
                 rows += fact(label, safe(time, _TIME), "muted")
         rows += fact("id", safe(task.id, ID_SHOWN), "muted")
-        # The last, for it may be long.
-        return (
-            [*rows, *fact("message", safe(task.message, _MESSAGE, multiline=True), "bright")] if task.message else rows
-        )
+        return rows if is_brief else [*rows, *message]
 
     def _ladder(self, task: Task) -> list[Row]:
         """Its statuses one below the other: when each came, and how long it stood."""
