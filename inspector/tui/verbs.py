@@ -69,6 +69,7 @@ _APP = (
     ("tab-6", "server", "6", "Show the server: who it is, what it can, how the connection came about."),
     ("tab-7", "inbox", "7", "Show what the server asks of you."),
     ("messages", "messages", "m", "Go to the message log."),
+    ("back", "back", "escape", "From a message to the log; in one column, from the log to the list."),
     ("toggle-messages", "hide", "M", "Hide the message log, or show it again."),
     ("maximise", "maximise", "z", "Give the message log the whole screen, or put it back."),
     ("export", "export", "x", "Export the recording, or what a filter leaves of it."),
@@ -88,6 +89,7 @@ _LIST = (
 )
 _CATALOG = (
     ("filter", "filter", "slash", "Show only what matches."),
+    ("all", "all", "escape", "Drop the filter."),
     ("call", "call", "ctrl+r", "Send the request with what its form holds."),
     ("refresh", "list again", "r", "Ask the server for the list again."),
 )

@@ -77,6 +77,21 @@ async def test_typing_filters_at_once_and_escape_brings_all_back() -> None:
             assert shown_name(app) is None
 
 
+async def test_a_filter_begun_again_replaces_the_one_before_and_escape_in_the_list_drops_it() -> None:
+    async with demo("tools") as session:
+        pane = CatalogPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=(40, 20), message_hook=app.hear) as pilot:
+            await go_filtered(pilot, pane, "echo")
+            await pilot.press("slash", *"order pizza", "enter")
+            await settle(pilot, lambda: shown_name(app) == "order-pizza")
+            await pilot.press("escape")
+            await settle(pilot, lambda: f"of {TOOLS}" not in screen_lines(app)[0])
+            assert shown_name(app) == "order-pizza", "the cursor stays with the item"
+            await pilot.press("escape")
+            assert pane.has_focus_within, "there is nothing more to leave"
+
+
 async def test_pages_that_come_leave_the_cursor_where_it_is() -> None:
     session = recorded()
     pane = CatalogPane(session)

@@ -14,7 +14,9 @@ from inspector.config.settings import Settings
 from inspector.text import safe
 from inspector.tui.app import InspectorApp
 from inspector.tui.panes.catalog import CatalogPane
+from inspector.tui.panes.detail import DetailPane
 from inspector.tui.panes.messages import MessagesPane
+from inspector.tui.panes.running import RunningPane
 from tests.tui.live_app import (
     MEDIUM,
     NARROW,
@@ -129,6 +131,40 @@ async def test_one_column_goes_to_the_work_and_back() -> None:
         await becomes(app, pilot, lambda: panes(app) == {"Messages"}, "the log")
         await pilot.press("m")
         await becomes(app, pilot, lambda: panes(app) == {"Tools"}, "the list")
+
+
+async def test_escape_goes_from_a_message_to_the_log_and_in_one_column_on_to_the_list() -> None:
+    async with on_demo(size=NARROW) as (app, pilot):
+        await pilot.press("m", "enter")
+        await shows(app, pilot, "parsed  raw  http  findings")
+        assert "esc messages" in screen_lines(app)[-1]
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: panes(app) == {"Messages"}, "the log")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: panes(app) == {"Tools"}, "the list")
+    async with on_demo() as (app, pilot):
+        screen = main_screen(app)
+        await pilot.press("m", "enter")
+        await becomes(app, pilot, lambda: screen.query_one(DetailPane).has_focus_within)
+        await pilot.press("escape", "escape")
+        await becomes(app, pilot, lambda: screen.query_one(MessagesPane).has_focus_within)
+
+
+async def test_a_call_from_the_list_is_cancelled_by_escape_which_goes_back_to_the_list() -> None:
+    async with on_demo() as (app, pilot):
+        screen = main_screen(app)
+        await pilot.press("slash", *"slow", "enter", "ctrl+r")
+        await becomes(app, pilot, lambda: screen.query_one(RunningPane).has_focus_within, "the call has the focus")
+        await pilot.press("escape")
+        await shows(app, pilot, "You cancelled it after")
+        await becomes(app, pilot, lambda: screen.query_one(CatalogPane).has_focus_within, "back in the list")
+
+
+async def test_where_nothing_is_chosen_the_work_says_so() -> None:
+    async with on_demo() as (app, pilot):
+        await pilot.press("slash", *"qqqq")
+        await shows(app, pilot, "What is chosen in the list is shown here.")
+        assert not main_screen(app).query_one("#request").display
 
 
 async def test_the_log_is_gone_to_hidden_and_maximised() -> None:

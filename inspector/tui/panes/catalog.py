@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
@@ -211,7 +212,15 @@ class CatalogPane(Edge):
     # The filter
 
     def action_filter(self) -> None:
+        self._filter.action_select_all()
         self.screen.set_focus(self._filter)
+
+    def action_all(self) -> None:
+        """Drop the filter; the item under the cursor stays there."""
+        if not self.rows.filter:
+            raise SkipAction
+        self._filter.show_without_change("")
+        self._narrow("")
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()

@@ -267,7 +267,8 @@ class DetailPane(Edge):
 
     def hints(self) -> list[Hint]:
         """What can be done with the event."""
-        return [*self._keys(), *hints(self, ("detail.next-tab", "next view"))] if self.n else []
+        back = hints(self, ("app.back", "messages"))
+        return [*self._keys(), *hints(self, ("detail.next-tab", "next view")), *back] if self.n else back
 
     def _keys(self) -> list[Hint]:
         if not self.n:

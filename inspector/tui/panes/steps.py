@@ -8,7 +8,7 @@ from inspector.tui.rows import Row, text_lines
 from inspector.tui.themes import signs_now
 
 TITLE = 11
-TIME = 8
+TIME = 10
 INDENT = 2 + TITLE + TIME + 2
 LEAST_BESIDE = 40
 """Cells for the detail beside the title; where there are fewer it stands below."""

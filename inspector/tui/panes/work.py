@@ -35,7 +35,7 @@ from inspector.tui.panes.subject import Subject
 from inspector.tui.panes.works import Work, Works, past_of, refuse, settle
 
 PATIENCE = 0.3
-"""Seconds after which a call that was sent from its form gets the focus, where esc cancels it."""
+"""Seconds after which a call that was sent from its form or the list gets the focus, where esc cancels it."""
 
 SNUG = 26
 """Lines below which the panes leave their keys to the footer."""
@@ -73,6 +73,7 @@ class WorkPane(Container):
         self._questions_seen: set[int] = set()
         self._edits = 0
         self._focus_question = False
+        self._sent_from: Widget | None = None
         self._came_from: Widget | None = None
 
     def compose(self) -> ComposeResult:
@@ -177,6 +178,7 @@ class WorkPane(Container):
             except InspectorError as error:
                 refuse(work, error)
         self._edits = self.request.edits
+        self._sent_from = self.screen.focused
         if self.work is work:
             self.question = None
             self.request.redraw()
@@ -186,8 +188,10 @@ class WorkPane(Container):
     def move_to_call(self, work: Work) -> None:
         """A call that takes its time gets the focus, unless the user does something else meanwhile."""
         still = self.work is work and self._lower is self.running
-        if still and self.request.has_focus_within and not self._typed_since:
-            self._came_from = self.screen.focused
+        here = self.screen.focused
+        stayed = here is not None and (here is self._sent_from or self.request.has_focus_within)
+        if still and stayed and not self._typed_since:
+            self._came_from = here
             self.running.focus_inside()
 
     @property
@@ -251,7 +255,7 @@ class WorkPane(Container):
         else:
             self.result.show(work.answer if work is not None else None, self._promise())
             self._swap(self.result)
-        self.request.display = question is None or work is None or asked.belongs(question, work.call)
+        self.request.display = work is not None and (question is None or asked.belongs(question, work.call))
         self._share_room()
 
     def _swap(self, to: Lower) -> None:
@@ -278,7 +282,7 @@ class WorkPane(Container):
     def _promise(self) -> str:
         """What is said where a result will stand."""
         if self.work is None:
-            return ""
+            return "What is chosen in the list is shown here."
         if not self.session.can_send:
             return "The recording has no request for it up to here."
         key = next((hint.label for hint in hints(self, "form.call")), "")

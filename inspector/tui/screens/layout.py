@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.css.query import NoMatches
 from textual.screen import Screen
@@ -257,6 +258,17 @@ class Layout(Screen[None]):
         self._show_log("messages")
         self._messages.tick()
         self._focus_in(self._messages)
+
+    def action_back(self) -> None:
+        """Go from a message to the log; where there is one column only, from there, or from the server, to the list."""
+        if self._detail.has_focus_within:
+            self._go("messages")
+            self._focus_in(self._messages)
+        elif self._narrow and self._messages.has_focus_within and not self.has_class("-maximised"):
+            self._go("list")
+            self._focus_list()
+        else:
+            raise SkipAction
 
     def action_toggle_messages(self) -> None:
         if self._narrow:
