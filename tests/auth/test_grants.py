@@ -112,7 +112,7 @@ def test_each_assertion_has_an_id_of_its_own() -> None:
         ({}, ..., "secret or key"),
         ({"client_id": "", "client_secret": "x"}, ..., "needs a client"),
     ],
-    ids=str,
+    ids=["nonsense", "public-key", "unknown-curve", "other-kind", "not-offered", "nothing", "no-client"],
 )
 def test_credentials_that_cannot_be_used_are_named(options: dict[str, str], offered: Any, says: str) -> None:
     world = World({AS_PLACE: machines(token_endpoint_auth_signing_alg_values_supported=offered)})
