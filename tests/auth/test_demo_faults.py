@@ -210,3 +210,13 @@ def test_what_can_be_got_around_is(name: str) -> None:
     assert demo.call(state).status == 200
     site.time += 100
     assert demo.call(state).status == 200
+
+
+def test_a_server_that_has_moved_is_followed_with_another_client() -> None:
+    """C-AUTH-17."""
+    demo, state = client(Site("migrate"))
+    assert demo.call(state).status == 200
+    first, second = demo.visited
+    assert first.startswith(f"{ISSUER}/authorize")
+    assert second.startswith(f"{ISSUER}/second/authorize")
+    assert demo.visits[0]["client_id"] != demo.visits[1]["client_id"]
