@@ -117,7 +117,7 @@ class Runner:
                     Invitation(_shown_url(action.complete or action.url), action.host, code=action.code)
                 )
             case Wait():
-                await asyncio.sleep(action.seconds)
+                await self._wait(action.seconds)
             case AskClient():
                 return await self._person.client_for(action.issuer, action.redirect_uri)
             case Choose():
@@ -125,6 +125,15 @@ class Runner:
             case Keep() | KeepClient() | Stored() | StoredClient():
                 return await self._stored(action)
         return None
+
+    async def _wait(self, seconds: float) -> None:
+        """Let time pass, unless the person ends it: what they type meanwhile means nothing, but they may say no."""
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    await self._person.pasted()
+        except TimeoutError:
+            return
 
     # The store
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from inspector.client.answers import Standing
 from inspector.client.verdicts import Verdicts
 from inspector.config.targets import HttpTarget
 from inspector.transports.base import Credential, HttpOptions, Sink
 
+if TYPE_CHECKING:
+    from inspector.auth.person import Person
+
 
 class Authorize(Protocol):
     """Logs in where a server wants it. One for a session, and for all its connections."""
+
+    person: Person
+    """Who is asked."""
 
     def opening(self) -> None:
         """A session begins: what has failed before may be tried again."""

@@ -89,6 +89,10 @@ class InspectorApp(KeysInOrder, App[int]):
         super().__init__(ansi_color="NO_COLOR" in os.environ)
         self.target = target
         self.options = options
+        if options.authorize is not None:
+            from inspector.tui.person import DialogPerson
+
+            options.authorize.person = DialogPerson(self)
         self.settings = settings
         self.record = record
         self.keep = keep

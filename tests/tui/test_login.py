@@ -1,0 +1,106 @@
+"""Logging in from the interface: consent, the browser, pasting, ending it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from inspector.auth.credential import Authorizer
+from inspector.auth.options import AuthOptions
+from inspector.auth.person import Nobody
+from inspector.client.fetching import Fetching
+from inspector.client.options import Options
+from inspector.config.settings import Settings
+from inspector.config.targets import HttpTarget
+from inspector.tui.app import InspectorApp
+from inspector.tui.screens.login import LoginDialog
+from inspector.tui.screens.main import MainScreen
+from inspector.tui.widgets.editor import Editor
+from tests.auth.site import browser, protected_server
+from tests.cli.test_login import location_of
+from tests.tui.live_app import WIDE, becomes, shows
+from tests.tui.tui_screens import screen_text
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with protected_server() as url:
+        yield url
+
+
+@pytest.fixture(autouse=True)
+def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    monkeypatch.setenv("BROWSER", browser(tmp_path))
+
+
+def app_on(server: str) -> InspectorApp:
+    authorize = Authorizer(AuthOptions(), web=Fetching, person=Nobody())
+    options = Options(timeout=20, authorize=authorize)
+    return InspectorApp(HttpTarget(server), options, Settings(), keep=False)
+
+
+def dialog_of(app: InspectorApp) -> LoginDialog:
+    assert isinstance(app.screen, LoginDialog)
+    return app.screen
+
+
+async def test_the_browser_is_opened_after_consent_and_the_dialog_goes(server: str) -> None:
+    app = app_on(server)
+    async with app.run_test(size=WIDE) as pilot:
+        await shows(app, pilot, "Log in at 127.0.0.1?")
+        await shows(app, pilot, "/authorize?response_type=code")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "without a dialog")
+
+
+async def test_who_does_not_consent_sees_why_it_is_not_connected_and_may_try_again(server: str) -> None:
+    app = app_on(server)
+    async with app.run_test(size=WIDE) as pilot:
+        await shows(app, pilot, "Log in at")
+        await pilot.press("escape")
+        await shows(app, pilot, "The browser was not to be opened")
+        assert isinstance(app.screen, MainScreen)
+        assert app.session is not None
+        assert app.session.phase == "failed"
+        await pilot.press("r")
+        await becomes(app, pilot, lambda: isinstance(app.screen, LoginDialog), "asked again")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+
+
+async def test_without_a_browser_the_address_is_pasted(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROWSER", "")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    app = app_on(server)
+    async with app.run_test(size=WIDE) as pilot:
+        await shows(app, pilot, "Log in at")
+        await pilot.press("enter")
+        await shows(app, pilot, "paste an address here")
+        found = re.search(r"http://127\S+", dialog_of(app)._text)
+        assert found is not None
+        came = await asyncio.to_thread(location_of, found.group())
+        dialog_of(app).query_one(Editor).value = came
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "without a dialog")
+        assert "code=" not in screen_text(app)
+
+
+async def test_the_waiting_ends_with_one_key(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("BROWSER", "true")
+    app = app_on(server)
+    async with app.run_test(size=WIDE) as pilot:
+        await shows(app, pilot, "Log in at")
+        await pilot.press("enter")
+        await shows(app, pilot, "Waiting for the login")
+        await pilot.press("escape")
+        await shows(app, pilot, "The login was ended.")
+        assert isinstance(app.screen, MainScreen)
