@@ -10,6 +10,7 @@ from inspector.client.catalog import BY_METHOD, Catalog, SurfaceChange
 from inspector.client.changes import Changes
 from inspector.client.modern import VERSION_KEY, discovered
 from inspector.client.pending import Pending
+from inspector.client.recorded_tasks import MOST, find_maker
 from inspector.client.server import Server
 from inspector.client.session import Phase
 from inspector.client.subscriptions import Subscriptions
@@ -44,7 +45,7 @@ class RecordedSession:
         self.pending = Pending(lambda _call, _reason: None, lambda: None)
         self.inbox = Inbox(Standing(), lambda _q, _r, _e: None, lambda: self.changes.bump("inbox"), lambda _s: None)
         self._seen = 0
-        self._interesting: dict[int, str] = {}
+        self._makers_sought = 0
 
     def advance(self, limit: int = 50_000) -> bool:
         """Reduce up to `limit` more frames. True: there are more already."""
@@ -74,7 +75,7 @@ class RecordedSession:
         elif method == "subscriptions/listen" and shape == Shape.REQUEST:
             self._reduce_listen(_params(self.journal.event(n)))
         elif method in _TASK_NEWS and dir == Dir.RECV:
-            self.tasks.replay(n, _params(self.journal.event(n)))
+            self._replay_task(n, _params(self.journal.event(n)))
         elif dir == Dir.RECV and method == "notifications/resources/updated":
             params = _params(self.journal.event(n))
             self.subscriptions.updated(params.get("uri"), n)
@@ -100,11 +101,21 @@ class RecordedSession:
             found.loading = False
             self.changes.bump(kind.name)
         elif method.startswith("tasks/") and type(result) is dict:
-            self.tasks.replay(n, {**_params(self.journal.event(request)), **result}, fetched=method == "tasks/result")
+            told = {**_params(self.journal.event(request)), **result}
+            self._replay_task(n, told, fetched=method == "tasks/result")
         elif method in ("resources/subscribe", "resources/unsubscribe"):
             uri = _params(self.journal.event(request)).get("uri")
             if type(uri) is str:
                 (self.subscriptions.add if method == "resources/subscribe" else self.subscriptions.remove)(uri)
+
+    def _replay_task(self, n: int, told: dict[str, Any], *, fetched: bool = False) -> None:
+        id = told.get("taskId")
+        known = isinstance(id, str) and id in self.tasks.items
+        self.tasks.replay(n, told, fetched=fetched)
+        task = self.tasks.items.get(id) if isinstance(id, str) else None
+        if task is not None and not known and self._makers_sought < MOST:
+            self._makers_sought += 1
+            find_maker(self.journal, task, n)
 
     def _reduce_listen(self, params: dict[str, Any]) -> None:
         """Each listening stream takes the place of the one before it."""

@@ -16,14 +16,16 @@ from inspector.config.settings import Settings
 from inspector.config.targets import Target
 from inspector.journal.journal import Journal
 from inspector.tui.app import InspectorApp
+from inspector.tui.panes.task import TaskPane
 from inspector.tui.panes.task_rows import age, look
 from inspector.tui.panes.task_trail import MOST_CHANGES, Trails
-from inspector.tui.panes.tasks import filter_of
+from inspector.tui.panes.tasks import TasksPane, filter_of
 from inspector.tui.screens.main import MainScreen
 from tests.client.conftest import Server, make_session
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, main_screen, shows
+from tests.tui.live_demo import Ticking
 from tests.tui.talks import Talk
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 SCHEMA = {"type": "object", "properties": {"sheep": {"type": "integer"}}}
 TOOL = {
@@ -282,6 +284,26 @@ async def test_whatever_a_server_says_of_a_task_is_shown(odd: dict[str, Any]) ->
         assert "\u202e" not in screen_text(app)
         await pilot.press("m")
         await becomes(app, pilot, lambda: main_screen(app)._messages.filter is not None, "a filter that is one")
+
+
+async def test_the_tasks_of_a_recording_are_shown_and_nothing_is_asked() -> None:
+    talk = Talk()
+    talk.call(1, "count")
+    talk.answer(1, {**told("working"), "resultType": "task"})
+    talk.ask(2, "tasks/get", {"taskId": "t"})
+    talk.answer(2, {**told("completed"), "result": {**RESULT, "resultType": "complete"}})
+    session = talk.session
+    while session.advance():
+        pass
+    pane, tasks = TaskPane(session), TasksPane(session)
+    app = Ticking(tasks, pane)
+    async with app.run_test(size=(90, 40)) as pilot:
+        await settle(pilot, lambda: tasks.current is not None)
+        pane.show(tasks.current)
+        await settle(pilot, lambda: '{ "sheep": 12 }' in screen_text(app))
+        assert "tools/call count" in screen_text(app)
+        verbs = [hint.verb for hint in pane.task_hints()]
+        assert verbs == ["tasks.its-messages", "tasks.open-call"]
 
 
 def test_a_status_that_no_revision_knows_is_marked() -> None:

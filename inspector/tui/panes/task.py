@@ -165,12 +165,12 @@ class TaskPane(Container, TaskActions):
     # Its result
 
     def _draw_result(self, task: Task | None) -> None:
-        if task is None or not task.done or not (task.answer_n or task.error is not None):
+        if task is None or not task.done or not (_answer_of(task) or task.error is not None):
             self._result.show(None, self._promise(task))
             self._answered = ()
             return
         # The view of a result that the user chose is kept while the result is the same.
-        answered = (task, task.answer_n, task.error)
+        answered = (task, _answer_of(task), task.error)
         if answered != self._answered:
             self._answered = answered
             self._result.show(Answer(self._outcome(task), self._output_schema(task)))
@@ -188,10 +188,11 @@ class TaskPane(Container, TaskActions):
 
     def _outcome(self, task: Task) -> Outcome:
         times = self.session.journal.index.times
-        last = task.answer_n or task.last_n
+        answer = _answer_of(task)
+        last = answer or task.last_n
         took = times[last - 1] - times[task.call_n - 1] if 0 < task.call_n <= last <= len(times) else 0
         return Outcome(
-            task.method or "tasks/result", task.call_n, task.answer_n, task.result, task.error,
+            task.method or "tasks/result", task.call_n, answer, task.result, task.error,
             late=False, took=took, gave_up=took, by_us=False,
         )  # fmt: skip
 
@@ -224,3 +225,8 @@ class TaskPane(Container, TaskActions):
 
     def action_leave(self) -> None:
         self.post_message(LeaveWork())
+
+
+def _answer_of(task: Task) -> int:
+    """The message with a task's result: what told of the task may hold it too, as a recording shows."""
+    return task.answer_n or (task.last_n if task.result is not None else 0)
