@@ -312,15 +312,15 @@ class Authorization:
 
     def _enough(self, refusal: Refusal, challenge: Challenge | None, count: int) -> Flow[AuthorizationNeeded]:
         """Why it is given up (C-AUTH-34)."""
-        times = "once" if count == 1 else f"{count} times"
         what = f" to {safe(refusal.method, 60)}" if refusal.method else ""
         why = safe((challenge.parameters if challenge else {}).get("error_description", ""), 200)
         if refusal.status == 403:
             wanted = safe(" ".join((challenge.scope if challenge else None) or ()), 200)
+            times = "once" if count == 1 else f"{count} times"
             message = f"The server refused access{what}: authorized {times}, it still wants the scopes “{wanted}”"
             fix = "The server should take a token that has the scopes that it asks for."
         else:
-            message = f"The server refuses the token that its own authorization server issued for it, {times} in a row"
+            message = "The server refuses the token that its own authorization server has just issued for it"
             fix = f"The token is for “{self.grant.resource if self.grant else ''}”: is that what the server checks?"
         message += f": {why}" if why else "."
         yield from told("request", message, ok=False, rule="C-AUTH-34", status=refusal.status, fix=fix)

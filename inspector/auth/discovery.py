@@ -93,7 +93,8 @@ def _resource(server: str, challenge: Challenge | None, revision: str) -> Flow[R
     places = urls.resource_places(server)
     if said:
         places = [said, *(place for place in places if place != said)]
-    failures: list[FetchFailed] = []
+    findings: list[str] = []
+    failure: FetchFailed | None = None
     fields, own = ACCEPT + version(revision), urls.origin(server)
     for number, place in enumerate(places, 1):
         try:
@@ -108,26 +109,28 @@ def _resource(server: str, challenge: Challenge | None, revision: str) -> Flow[R
             named = urls.origin(place) == own
             answer = yield from fetch(Fetch("GET", place, fields, what="the protected resource metadata", named=named))
         except FetchFailed as error:
-            failures.append(error)
+            failure = failure or error
             yield from told("resource", error.message, ok=False, rule="C-AUTH-06", url=place)
             continue
         values = documents.parsed(answer.body) if answer.status == 200 else None
         # Servers exist that answer any path with 200 and some JSON.
         if values is None or not ("resource" in values or "authorization_servers" in values):
-            why = documents.described(answer) if values is None else "no metadata, but another JSON object"
+            why = documents.described(answer) if values is None else "another JSON object"
+            findings.append(why)
             yield from told(
                 "resource", f"{number} of {len(places)}: {why}", ok=not (said and number == 1), rule="C-AUTH-06",
                 url=place, status=answer.status,
             )  # fmt: skip
             continue
         return (yield from _read_resource(values, answer, place, server, number, len(places)))
-    if len(failures) == len(places):
-        raise failures[0]
+    if failure is not None:
+        # Nothing can be concluded from a place that did not answer.
+        raise failure
     if said:
         # A server that names a place for it is none of 2025-03-26, whose default endpoints would be guesses.
         raise AuthorizationNeeded(
             f"The server says that its protected resource metadata is at “{safe(said, 200)}”, but there is none, "
-            "nor in the well-known places.",
+            f"nor in the well-known places{': ' + findings[0] if findings else ''}.",
             hint="Name the authorization server's issuer with --auth-server, if you know it.",
         )
     yield from told(

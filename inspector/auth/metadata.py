@@ -77,41 +77,46 @@ def of(issuer: str, *, revision: str = "", named: bool = False) -> Flow[Server]:
             f"“{safe(issuer, 200)}” cannot be an authorization server: {error}.",
             hint="An issuer is an https URL without query and fragment; http only on this machine.",
         ) from None
-    found, failures = yield from _first(places, issuer, revision, named)
+    found, findings = yield from _first(places, issuer, revision, named)
     if found is not None:
         return found
-    if len(failures) == len(places):
-        raise failures[0]
+    for finding in findings:
+        if isinstance(finding, FetchFailed):
+            raise finding
     yield from told(
         "metadata", f"None of {len(places)} places has the metadata", ok=False, rule="C-AUTH-09", places=places,
         fix=f"The authorization server should publish it at {places[0]}.",
     )  # fmt: skip
     raise AuthorizationNeeded(
-        f"The authorization server {safe(issuer, 200)} has no metadata in any of its {len(places)} places.",
+        f"The authorization server {safe(issuer, 200)} has no metadata in any of its {len(places)} places: "
+        f"{findings[0]} in the first.",
         hint=f"It should be at {safe(places[0], 300)}",
     )
 
 
-def _first(places: list[str], issuer: str, revision: str, named: bool) -> Flow[tuple[Server | None, list[FetchFailed]]]:
-    """The first of the places that has the metadata of `issuer`, and which places did not answer at all."""
-    failures: list[FetchFailed] = []
+def _first(
+    places: list[str], issuer: str, revision: str, named: bool
+) -> Flow[tuple[Server | None, list[str | FetchFailed]]]:
+    """The first of the places that has the metadata of `issuer`, and what there was in those before it."""
+    findings: list[str | FetchFailed] = []
     what = "the authorization server's metadata"
     for number, place in enumerate(places, 1):
         try:
             answer = yield from fetch(Fetch("GET", place, ACCEPT + version(revision), what=what, named=named))
         except FetchFailed as error:
-            failures.append(error)
+            findings.append(error)
             yield from told("metadata", error.message, ok=False, rule="C-AUTH-09", url=place)
             continue
         values = documents.parsed(answer.body) if answer.status == 200 else None
         if values is None or not ("issuer" in values or "token_endpoint" in values):
-            why = documents.described(answer) if values is None else "no metadata, but another JSON object"
+            why = documents.described(answer) if values is None else "another JSON object"
+            findings.append(why)
             yield from told(
                 "metadata", f"{number} of {len(places)}: {why}", rule="C-AUTH-09", url=place, status=answer.status
             )
             continue
-        return (yield from _read(values, answer, place, issuer, f"{number} of {len(places)} places", named)), failures
-    return None, failures
+        return (yield from _read(values, answer, place, issuer, f"{number} of {len(places)} places", named)), findings
+    return None, findings
 
 
 def _read(values: Mapping[str, Any], answer: Fetched, place: str, issuer: str, which: str, given: bool) -> Flow[Server]:

@@ -179,7 +179,7 @@ def _refused(server: Server, status: int, values: dict[str, object] | None, redi
     code, why = documents.error_of(values)
     said = f" with “{code}”" + (f": {why}" if why else "") if code else f" with status {status}"
     if code == "invalid_redirect_uri":
-        hint = f"It does not take {redirect_uri}: name another with --redirect-uri, or a client with --client-id."
+        hint = f"It does not take {redirect_uri}: give a client that is registered with another, with --client-id."
     else:
         hint = "Register a client by hand, and give its id with --client-id."
     return AuthorizationNeeded(

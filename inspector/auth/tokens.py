@@ -115,7 +115,8 @@ def granted(
     types: dict[str, Literal["Bearer", "DPoP"]] = {"bearer": "Bearer", "dpop": "DPoP"}
     token_type = types.get(said.lower())
     if token_type is None or (token_type == "DPoP" and not key):
-        raise document.refused("token_type", f"is “{safe(said, 60)}”, which cannot be used")
+        wanted = "Bearer or DPoP" if key else "Bearer"
+        raise document.refused("token_type", f"is “{safe(said, 60)}”, not {wanted}")
     lifetime = document.seconds("expires_in")
     scope = document.text("scope").split()
     for each in scope:

@@ -135,9 +135,16 @@ def test_a_place_that_is_named_and_empty_is_no_reason_for_the_fall_back() -> Non
     assert world.fetched == [PRM_PLACE, ROOT_PRM_PLACE]
 
 
-def test_when_nobody_answers_the_reason_is_that() -> None:
-    world = World({PRM_PLACE: FetchFailed("shop.example does not answer"), ROOT_PRM_PLACE: FetchFailed("neither")})
+@pytest.mark.parametrize("root", [FetchFailed("neither"), (404, {})])
+def test_when_a_place_does_not_answer_the_reason_is_that(root: Any) -> None:
+    """And not that the server is of 2025-03-26."""
+    world = World({PRM_PLACE: FetchFailed("shop.example does not answer"), ROOT_PRM_PLACE: root})
     assert refused(world).message == "shop.example does not answer"
+
+
+def test_when_the_authorization_server_does_not_answer_the_reason_is_that() -> None:
+    world = World({AS_PLACE: FetchFailed("more than is read")})
+    assert refused(world).message == "more than is read"
 
 
 def test_a_server_over_plain_http_gets_no_token() -> None:
@@ -265,6 +272,7 @@ def test_an_authorization_server_without_metadata_is_named() -> None:
     world = World({AS_PLACE: b"<html>"})
     error = refused(world)
     assert ISSUER in error.message
+    assert "HTML" in error.message
     assert world.told("metadata")[0].text == "1 of 2: a page of HTML, not JSON"
 
 
