@@ -48,7 +48,7 @@ class Authorization:
         self, server: str, options: AuthOptions, *, revision: str = "", now: Callable[[], float] = time.time
     ) -> None:
         """`server` is its URL. `revision` goes along with requests for metadata, where it is known (C-AUTH-11)."""
-        self.server = server
+        self.server = urls.as_sent(server)
         self.options = options
         self.revision = revision
         self.grant: Grant | None = None
@@ -68,7 +68,7 @@ class Authorization:
         None either for another origin than the server's (C-AUTH-04). A DPoP proof is made anew each time (C-AUTH-42).
         """
         try:
-            if urls.origin(url.partition("#")[0]) != urls.origin(self.server.partition("#")[0]):
+            if urls.origin(url.partition("#")[0]) != urls.origin(self.server):
                 return []
         except ValueError:
             return []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from inspector.text import safe
 
@@ -17,6 +17,7 @@ LONGEST = 2048
 """Characters of a URL that a document or a header field gives."""
 
 _PORTS = {"http": 80, "https": 443}
+_KEPT = "/?:@!$&'()*+,;=%~[]"
 _WRITTEN = re.compile(r"[!-~]+\Z")
 _HOST = re.compile(r"[A-Za-z0-9._-]+\Z")
 _DOTS = re.compile(r"/(?:\.|%2e){1,2}(?=/|\Z)", re.IGNORECASE)
@@ -72,6 +73,22 @@ def parts(url: str) -> Parts:
     if port == 0:
         raise ValueError("its port is 0")
     return Parts(scheme, host, port or _PORTS[scheme], split.path, split.query, split.fragment)
+
+
+def as_sent(url: str) -> str:
+    """A person's URL of a server as it goes over the wire: without user and fragment, and in ASCII (RFC 3987, 3.1).
+
+    What cannot be written so stays as it is; `parts` says what is wrong with it.
+    """
+    try:
+        split = urlsplit(url.strip())
+        host = split.hostname or ""
+        ascii_host = host if host.isascii() else host.encode("idna").decode("ascii")
+        port = f":{split.port}" if split.port else ""
+    except ValueError:
+        return url
+    authority = (f"[{ascii_host}]" if ":" in ascii_host else ascii_host) + port
+    return urlunsplit((split.scheme, authority, quote(split.path, _KEPT), quote(split.query, _KEPT), ""))
 
 
 def origin(url: str) -> str:

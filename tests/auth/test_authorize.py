@@ -115,6 +115,16 @@ def test_the_token_goes_to_no_other_origin() -> None:
         assert state.fields("POST", url) == []
 
 
+def test_a_server_may_be_named_as_a_person_writes() -> None:
+    world = World()
+    place = "https://xn--bcher-kva.example/.well-known/oauth-protected-resource/mcp"
+    world.pages[place] = prm(resource="https://xn--bcher-kva.example/mcp")
+    state = authorization("https://Bücher.example/mcp#top")
+    assert answered(world, state, Refused(challenges=("Bearer",)))
+    assert world.visits[0]["resource"] == "https://xn--bcher-kva.example/mcp"
+    assert state.fields("POST", "https://xn--bcher-kva.example/mcp") == [("Authorization", "Bearer token-1")]
+
+
 def test_without_a_token_nothing_is_sent() -> None:
     assert authorization().fields("POST", SERVER) == []
 

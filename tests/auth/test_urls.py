@@ -26,6 +26,21 @@ def test_the_canonical_uri_of_a_server(server: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("server", "expected"),
+    [
+        (" https://me:secret@h:8443/mcp?x=ü#frag ", "https://h:8443/mcp?x=%C3%BC"),
+        ("https://bücher.example/é%20a", "https://xn--bcher-kva.example/%C3%A9%20a"),
+        ("HTTP://[::1]:80/a;b", "http://[::1]:80/a;b"),
+        ("https://h:99999/", "https://h:99999/"),
+        ("https://" + "ü" * 300 + "/", "https://" + "ü" * 300 + "/"),
+        ("https://h/mcp", "https://h/mcp"),
+    ],
+)
+def test_the_url_of_a_person_is_written_as_it_is_sent(server: str, expected: str) -> None:
+    assert urls.as_sent(server) == expected
+
+
+@pytest.mark.parametrize(
     ("resource", "server", "covered"),
     [
         ("https://h/mcp", "https://h/mcp", True),
