@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -200,3 +201,13 @@ def test_an_attached_server_ends_with_stdin() -> None:
         assert server.stderr.readline().startswith(b"demo server on http://127.0.0.1:")
         server.stdin.close()
         assert server.wait(PATIENCE) == 0
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        command = [sys.executable, "-m", "inspector.demo", "--auth-port", port]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(f"The authorization server cannot listen on port {port}: ")
+    assert "Traceback" not in ended.stderr

@@ -49,10 +49,15 @@ class AuthServer(ThreadingTCPServer):
 
 
 def open_gate(settings: Settings, server_url: str) -> Gate:
-    """The gate of an MCP server; its authorization servers listen when this returns. Raises OSError."""
+    """The gate of an MCP server, whose authorization servers listen by then. Ends the process if they cannot."""
     if settings.layout in ("same-origin", "defaults"):
         return Gate(settings, server_url, server_url)
-    server = AuthServer(settings, server_url)
+    try:
+        server = AuthServer(settings, server_url)
+    except OSError as problem:
+        raise SystemExit(
+            f"The authorization server cannot listen on port {settings.port}: {problem.strerror}"
+        ) from None
     server.start()
     return server.gate
 
