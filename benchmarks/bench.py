@@ -77,8 +77,12 @@ def run_outside(command: list[str], environment: dict[str, str]) -> dict[str, An
     return {"s": seconds, "cpu_s": used.ru_utime + used.ru_stime, "rss_mb": used.ru_maxrss / 1024}
 
 
-def measure_all(measures: list[Measure], rounds: int, quick: bool) -> dict[str, Samples]:
-    """All contestants of all measures, `rounds` times, in an order that chance decides."""
+def measure_all(measures: list[Measure], rounds: int, minutes: float, quick: bool) -> tuple[dict[str, Samples], int]:
+    """All contestants of all measures, `rounds` times, in an order that chance decides; and the rounds made.
+
+    Once `minutes` are over no other round is begun.
+    """
+    began = time.perf_counter()
     found: dict[str, Samples] = {measure.name: {} for measure in measures}
     with tempfile.TemporaryDirectory(prefix="bench-") as folder, http_server() as url:
         environment = os.environ | {
@@ -88,6 +92,9 @@ def measure_all(measures: list[Measure], rounds: int, quick: bool) -> dict[str, 
         }
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # Nobody compiles a program each time it is started.
         for number in range(1, rounds + 1):
+            if number > 1 and time.perf_counter() - began > minutes * 60:
+                rounds = number - 1
+                break
             for measure in measures:
                 contestants = [
                     (who, command)
@@ -100,7 +107,7 @@ def measure_all(measures: list[Measure], rounds: int, quick: bool) -> dict[str, 
                     result = (run_outside if measure.outside else run)(command, environment)
                     found[measure.name].setdefault(who, []).append(result)
     say("")
-    return found
+    return found, rounds
 
 
 def say(text: str) -> None:
@@ -171,6 +178,7 @@ def versions() -> dict[str, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks/run", description="Ratios against a raw loop and against peers.")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--minutes", type=float, default=60, help="begin no other round after so many (60)")
     parser.add_argument("--quick", action="store_true", help="one round of small sizes")
     parser.add_argument("--only", metavar="WORD", help="the rows whose name has this word in it")
     parser.add_argument("--list", action="store_true", help="print the names of the rows")
@@ -183,8 +191,7 @@ def main() -> None:
     started = datetime.now(UTC)
     facts = versions()
     measures = [measure for measure in MEASURES if measure.name in wanted]
-    rounds = 1 if words.quick else words.rounds
-    samples = measure_all(measures, rounds, words.quick)
+    samples, rounds = measure_all(measures, 1 if words.quick else words.rounds, words.minutes, words.quick)
     repeats = {measure.name: measure.repeats for measure in measures}
     group_of = {row.name: group for group, rows in GROUPS.items() for row in rows}
     run = {
