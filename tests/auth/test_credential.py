@@ -1,0 +1,144 @@
+"""One login at a time, however many requests wait for it; no clock runs meanwhile; options over config entries."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.auth.actions import Action, Secret, Wait
+from inspector.auth.authorize import Authorization
+from inspector.auth.credential import Authorizer, SessionCredential, combined
+from inspector.auth.options import AuthOptions
+from inspector.config.targets import HttpTarget
+from inspector.errors import AuthorizationNeeded
+from inspector.transports.base import Refusal
+from tests.auth.hands import FakePerson, FakeRecorder, FakeWeb
+from tests.auth.test_store import GRANT
+
+TARGET = HttpTarget(GRANT.server)
+REFUSED = Refusal(401, ("Bearer",), (), "tools/list")
+
+
+class Slow(Authorization):
+    """Logs in for as long as it is told to, and counts how often."""
+
+    def __init__(self, error: AuthorizationNeeded | None = None) -> None:
+        super().__init__(TARGET.url, AuthOptions())
+        self._recalled = True
+        self.logins = 0
+        self.at_once = 0
+        self.error = error
+
+    def fields(self, method: str, url: str) -> list[tuple[str, str]]:
+        return [("Authorization", f"Bearer token-number-{self.logins}")]
+
+    def answer(self, refusal: Any, sent: Sequence[tuple[str, str]]) -> Generator[Action, Any, bool]:
+        if list(sent) != self.fields("", ""):
+            return True
+        assert not self.at_once
+        self.at_once += 1
+        try:
+            for _ in range(5):
+                yield Wait(0)
+            if self.error is not None:
+                raise self.error
+            self.logins += 1
+            yield Secret(f"token-number-{self.logins}")
+        finally:
+            self.at_once -= 1
+        return True
+
+
+@pytest.fixture(autouse=True)
+def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+
+
+def made(slow: Slow | None = None, **how: Any) -> tuple[SessionCredential, FakeRecorder, Authorizer]:
+    authorizer = Authorizer(how.pop("options", AuthOptions()), web=lambda target: FakeWeb(), person=FakePerson(), **how)
+    recorder = FakeRecorder()
+    credential = authorizer.credential(TARGET, recorder)
+    if slow is not None:
+        authorizer.login(TARGET)._authorization = slow
+    return credential, recorder, authorizer
+
+
+async def test_many_refused_requests_are_one_login() -> None:
+    slow = Slow()
+    credential, recorder, _ = made(slow)
+    sent = await credential.fields("POST", TARGET.url)
+    assert await asyncio.gather(*(credential.refused(REFUSED, sent) for _ in range(10))) == [True] * 10
+    assert slow.logins == 1
+    assert await credential.fields("POST", TARGET.url) == [("Authorization", "Bearer token-number-1")]
+    recorder.auth("token", True, "token-number-1")
+    assert "token-number-1" not in recorder.text()
+
+
+async def test_the_clocks_stand_still_until_nobody_waits() -> None:
+    credential, recorder, _ = made(Slow())
+    sent = await credential.fields("POST", TARGET.url)
+    await asyncio.gather(*(credential.refused(REFUSED, sent) for _ in range(3)))
+    assert recorder.asked == [True, True, True, False]
+
+
+async def test_a_failure_and_a_cancelled_request_let_the_clocks_run_again() -> None:
+    credential, recorder, _ = made(Slow(AuthorizationNeeded("No.")))
+    sent = await credential.fields("POST", TARGET.url)
+    with pytest.raises(AuthorizationNeeded, match=r"No\."):
+        await credential.refused(REFUSED, sent)
+    assert recorder.asked == [True, False]
+    task = asyncio.ensure_future(credential.refused(REFUSED, sent))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert recorder.asked == [True, False, True, False]
+
+
+async def test_without_any_login_nothing_is_loaded_or_sent() -> None:
+    credential, _, authorizer = made()
+    assert await credential.fields("POST", TARGET.url) == ()
+    assert authorizer.login(TARGET)._authorization is None
+
+
+async def test_a_kept_login_is_used_from_the_first_request_on() -> None:
+    _, _, other = made()
+    assert other.store is not None
+    other.store.keep(GRANT.issuer, GRANT.resource, replace(GRANT, key=""))
+    credential, recorder, _ = made()
+    fields = dict(await credential.fields("POST", TARGET.url))
+    assert fields["Authorization"] == "Bearer access-secret"
+    recorder.auth("token", True, "access-secret refresh-secret")
+    assert "-secret" not in recorder.text()
+    unkept, _, _ = made(keeps=False)
+    assert await unkept.fields("POST", TARGET.url) == ()
+
+
+async def test_tokens_go_to_their_server_alone() -> None:
+    """C-AUTH-04."""
+    credential, _, _ = made(options=AuthOptions(bearer="given-token"))
+    assert await credential.fields("GET", TARGET.url) == [("Authorization", "Bearer given-token")]
+    assert list(await credential.fields("GET", "https://elsewhere.example/mcp")) == []
+
+
+async def test_all_connections_of_a_session_share_a_login_and_the_next_session_begins_anew() -> None:
+    credential, recorder, authorizer = made(Slow())
+    login = authorizer.login(TARGET)
+    again = authorizer.credential(TARGET, recorder)
+    sent = await credential.fields("POST", TARGET.url)
+    await credential.refused(REFUSED, sent)
+    assert await again.fields("POST", TARGET.url) == [("Authorization", "Bearer token-number-1")]
+    authorizer.opening()
+    assert authorizer.login(TARGET) is not login
+
+
+def test_what_is_said_wins_over_the_entry() -> None:
+    entry = {"client_id": "entry", "scope": "entry", "open_browser": False, "unknown": 1}
+    found = combined(AuthOptions(client_id="said"), entry)
+    assert (found.client_id, found.scope, found.open_browser) == ("said", "entry", False)
