@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from inspector.auth.options import AuthOptions
 from inspector.config import paths
+from inspector.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from inspector.config.targets import HttpTarget
 
 T = TypeVar("T")
+
+_TOKEN = re.compile(r"[!-~]*")
 
 
 class Authorizer:
@@ -84,6 +88,11 @@ class Login:
         self._authorizer = authorizer
         self._target = target
         self.options = combined(authorizer.options, target.auth)
+        if not _TOKEN.fullmatch(self.options.bearer):
+            raise UsageError(
+                "The token that was given cannot be sent: it has characters in it that no token has.",
+                hint="It must be the token alone, without “Bearer” or a line break.",
+            )
         self._authorization: Authorization | None = None
         self._lock = asyncio.Lock()
         self._waiting = 0

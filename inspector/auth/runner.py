@@ -38,6 +38,8 @@ LOGIN_SECONDS = 900.0
 VISIT_SECONDS = 300.0
 """For the person to come back from the browser."""
 LONGEST_PASTED = 1 << 16
+LONGEST_PAGE = 8000
+"""Characters of an address to be visited: no longer one could be shown whole."""
 
 
 class Runner:
@@ -113,6 +115,8 @@ class Runner:
             case Visit():
                 return await self._visit(action)
             case Show():
+                if not self._person.present:
+                    raise nobody("A person has to enter a code")
                 await self._person.show(
                     Invitation(_shown_url(action.complete or action.url), action.host, code=action.code)
                 )
@@ -227,6 +231,8 @@ def _shown_url(url: str) -> str:
     try:
         # What is asked for may be long, and is checked for its characters alone.
         urls.secure(url.partition("?")[0])
+        if len(url) > LONGEST_PAGE:
+            raise ValueError(f"it is {len(url)} characters long")
         if not url.isascii() or not url.isprintable() or " " in url:
             raise ValueError("it has characters in it that no URL has")
     except ValueError as error:

@@ -15,7 +15,7 @@ from inspector.auth.authorize import Authorization
 from inspector.auth.credential import Authorizer, SessionCredential, combined
 from inspector.auth.options import AuthOptions
 from inspector.config.targets import HttpTarget
-from inspector.errors import AuthorizationNeeded
+from inspector.errors import AuthorizationNeeded, UsageError
 from inspector.transports.base import Refusal
 from tests.auth.hands import FakePerson, FakeRecorder, FakeWeb
 from tests.auth.test_store import GRANT
@@ -125,6 +125,13 @@ async def test_tokens_go_to_their_server_alone() -> None:
     credential, _, _ = made(options=AuthOptions(bearer="given-token"))
     assert await credential.fields("GET", TARGET.url) == [("Authorization", "Bearer given-token")]
     assert list(await credential.fields("GET", "https://elsewhere.example/mcp")) == []
+
+
+@pytest.mark.parametrize("token", ["a b", "Bearer abc", "a\r\nX: 1", "tökén"])
+def test_what_cannot_be_a_token_is_refused_without_being_repeated(token: str) -> None:
+    with pytest.raises(UsageError, match="cannot be sent") as caught:
+        made(options=AuthOptions(bearer=token))
+    assert token not in caught.value.message + caught.value.hint
 
 
 async def test_all_connections_of_a_session_share_a_login_and_the_next_session_begins_anew() -> None:

@@ -139,7 +139,7 @@ async def test_nobody_is_a_reason_to_end_before_anything_is_registered() -> None
 
 
 @pytest.mark.parametrize(
-    "url", ["javascript:alert(1)", "file:///etc/passwd", "http://as.example/", "https://a b/", "-x"]
+    "url", ["javascript:alert(1)", "file:///etc/passwd", "http://as.example/", "https://a b/", "-x", LOGIN + "x" * 8000]
 )
 async def test_only_secure_pages_are_opened(url: str) -> None:
     person, opened = FakePerson(), Opened()
@@ -225,6 +225,8 @@ async def test_the_person_is_asked_what_only_a_person_knows() -> None:
     assert await runner(person).run(only(Choose(("https://a.example", "https://b.example")))) == "https://b.example"
     await runner(person).run(only(Show("https://as.example/device", "ABCD", "as.example")))
     assert (person.visits[-1].code, person.visits[-1].redirect_uri) == ("ABCD", "")
+    with pytest.raises(AuthorizationNeeded, match="enter a code"):
+        await runner(Nobody()).run(only(Show("https://as.example/device", "ABCD", "as.example")))
     with pytest.raises(AuthorizationNeeded, match="several"):
         await runner(Nobody()).run(only(Choose(("https://a.example", "https://b.example"))))
 
