@@ -30,7 +30,7 @@ def parts(**more):
 async def header(width: int, **more) -> str:
     app = Stage(HeaderLine(parts(**more)))
     async with app.run_test(size=(width, 2)) as pilot:
-        await pilot.pause()
+        await settle(pilot, lambda: bool(screen_lines(app)[0]))
         return screen_lines(app)[0]
 
 
@@ -52,7 +52,7 @@ async def test_how_the_era_was_found_out_is_the_first_to_go():
     [
         (110, "everything server-everything stdio 2025-11-25 legacy ● connected ● rec 1,204 12 ms"),
         (88, "everything server-everything stdio 2025-11-25 ● connected ● rec 1,204 12 ms"),
-        (75, "everything stdio 2025-11-25 ● connected ● rec 1,204 12 ms"),
+        (75, "everything stdio 2025-11-25 legacy ● connected ● rec 1,204 12 ms"),
         (62, "everything stdio 2025-11-25 ● connected ● rec 1,204"),
         (50, "everything stdio 2025-11-25 ● ● rec 1,204"),
         (46, "everything stdio 2025-11-25 ● ● 1,204"),
