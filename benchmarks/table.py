@@ -45,7 +45,9 @@ def budget_of(row: dict[str, Any]) -> str:
         return f"{sign} {shown(row['budget'], row['unit'])}"
     plus = f" + {shown(row['plus'], row['unit'])}" if row["plus"] else ""
     cpu = "CPU " if row["judged_on"] == "cpu_us" else ""
-    return f"{cpu}{sign} {row['budget']:.2f} × {row['against']}{plus}"
+    elsewhere = row["against"] in (row["beside"], RAW, SDK, TYPESCRIPT)
+    base = "" if elsewhere else f" ({shown(row['others'].get(row['against']), row['unit'])})"
+    return f"{cpu}{sign} {row['budget']:.2f} × {row['against']}{base}{plus}"
 
 
 def cells(row: dict[str, Any]) -> list[str]:

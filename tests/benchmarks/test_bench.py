@@ -80,6 +80,14 @@ def test_a_rate_is_shown_and_its_cpu_time_judged(modules: dict[str, ModuleType])
     assert modules["table"].budget_of(facts) == "CPU ≤ 2.00 × raw"
 
 
+def test_what_a_row_is_held_against_is_shown_with_the_budget_where_it_has_no_column(
+    modules: dict[str, ModuleType], row: Any
+) -> None:
+    samples = {"inspector": seconds(1.0), "raw": seconds(4.0), "pinned": seconds(3.0)}
+    facts = modules["bench"].judge("group", replace(row, against="pinned", plus=0.0), samples, repeats=1)
+    assert modules["table"].budget_of(facts) == "≤ 0.50 × pinned (3,000 ms)"
+
+
 def test_a_contestant_that_fails_is_said_to_and_does_not_stop_the_others(
     modules: dict[str, ModuleType], row: Any
 ) -> None:
