@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_ALONE = ("client-credentials", "enterprise", "workload")
+"""Grants by which a program is somebody of its own: it is never sent with what was granted to a person."""
 _TOKEN = re.compile(r"[!-~]*")
 
 
@@ -93,6 +95,9 @@ class Login:
                 "The token that was given cannot be sent: it has characters in it that no token has.",
                 hint="It must be the token alone, without “Bearer” or a line break.",
             )
+        self._keeps = not (
+            self.options.grant in _ALONE or self.options.assertion or self.options.idp_id_token or self.options.bearer
+        )
         self._authorization: Authorization | None = None
         self._lock = asyncio.Lock()
         self._waiting = 0
@@ -109,7 +114,8 @@ class Login:
     @property
     def idle(self) -> bool:
         """Whether nothing was asked for, given or kept, so that there is nothing to be sent."""
-        return self._authorization is None and not self.options.bearer and not self._authorizer.may_know
+        known = self.options.bearer or (self._keeps and self._authorizer.may_know)
+        return self._authorization is None and not known
 
     async def run(self, make: Callable[[], Flow[T]], recorder: Recorder) -> T:
         """Run a flow, after those that run already. Meanwhile no request's clock runs. May be cancelled."""
@@ -122,9 +128,10 @@ class Login:
                     self._target.url,
                     web=web,
                     person=self._authorizer.person,
-                    store=self._authorizer.store,
+                    store=self._authorizer.store if self._keeps else None,
                     recorder=recorder,
                     open_browser=self.options.open_browser,
+                    client_id=self.options.client_id,
                 )
                 return await runner.run(make())
             finally:

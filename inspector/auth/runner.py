@@ -54,14 +54,19 @@ class Runner:
         store: Store | None,
         recorder: Recorder,
         open_browser: bool | None = None,
+        client_id: str = "",
         opener: Callable[[str], Awaitable[bool]] = browser.open_browser,
     ) -> None:
-        """`server` is its URL; `store` None keeps nothing; `open_browser` None asks the person, False never opens."""
+        """`server` is its URL; `store` None keeps nothing; `open_browser` None asks the person, False never opens.
+
+        With a `client_id`, what was granted to another client is not found in the store.
+        """
         self._fetcher = Fetcher(server, web, recorder)
         self._person = person
         self._store = store
         self._recorder = recorder
         self._open_browser = open_browser
+        self._client_id = client_id
         self._opener = opener
         self._callback: browser.Callback | None = None
 
@@ -148,6 +153,8 @@ class Runner:
             return None
         if isinstance(action, Stored):
             grant = await asyncio.to_thread(store.grant, action.server, action.issuer, action.resource)
+            if grant is not None and self._client_id not in ("", grant.client.client_id):
+                return None
             if grant is not None:
                 self._learn(grant.access_token, grant.refresh_token, grant.key, grant.client.client_secret)
             return grant

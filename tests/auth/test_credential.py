@@ -120,6 +120,24 @@ async def test_a_kept_login_is_used_from_the_first_request_on() -> None:
     assert await unkept.fields("POST", TARGET.url) == ()
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        AuthOptions(grant="client-credentials"),
+        AuthOptions(grant="workload"),
+        AuthOptions(assertion="a.b.c"),
+        AuthOptions(idp_id_token="a.b.c"),
+        AuthOptions(client_id="another-client"),
+    ],
+)
+async def test_what_a_person_was_granted_is_not_taken_by_who_says_to_be_another(options: AuthOptions) -> None:
+    _, _, other = made()
+    assert other.store is not None
+    other.store.keep(GRANT.issuer, GRANT.resource, replace(GRANT, key=""))
+    credential, _, _ = made(options=options)
+    assert list(await credential.fields("POST", TARGET.url)) == []
+
+
 async def test_tokens_go_to_their_server_alone() -> None:
     """C-AUTH-04."""
     credential, _, _ = made(options=AuthOptions(bearer="given-token"))
