@@ -74,6 +74,10 @@ class EventHighlighted(Message):
         return isinstance(message, EventHighlighted)
 
 
+class ShowAuthorization(Message):
+    """Show how the newest login went."""
+
+
 class OpenResource(Message):
     """Show the resource with this URI and read it."""
 

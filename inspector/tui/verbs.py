@@ -51,6 +51,7 @@ CONTEXTS: Mapping[str, str] = {
     "compose": "app",
     "server": "app",
     "failed": "app",
+    "authorization": "app",
     "start": "app",
 }
 """Every context, and the one around it whose keys work in it too (a key of the inner context wins)."""
@@ -224,10 +225,19 @@ _SERVER = (
     ("reconnect", "reconnect", "r", "Close the connection and open it again."),
     ("restart", "restart", "R", "End the server process and start it again."),
     ("log-level", "log level", "l", "Choose from which level the server logs."),
+    ("authorization", "the login", "a", "Show the steps of the login, and who is logged in."),
 )
 _FAILED = (
     ("again", "start again", "r", "Try again."),
     ("copy", "copy for a bug report", "c", "Copy the steps and the server's last words."),
+    ("authorization", "the login", "a", "Show the steps of the login, and where it stopped."),
+)
+_AUTHORIZATION = (
+    ("again", "connect again", "r", "Connect again; what failed before is tried again."),
+    ("log-in", "log in anew", "L", "Log in anew, whatever is stored."),
+    ("log-out", "log out", "O", "Give the tokens back, and forget them."),
+    ("copy", "copy for a bug report", "c", "Copy the steps, and all there is to say of the one that failed."),
+    ("leave", "back", "escape", "Go back."),
 )
 _START = (
     ("open", "open", "enter", "Open what is selected."),
@@ -262,6 +272,7 @@ def _table() -> Iterator[Verb]:
         ("compose", "Writing a message", _COMPOSE),
         ("server", "Server", _SERVER),
         ("failed", "No connection", _FAILED),
+        ("authorization", "A login", _AUTHORIZATION),
         ("start", "Start", _START),
     ):
         for name, title, key, description in rows:

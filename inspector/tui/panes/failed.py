@@ -9,10 +9,11 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.message import Message
 
+from inspector.client.authorization import Authorizations
 from inspector.client.steps import connection_steps
 from inspector.errors import ServerExited
 from inspector.text import safe
-from inspector.tui.events import AnySession, Copy
+from inspector.tui.events import AnySession, Copy, HintsChanged, ShowAuthorization
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.steps import step_rows
@@ -36,6 +37,7 @@ class FailedPane(Container):
         super().__init__(id=id)
         self.session = session
         self._seen: tuple[int, int] = (-1, -1)
+        self._authorizations = Authorizations(session.journal)
 
     def compose(self) -> ComposeResult:
         yield Edge(FactsView(id="failed-rows", what=""), id="failed-edge")
@@ -45,10 +47,20 @@ class FailedPane(Container):
 
     def hints(self) -> list[Hint]:
         """What can be done about it."""
-        return hints(self, "failed.again", "failed.copy")
+        login = ["failed.authorization"] if self._authorizations.numbers else []
+        return hints(self, "failed.again", *login, "failed.copy")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A login is shown where there was one."""
+        return bool(self._authorizations.numbers) if action == "authorization" else True
 
     def tick(self) -> None:
         """Look at what is new."""
+        if self._authorizations.advance():
+            self.query_one(Edge).keys = self.hints()
+            self.post_message(HintsChanged())
+        if self._authorizations.behind:
+            self.call_after_refresh(self.tick)
         seen = (self.session.changes["phase"], self.size.width)
         if seen == self._seen or self.session.error is None:
             return
@@ -82,6 +94,10 @@ class FailedPane(Container):
         """The cause, the steps and the last words, as plain text."""
         words = f"{safe(self.session.target.describe())}\n\n{plain(self._rows(_PLAIN_WIDTH))}"
         self.post_message(Copy(words, "what happened"))
+
+    def action_authorization(self) -> None:
+        """Show how the login went, and where it stopped."""
+        self.post_message(ShowAuthorization())
 
     def action_again(self) -> None:
         """Try again, with the same words."""

@@ -11,12 +11,14 @@ from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.message import Message
 
+from inspector.client.authorization import Authorizations
 from inspector.client.steps import connection_steps
 from inspector.journal.format import Kind
 from inspector.protocol.revisions import features
 from inspector.text import duration, safe
-from inspector.tui.events import AnySession, HintsChanged
+from inspector.tui.events import AnySession, HintsChanged, ShowAuthorization
 from inspector.tui.keymap import Hint, bindings
+from inspector.tui.panes.authorization import logged_in_rows
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.steps import step_rows
 from inspector.tui.rows import LONGEST, Row, RowSection, fact, heading
@@ -93,6 +95,7 @@ class ServerPane(Container):
         self.session = session
         self._seen: tuple[Any, ...] = ()
         self._stderr = StderrRows(session)
+        self._authorizations = Authorizations(session.journal)
 
     def compose(self) -> ComposeResult:
         yield Edge(
@@ -121,7 +124,9 @@ class ServerPane(Container):
     def hints(self) -> list[Hint]:
         """What can be done here, now."""
         offered = [
-            name for name in ("reconnect", "restart", "log-level") if self.check_action(name.replace("-", "_"), ())
+            name
+            for name in ("reconnect", "restart", "log-level", "authorization")
+            if self.check_action(name.replace("-", "_"), ())
         ]
         return hints(self, *(f"server.{name}" for name in offered))
 
@@ -129,6 +134,8 @@ class ServerPane(Container):
         """Nothing can be done to a recording; what runs elsewhere cannot be started; a level needs logging."""
         if action == "log_level":
             return self.session.can_send and self.session.server.can("logging")
+        if action == "authorization":
+            return bool(self._authorizations.numbers)
         if action == "restart":
             return self.session.target.kind == "stdio"
         return self.session.can_send if action == "reconnect" else True
@@ -143,14 +150,20 @@ class ServerPane(Container):
         """Choose from which level the server logs."""
         self.post_message(self.LogLevel())
 
+    def action_authorization(self) -> None:
+        """Show how the newest login went."""
+        self.post_message(ShowAuthorization())
+
     def tick(self) -> None:
         """Look at what is new."""
         changes = self.session.changes
+        self._authorizations.advance()
         seen = (
             changes["server"],
             changes["phase"],
             changes["subscriptions"],
             len(self.session.surface_changes),
+            len(self._authorizations.numbers),
             self.size,
         )
         if seen != self._seen and self.size.width:
@@ -164,7 +177,7 @@ class ServerPane(Container):
         if first is not None:
             self.query_one("#stderr-rows", VirtualList).source_changed(first)
             self.query_one("#stderr", Edge).facts = (f"{len(self._stderr):,} lines",)
-        if self._stderr.behind:
+        if self._stderr.behind or self._authorizations.behind:
             self.call_after_refresh(self.tick)
 
     @property
@@ -190,6 +203,8 @@ class ServerPane(Container):
         rows += heading("Capabilities")
         rows += self._capabilities()
         rows += self._subscriptions()
+        if (found := self._authorizations.logged_in()) is not None:
+            rows += [*heading("Logged in"), *logged_in_rows(found, session.journal)]
         if not server.instructions:
             return [RowSection(rows)]
         rows += heading("Instructions")

@@ -265,6 +265,19 @@ class MainScreen(Layout):
     def on_server_pane_log_level(self) -> None:
         self._connection.choose_log_level()
 
+    def on_show_authorization(self) -> None:
+        from inspector.tui.screens.authorization import AuthorizationScreen
+
+        self.app.push_screen(AuthorizationScreen(self.session), self._after_authorization)
+
+    def _after_authorization(self, wanted: int | str | None) -> None:
+        if isinstance(wanted, int):
+            self.post_message(events.ShowEvent(wanted))
+        elif wanted == "again":
+            self._connection.reopen()
+        elif wanted == "quit":
+            self.action_quit()
+
     # Keys that work everywhere
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -1,0 +1,183 @@
+"""How a login went, reduced from the journal: steps in order, what stopped it, who is logged in; hostile recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.client.authorization import MOST_STEPS, Authorizations, authorization_steps
+from inspector.journal.journal import Journal
+
+ISSUER, SERVER = "https://login.example", "https://shop.example/mcp"
+
+
+def tell(journal: Journal, *names: str) -> None:
+    for name in names:
+        journal.record_auth(name, True, f"about {name}")
+
+
+def fetched(journal: Journal, ms: float = 10.0) -> int:
+    facts = {"method": "GET", "url": f"{ISSUER}/.well-known", "status": 200, "ms": ms}
+    return journal.record_auth("fetch", True, "the metadata", facts=facts)
+
+
+def token(journal: Journal, **facts: Any) -> None:
+    told = {"token_type": "Bearer", "expires_in": 60, "scope": ["read"], "refresh": True, "resource": SERVER, **facts}
+    journal.record_auth("token", True, "A Bearer token", facts=told)
+
+
+def shapes(journal: Journal) -> list[tuple[str, str]]:
+    return [(step.name, step.outcome) for step in authorization_steps(journal)]
+
+
+def found(journal: Journal) -> Authorizations:
+    everything = Authorizations(journal)
+    while everything.behind:
+        everything.advance()
+    return everything
+
+
+def test_without_a_login_there_are_no_steps() -> None:
+    journal = Journal.unnamed({})
+    journal.record_life("", "connect", to=SERVER)
+    assert authorization_steps(journal) == []
+    assert found(journal).logged_in() is None
+
+
+def test_a_step_has_the_requests_that_were_made_for_it() -> None:
+    journal = Journal.unnamed({})
+    tell(journal, "challenge")
+    requests = (fetched(journal, 10), fetched(journal, 2.5))
+    tell(journal, "resource", "server")
+    challenge, resource, server = authorization_steps(journal)
+    assert (resource.fetches, resource.ms) == (requests, 12.5)
+    assert challenge.fetches == server.fetches == ()
+
+
+def test_what_a_failed_step_has_not_reached_is_named() -> None:
+    journal = Journal.unnamed({})
+    tell(journal, "challenge", "resource", "server", "metadata")
+    journal.record_auth("issuer", False, "another", rule="C-AUTH-10", fix="publish it as it is named")
+    steps = authorization_steps(journal)
+    assert (steps[4].name, steps[4].outcome, steps[4].fix) == ("issuer", "failed", "publish it as it is named")
+    assert [(step.name, step.outcome, step.n) for step in steps[5:]] == [
+        (name, "open", 0) for name in ("scope", "registration", "authorize", "callback", "token")
+    ]
+
+
+def test_what_was_not_in_order_is_a_note_where_the_login_went_on() -> None:
+    journal = Journal.unnamed({})
+    journal.record_auth("challenge", False, "401 without a challenge")
+    tell(journal, "resource", "server")
+    assert shapes(journal) == [("challenge", "note"), ("resource", "ok"), ("server", "ok")]
+
+
+def test_a_no_of_the_person_is_a_step_though_no_flow_tells_it() -> None:
+    journal = Journal.unnamed({})
+    tell(journal, "challenge", "authorize")
+    journal.record_life("", "failed", error={"message": "The login was ended.", "hint": "Begin again."})
+    steps = authorization_steps(journal)
+    assert [(step.name, step.outcome, step.text, step.fix) for step in steps if step.outcome == "failed"] == [
+        ("end", "failed", "The login was ended.", "Begin again.")
+    ]
+    assert shapes(journal)[-2:] == [("callback", "open"), ("token", "open")]
+
+
+def test_a_failure_after_the_login_is_none_of_the_login() -> None:
+    journal = Journal.unnamed({})
+    tell(journal, "challenge")
+    token(journal)
+    journal.record_life("", "failed", error={"message": "The server ended."})
+    assert shapes(journal) == [("challenge", "ok"), ("token", "ok")]
+
+
+def test_a_request_that_got_no_answer_stands_at_the_end() -> None:
+    journal = Journal.unnamed({})
+    tell(journal, "challenge")
+    n = journal.record_auth("fetch", False, "it did not answer", facts={"url": ISSUER})
+    failed = authorization_steps(journal)[1]
+    assert (failed.name, failed.outcome, failed.fetches) == ("fetch", "failed", (n,))
+
+
+def test_only_the_newest_login_is_shown_begun_by_a_challenge_or_unasked() -> None:
+    journal = Journal.unnamed({})
+    tell(journal, "challenge", "resource")
+    token(journal)
+    tell(journal, "challenge", "stepup")
+    assert shapes(journal) == [("challenge", "ok"), ("stepup", "ok")]
+    token(journal)
+    fetched(journal)
+    tell(journal, "resource", "server")
+    assert shapes(journal) == [("resource", "ok"), ("server", "ok")]
+
+
+def test_who_is_logged_in_until_they_are_not() -> None:
+    journal = Journal.unnamed({})
+    journal.record_auth("server", True, ISSUER, facts={"issuer": ISSUER})
+    token(journal, missing=["write"], claims={"aud": [SERVER, "other"], "exp": 1})
+    login = found(journal).logged_in()
+    assert login is not None
+    assert (login.issuer, login.resource, login.scope, login.missing) == (ISSUER, SERVER, ("read",), ("write",))
+    assert (login.ends - login.t, login.renewable, login.audience_fits) == (60_000_000, True, True)
+    journal.record_auth("revoke", True, "taken back")
+    assert found(journal).logged_in() is None
+
+
+def test_the_audience_is_compared_character_by_character() -> None:
+    for audience, fits in ((SERVER, True), (f"{SERVER}/", False), ([], None), ({"a": 1}, None), (None, None)):
+        journal = Journal.unnamed({})
+        token(journal, claims={"aud": audience})
+        login = found(journal).logged_in()
+        assert login is not None
+        assert login.audience_fits is fits
+
+
+def test_a_recording_tells_the_same_as_the_session(tmp_path: Path) -> None:
+    path = tmp_path / "login.mcp.jsonl"
+    journal = Journal.create(path, {})
+    tell(journal, "challenge")
+    fetched(journal)
+    journal.record_auth("resource", False, "of another server", rule="C-AUTH-07", fix="name this one")
+    live = authorization_steps(journal)
+    journal.close()
+    recorded = Journal.open(path)
+    while recorded.refresh(1000):
+        pass
+    assert authorization_steps(recorded) == live
+
+
+def test_a_login_without_end_costs_no_more_than_a_long_one() -> None:
+    journal = Journal.unnamed({})
+    tell(journal, "challenge", *(["metadata"] * (MOST_STEPS * 3)))
+    assert len(authorization_steps(journal)) == MOST_STEPS
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+NAMES = ("token_type", "expires_in", "scope", "missing", "refresh", "resource", "claims", "issuer", "ms", "url")
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(("challenge", "server", "fetch", "token", "revoke", "x")),
+            st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=6),
+        ),
+        max_size=5,
+    )
+)
+def test_values_of_any_type_do_no_harm(told: list[tuple[str, dict[str, Any]]]) -> None:
+    journal = Journal.unnamed({})
+    for step, facts in told:
+        journal.record_auth(step, False, "", facts=facts)
+        journal.record_auth(step, True, "", facts={"token_type": "Bearer"} | facts)
+    everything = found(journal)
+    everything.steps()
+    login = everything.logged_in()
+    assert login is None or login.audience_fits in (True, False, None)

@@ -1,0 +1,200 @@
+"""The authorization view: why a login failed, who is logged in, the messages of a step, logging in and out."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.auth.credential import Authorizer
+from inspector.auth.options import AuthOptions
+from inspector.auth.person import Nobody
+from inspector.client.authorization import Authorizations
+from inspector.client.fetching import Fetching
+from inspector.client.options import Options
+from inspector.config.settings import Settings
+from inspector.config.targets import HttpTarget
+from inspector.journal.journal import Journal
+from inspector.tui.app import InspectorApp
+from inspector.tui.panes.authorization import logged_in_rows, step_rows
+from inspector.tui.rows import plain
+from inspector.tui.screens.authorization import AuthorizationScreen
+from inspector.tui.screens.main import MainScreen
+from tests.auth.site import browser
+from tests.tui.live_app import NARROW, ROOT, WIDE, becomes, on_recording, shows
+from tests.tui.tui_screens import screen_text
+
+Demo = Callable[..., str]
+PUBLISHED = "https://login.example/"
+
+
+@pytest.fixture(autouse=True)
+def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    monkeypatch.setenv("BROWSER", browser(tmp_path))
+
+
+@pytest.fixture
+def demo() -> Iterator[Demo]:
+    """Start the demo server with a login; it ends with the test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(*words: str) -> str:
+        command = [sys.executable, "-m", "inspector.demo", "--auth-auto", "--attached", "--items", "30", *words]
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": ROOT}
+        )
+        running.append(process)
+        assert process.stderr is not None
+        found = re.search(r"http://\S+/mcp", process.stderr.readline())
+        assert found is not None
+        return found[0]
+
+    yield start
+    for process in running:
+        process.communicate()
+
+
+def app_on(server: str) -> InspectorApp:
+    authorize = Authorizer(AuthOptions(open_browser=True), web=Fetching, person=Nobody())
+    return InspectorApp(HttpTarget(server), Options(timeout=20, authorize=authorize), Settings(), keep=False)
+
+
+def failed_login(path: Path) -> Path:
+    """A recording of a login that stopped at the issuer."""
+    journal = Journal.create(path, {})
+    journal.record_auth("challenge", True, "401, metadata URL", rule="C-AUTH-02")
+    body = '{"issuer": "https://login.example/", "bad": "\x1b[2J[bold]"}'
+    facts: dict[str, Any] = {
+        "method": "GET", "url": "https://login.example/.well-known/oauth-authorization-server", "status": 200,
+        "ms": 48.0, "request": {"headers": [["Accept", "application/json"]], "body": ""},
+        "response": {"headers": [["Content-Type", "application/json"]], "body": body},
+    }  # fmt: skip
+    journal.record_auth("fetch", True, "the metadata", facts=facts)
+    journal.record_auth("metadata", True, "1 of 2 places", rule="C-AUTH-09")
+    journal.record_auth(
+        "issuer", False, f"The document says “{PUBLISHED}”", rule="C-AUTH-10", fix="Publish it without the slash.",
+        facts={"expected": "https://login.example", "found": PUBLISHED},
+    )  # fmt: skip
+    journal.close()
+    return path
+
+
+async def test_a_failed_login_says_where_it_stopped_and_what_would_fix_it(demo: Demo) -> None:
+    app = app_on(demo("--auth-fault", "issuer-slash"))
+    async with app.run_test(size=WIDE) as pilot:
+        await shows(app, pilot, "The server could not be opened")
+        await shows(app, pilot, "a the login")
+        await pilot.press("a")
+        await shows(app, pilot, "stopped at step 5 of 10")
+        text = screen_text(app)
+        for words in ("its issuer", "What would fix it", "C-AUTH-10", "not reached", "Nobody has logged in here."):
+            assert words in text
+        assert "log out" not in text, "there is nothing to log out of"
+        await pilot.press("r")
+        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back")
+        assert app.session is not None
+        session = app.session
+        await becomes(app, pilot, lambda: session.journal.index.count > 15 and session.phase == "failed", "tried again")
+
+
+async def test_who_is_logged_in_stands_in_the_server_pane_and_may_log_out_and_in(demo: Demo) -> None:
+    app = app_on(demo())
+    async with app.run_test(size=WIDE) as pilot:
+        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+        await pilot.press("6")
+        await shows(app, pilot, "issued by")
+        await pilot.press("a")
+        await shows(app, pilot, "names this server")
+        await shows(app, pilot, "10 token")
+        await pilot.press("O")
+        await shows(app, pilot, "Nobody has logged in here.")
+        await pilot.press("L")
+        await shows(app, pilot, "names this server")
+        assert app.session is not None
+        assert isinstance(app.screen, AuthorizationScreen)
+        logins = Authorizations(app.session.journal)
+        logins.advance()
+        assert [step.name for step in logins.steps()][:2] == ["resource", "server"], "nobody was challenged"
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back")
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_a_recording_shows_the_same_and_can_do_nothing(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with on_recording(failed_login(tmp_path / "login.mcp.jsonl"), size=size) as (app, pilot):
+        await pilot.press("6")
+        await shows(app, pilot, "a the login")
+        await pilot.press("a")
+        await shows(app, pilot, "Publish it without the slash.")
+        assert "connect again" not in screen_text(app)
+        assert "log in anew" not in screen_text(app)
+        await pilot.press("r", "L", "O")
+        assert isinstance(app.screen, AuthorizationScreen)
+
+
+async def test_a_step_leads_to_its_messages(tmp_path: Path) -> None:
+    async with on_recording(failed_login(tmp_path / "login.mcp.jsonl"), until="login") as (app, pilot):
+        await pilot.press("6")
+        await shows(app, pilot, "a the login")
+        await pilot.press("a")
+        await shows(app, pilot, "Publish it")
+        await pilot.press("up")
+        await shows(app, pilot, '"issuer": "https://login.example/"')
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back")
+        screen = app.screen
+        assert isinstance(screen, MainScreen)
+        await becomes(app, pilot, lambda: screen._messages.current == 2, "the request of the step is selected")
+
+
+async def test_help_and_leaving_work_as_anywhere(tmp_path: Path) -> None:
+    async with on_recording(failed_login(tmp_path / "login.mcp.jsonl")) as (app, pilot):
+        await pilot.press("6")
+        await shows(app, pilot, "a the login")
+        await pilot.press("a")
+        await shows(app, pilot, "Publish it")
+        await pilot.press("question_mark")
+        await shows(app, pilot, "A login")
+        await pilot.press("escape")
+        await shows(app, pilot, "Publish it")
+        await pilot.press("q")
+        await becomes(app, pilot, lambda: app._exit, "left")
+
+
+def test_facts_of_any_type_are_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "strange.mcp.jsonl"
+    journal = Journal.create(path, {})
+    strange = ('{"request":1,"response":[],"status":{}}', '{"request":{"headers":[1,["a"],[[],{}]]},"ms":"x"}')
+    for at, _ in enumerate(strange):
+        journal.record_auth("fetch", True, "", facts={"at": at})
+    deep: Any = []
+    for _ in range(100):
+        deep = [deep]
+    journal.record_auth("token", True, "", facts={
+        "token_type": 1, "expires_in": 1e300, "scope": 5, "resource": {}, "x": deep, "y": [1, "a"],
+        "claims": {"exp": 1e300, "iat": "soon", "nbf": -1e11, "aud": [1, {}], "\x1b[31m": deep},
+    })  # fmt: skip
+    journal.close()
+    text = path.read_text()
+    for at, facts in enumerate(strange):
+        assert f'{{"at":{at}}}' in text
+        text = text.replace(f'{{"at":{at}}}', facts)
+    path.write_text(text)
+    recorded = Journal.open(path)
+    while recorded.refresh(1000):
+        pass
+    logins = Authorizations(recorded)
+    logins.advance()
+    login = logins.logged_in()
+    assert login is not None
+    words = plain(logged_in_rows(login, recorded)) + plain(step_rows(logins.steps()[0], recorded))
+    assert "which no calendar has" in words
+    assert "\x1b" not in words
