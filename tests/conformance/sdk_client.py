@@ -1,4 +1,7 @@
-"""The official Python SDK's client, doing for the suite what `client.py` does: what ours is measured against."""
+"""The official Python SDK's client, doing for the suite what `client.py` does: what ours is measured against.
+
+It does not log in: where it would have to, it ends.
+"""
 
 from __future__ import annotations
 
