@@ -73,6 +73,8 @@ class Task:
         """Keys of the input requests that have been put to the inbox (C-TASK-03)."""
         self.rounds: list[InputRound] = []
         self.fetching = False
+        self.followed = False
+        """It is looked at again and again."""
         self.wake = asyncio.Event()
 
     @property
@@ -113,6 +115,11 @@ class Tasks:
     def can_list(self) -> bool:
         """Whether `tasks/list` exists; the extension has none."""
         return self.shown.server.features.tasks and self._declares("list")
+
+    @property
+    def can_cancel(self) -> bool:
+        """Whether `tasks/cancel` exists; the extension always has it."""
+        return self.offered and (self.shown.server.features.tasks_extension or self._declares("cancel"))
 
     def _declares(self, part: str) -> bool:
         tasks = self.shown.server.capabilities.get("tasks")
@@ -169,6 +176,7 @@ class Tasks:
     async def _follow(self, task: Task) -> None:
         """Look at the server's interval until the task is over (C-TASK-01, C-TASK-02)."""
         failed = 0
+        task.followed = True
         while not task.done:
             try:
                 async with asyncio.timeout(max(task.poll, WAITING_POLL) if task.waits_for_us else task.poll):
@@ -186,9 +194,16 @@ class Tasks:
             except InspectorError as error:
                 failed += 1
                 if self.session.phase != "ready":
+                    task.followed = False
                     return  # `resume` goes on when there is a connection again.
                 if failed >= FAILED_LOOKS:
                     self._over(task, error=error)
+
+    async def _look_once(self, task: Task) -> None:
+        try:
+            await self._look(task)
+        except InspectorError as error:
+            self._over(task, error=error)
 
     async def _look(self, task: Task) -> None:
         call = self.session.start("tasks/get", {"taskId": task.id}, progress=False, background=True)
@@ -274,6 +289,7 @@ class Tasks:
 
     def _over(self, task: Task, *, result: Any = None, error: InspectorError | None = None) -> None:
         task.done = True
+        task.followed = False
         task.result = result
         task.error = error
         task.wake.set()
@@ -302,7 +318,7 @@ class Tasks:
         self.session.run(self._cancel(task))
 
     async def _cancel(self, task: Task) -> None:
-        if self.session.server.features.tasks and not self._declares("cancel"):
+        if not self.can_cancel:
             raise NotOffered("The server does not offer to cancel tasks.")
         call = self.session.start("tasks/cancel", {"taskId": task.id}, progress=False, background=True)
         told = await call.result()
@@ -312,9 +328,12 @@ class Tasks:
 
     def refresh(self, task: Task) -> None:
         """Look now."""
-        if task.done:
-            self.session.run(self._look(task))
-        task.wake.set()
+        if task.followed:
+            task.wake.set()
+        elif task.answer_n == 0:
+            # It is of another session, and may have been over when it was listed: nobody has seen what came of it.
+            task.done = False
+            self.session.run(self._look_once(task))
 
     async def list(self) -> None:
         """`tasks/list`: also what other sessions began. Known tasks stay as they are."""
@@ -358,7 +377,10 @@ class Tasks:
                 task.answer_n, task.result = n, item
             else:
                 task.take(n, item)
-                task.result = item.get("result", task.result)
+                if "result" in item:
+                    task.answer_n, task.result = n, item["result"]
+                if task.status == "failed" and "error" in item:
+                    task.answer_n, task.error = n, server_error(item["error"], task.method or "the task")
             task.done = task.status in OVER
         self._changed()
 

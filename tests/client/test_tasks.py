@@ -356,3 +356,19 @@ async def test_tasks_of_others_are_listed_page_by_page_and_not_followed(connect)
         assert list(session.tasks.items) == ["one", "two", "three"]
         assert [message["params"].get("cursor") for message in server.asked("tasks/list")] == [None, "§ 2", ""]
         assert not server.asked("tasks/get")
+
+
+async def test_what_came_of_a_task_of_another_session_can_be_looked_at(connect):
+    """C-TASK-01."""
+    server = core(
+        task("completed"), tasks__list={"tasks": [of_core(task("completed"))]}, result={"content": [{"text": "there"}]}
+    )
+    async with connect(server, era="legacy") as session:
+        await session.tasks.list()
+        [found] = session.tasks.items.values()
+        assert (found.done, found.result) == (True, None)
+        session.tasks.refresh(found)
+        await until(lambda: found.result is not None)
+        assert found.done
+        assert found.result == {"content": [{"text": "there"}]}
+        assert found.answer_n
