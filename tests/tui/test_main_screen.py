@@ -205,6 +205,17 @@ async def test_the_footer_names_the_keys_of_the_focused_pane() -> None:
         await becomes(app, pilot, lambda: "/ filter" in screen_lines(app)[-1])
 
 
+async def test_one_column_keeps_the_key_of_the_help_unless_it_would_be_typed() -> None:
+    async with on_demo(size=NARROW) as (app, pilot):
+        assert screen_lines(app)[-1].rstrip().endswith("? help")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: "? help" not in screen_lines(app)[-1], "a field is typed in")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: "? help" in screen_lines(app)[-1])
+        await click(app, pilot, "? help")
+        await becomes(app, pilot, lambda: app.screen is not main_screen(app), "the help")
+
+
 async def test_whoever_went_elsewhere_while_it_connects_stays_there() -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("6", "r", "m")

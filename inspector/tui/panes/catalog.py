@@ -85,6 +85,10 @@ class CatalogPane(Edge):
     def on_mount(self) -> None:
         self.tick()
 
+    def on_show(self) -> None:
+        # While it was not on the screen it drew nothing.
+        self.tick()
+
     @property
     def rows(self) -> CatalogRows:
         """The rows of the list that is shown."""

@@ -64,6 +64,10 @@ class DetailPane(Edge):
     def on_mount(self) -> None:
         self.tick()
 
+    def on_show(self) -> None:
+        # While it was not on the screen it drew nothing.
+        self.tick()
+
     # What is shown
 
     def show(self, n: int) -> None:

@@ -99,6 +99,10 @@ class MessagesPane(Edge):
         self._filter.idle_note = [piece for hint in hints(self, "messages.all") for piece in _hint_words(hint)]
         self.tick()
 
+    def on_show(self) -> None:
+        # While it was not on the screen it drew nothing.
+        self.tick()
+
     def focus_inside(self) -> bool:
         """Focus the rows, unless the focus is inside already."""
         if not self.has_focus_within:

@@ -87,6 +87,10 @@ class WorkPane(Container):
         self.set_interval(0.5, self._waits)
         self._draw_lower()
 
+    def on_show(self) -> None:
+        # While it was not on the screen it drew nothing.
+        self.tick()
+
     # Which item
 
     def show_item(self, list_name: ListName, item: dict[str, Any] | None) -> None:

@@ -92,6 +92,11 @@ def footer_hints(screen: Screen[None]) -> list[Hint]:
     return [*shown, *(hint for hint in common if hint.key not in taken)]
 
 
+def footer_help(screen: Screen[None]) -> Hint | None:
+    """The key of the help, where the line of tabs may have no room for it; None where it would be typed."""
+    return None if isinstance(screen.focused, Editor) else next(iter(hints(screen, "app.help")), None)
+
+
 def _hints_at(widget: Widget | None, screen: Screen[None]) -> list[Hint]:
     node: DOMNode | None = widget
     while node is not None and node is not screen:

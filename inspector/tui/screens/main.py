@@ -155,6 +155,7 @@ class MainScreen(Layout):
         footer = self.query_one(Footer)
         footer.hints = around.footer_hints(self)
         footer.note = around.footer_note(self.session)
+        footer.pinned = around.footer_help(self) if self._narrow else None
 
     def on_descendant_focus(self) -> None:
         self._show_footer()

@@ -22,7 +22,8 @@ class KeyLine(Widget):
     """Hints (`^r call   ^e json`) at the left, a note at the right. What does not fit is left out from the end.
 
     `ground` is the role of its ground, `title_role` that of the words beside the keys. With `note_last`, hints are left
-    out to make room for the note, which is a state; without, the note goes first. A click posts `Pressed`.
+    out to make room for the note, which is a state; without, the note goes first. `pinned` stands at the right in the
+    place of the note and is never left out. A click posts `Pressed`.
     """
 
     ALLOW_SELECT = False
@@ -32,6 +33,7 @@ class KeyLine(Widget):
 
     hints: reactive[Sequence[Hint]] = reactive((), init=False)
     note: reactive[paint.Pieces] = reactive("", init=False)
+    pinned: reactive[Hint | None] = reactive(None, init=False)
 
     class Pressed(Message):
         """A hint was clicked: do what its key does."""
@@ -68,11 +70,16 @@ class KeyLine(Widget):
         look = palette()
         cells = self.size.width
         room = cells - 2
-        note = paint.cut(paint.segments(self.note, "muted", room=room, look=look), room)
+        pinned = self.pinned
+        note = paint.segments(self.note if pinned is None else self._words(pinned), "muted", room=room, look=look)
+        note = paint.cut(note, room)
         taken = paint.width(note) + GAP if note else 0
-        line = self._hints(room - taken if self.note_last else room, look)
-        if paint.width(line) + taken > room and not self.note_last:
+        note_last = self.note_last or pinned is not None
+        line = self._hints(room - taken if note_last else room, look)
+        if paint.width(line) + taken > room and not note_last:
             note = []
+        if pinned is not None:
+            self._spans.append((room - paint.width(note), room, pinned))
         side = Segment(" ")
         return paint.strip([side, *paint.spread(line, note, room), side], cells, self.ground, look=look)
 
@@ -82,7 +89,7 @@ class KeyLine(Widget):
         self._spans = []
         used = 0
         for hint in self.hints:
-            parts = paint.segments([(hint.label, "key"), " ", (hint.title, self.title_role)], room=room, look=look)
+            parts = paint.segments(self._words(hint), room=room, look=look)
             width = paint.width(parts)
             start = used + (GAP if used else 0)
             if start + width > room:
@@ -93,6 +100,9 @@ class KeyLine(Widget):
             used = start + width
             self._spans.append((start, used, hint))
         return line
+
+    def _words(self, hint: Hint) -> list[paint.Piece]:
+        return [(hint.label, "key"), " ", (hint.title, self.title_role)]
 
     def hint_at(self, x: int) -> Hint | None:
         """Return the hint drawn at a column of the widget, or None."""

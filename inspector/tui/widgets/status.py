@@ -58,6 +58,15 @@ class HeaderLine(Widget):
                 break
             form[at] = step
             left, right = self._lines(form, room, look)
+        for _, at, step in reversed(steps):
+            # What was taken before a longer thing went may have room again.
+            if form[at] == step:
+                form[at] = step - 1
+                longer = self._lines(form, room, look)
+                if sum(map(paint.width, longer)) + (2 if longer[1] else 0) <= room:
+                    left, right = longer
+                else:
+                    form[at] = step
         side = Segment(" ")
         return paint.strip([side, *paint.spread(left, right, room), side], room + 2, "panel", look=look)
 
