@@ -33,6 +33,9 @@ LONGEST_BODY = 8000
 
 _SCHEME = re.compile(r"^(\S+) +(\S.*)$", re.DOTALL)
 _QUERY = re.compile(r"([?&#;]|^)([A-Za-z_]+)=([^&#;\s]*)")
+_JSON_FIELD = re.compile(
+    r'("(?:' + "|".join(map(re.escape, sorted(SECRET_FIELDS))) + r')"\s*:\s*")((?:[^"\\]|\\.)*)("?)', re.IGNORECASE
+)
 _USERINFO = re.compile(r"(?i)\b(https?://)([^/?#\s@]+)@")
 
 
@@ -114,7 +117,8 @@ class Redactor:
         try:
             value = json.loads(body)
         except (ValueError, RecursionError):
-            shown = self.form(body)
+            # Not JSON, or no longer: a field of a broken object is as secret as that of a whole one.
+            shown = _JSON_FIELD.sub(lambda found: f"{found[1]}{self.mark(found[2])}{found[3]}", self.form(body))
         else:
             hidden = self._fields(value)
             shown = body if hidden == value else json.dumps(hidden, ensure_ascii=False)
@@ -123,7 +127,7 @@ class Redactor:
 
     def _fields(self, value: Any, depth: int = 0) -> Any:
         if depth > 20:
-            return value
+            return "…"
         if isinstance(value, dict):
             return {
                 key: self.mark(str(item))
@@ -154,7 +158,7 @@ class Redactor:
         if isinstance(value, str) and key == "body":
             # Only the whole of it can be read, so it is cut afterwards.
             return self.oauth_body(value)[0][:LONGEST_BODY]
-        if key == "headers" and isinstance(value, (list, tuple)):
+        if key == "headers" and _are_pairs(value):
             return self.headers(value)[0]
         return self.facts(value)
 
@@ -162,6 +166,14 @@ class Redactor:
         """A command line without secrets we hold."""
         shown = [self.text(word)[0] for word in words]
         return shown, shown != list(words)
+
+
+def _are_pairs(value: Any) -> bool:
+    """Whether this is a list of header fields; a stranger's document may have anything under that name."""
+    return isinstance(value, (list, tuple)) and all(
+        isinstance(pair, (list, tuple)) and len(pair) == 2 and all(isinstance(part, str) for part in pair)
+        for pair in value
+    )
 
 
 def describe() -> dict[str, Any]:

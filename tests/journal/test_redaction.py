@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.journal.journal import Journal
 from inspector.journal.redaction import SECRET_FIELDS, SHORTEST_SECRET, Redactor
 
 
@@ -92,3 +93,22 @@ def test_a_held_secret_is_found_wherever_it_stands(secret, before, after):
         shown, changed = redactor.text(f"{before}{form}{after}")
         assert changed
         assert "‹redacted " in shown
+
+
+def test_a_strangers_headers_that_are_no_header_fields_are_facts_like_others() -> None:
+    journal = Journal.unnamed({})
+    n = journal.record_auth("resource", True, "x", facts={"document": {"headers": [1, {"access_token": "hidden-one"}]}})
+    assert "hidden-one" not in json.dumps(journal.event(n).fields)
+
+
+def test_the_token_in_an_answer_that_broke_off_is_hidden() -> None:
+    shown, changed = Redactor().oauth_body('{"token_type":"Bearer","access_token" : "abc-\\"def", "expires_in":')
+    assert changed
+    assert "abc-" not in shown
+    assert "token_type" in shown
+    assert "abc-def" not in Redactor().oauth_body('{"refresh_token":"abc-def')[0]
+
+
+def test_what_lies_too_deep_to_be_looked_at_is_left_out() -> None:
+    body = '{"a":' * 30 + '{"access_token":"abc-def"}' + "}" * 30
+    assert "abc-def" not in Redactor().oauth_body(body)[0]
