@@ -55,7 +55,7 @@ async def running(
     **more: Any,
 ) -> AsyncIterator[Live]:
     """The app on a target, when its screen shows `until`."""
-    options = Options(timeout=20, era="legacy", standing=Standing(sampling="ask", elicitation="ask", roots="ask"))
+    options = Options(timeout=600, era="legacy", standing=Standing(sampling="ask", elicitation="ask", roots="ask"))
     more.setdefault("keep", False)
     app = InspectorApp(target, options, settings or Settings(), **more)
     async with app.run_test(size=size, notifications=True) as pilot:

@@ -57,8 +57,8 @@ async def quiet(app: App[Any], *, threads: bool = True) -> None:
             if not done:
                 _in_threads.difference_update(staying)
             await _work_off(loop, end)
-        # Drawing costs most: not before all that is due soon is done.
-        if not _bring_forward(loop) and not _draw(app):
+        # The next frame comes before any timer: those look at what is on the screen.
+        if not _draw(app) and not _bring_forward(loop):
             return
 
 
