@@ -155,7 +155,7 @@ class MainScreen(Layout):
         footer = self.query_one(Footer)
         footer.hints = around.footer_hints(self)
         footer.note = around.footer_note(self.session)
-        footer.pinned = around.footer_help(self) if self._narrow else None
+        footer.pinned = around.footer_help(self) if self._narrow and not self.session.journal.notices else None
 
     def on_descendant_focus(self) -> None:
         self._show_footer()
