@@ -120,12 +120,13 @@ class Login:
     async def run(self, make: Callable[[], Flow[T]], recorder: Recorder) -> T:
         """Run a flow, after those that run already. Meanwhile no request's clock runs. May be cancelled."""
         from inspector.auth.runner import Runner
+        from inspector.auth.urls import as_sent
 
         async with self._turn(recorder):
             web = self._authorizer.web(self._target)
             try:
                 runner = Runner(
-                    self._target.url,
+                    as_sent(self._target.url),
                     web=web,
                     person=self._authorizer.person,
                     store=self._authorizer.store if self._keeps else None,

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.journal.format import Dir
+from inspector.journal.journal import Journal
 from inspector.text import SIGNS
 from inspector.tui.panes.gists import LARGEST_READ, gist, result_gist
 from inspector.tui.panes.message_words import id_text, sign_of, subject, title
@@ -176,3 +177,9 @@ def test_a_title_names_the_exchange() -> None:
     assert plain(title(journal, 9, SIGNS)) == "✗ 3  tools/call pay"
     assert plain(title(journal, 5, SIGNS)) == "↻ 2  progress"
     assert plain(subject(journal, 11)) == "not JSON: Server running on port 3000"
+
+
+def test_a_step_of_a_login_says_what_was_decided() -> None:
+    journal = Journal.unnamed({})
+    n = journal.record_auth("issuer", False, "The issuer is another one.", rule="RFC 8414")
+    assert plain(gist(journal, n)) == "issuer The issuer is another one."

@@ -54,8 +54,16 @@ def gist(journal: Journal, n: int) -> list[Piece]:
         return life(facts)
     if kind == Kind.NOTE:
         return [one_line(facts.text("text"))]
+    if kind == Kind.AUTH:
+        return _login_step(facts)
     name = facts.text("event") or facts.text("step") or event.kind_name
     return [(name, "bright"), *_facts(facts.members, {"event", "step"})]
+
+
+def _login_step(facts: View) -> list[Piece]:
+    """A step of a login: its name, and what was decided."""
+    role = "error" if facts.members.get("ok") is False else "bright"
+    return [(f"{one_line(facts.text('step'))} ", "muted"), (one_line(facts.text("text")), role)]
 
 
 def one_line(text: str) -> str:
