@@ -223,7 +223,8 @@ class WorkPane(Container):
             self._draw_lower()
             self.request.refresh_state()
         if self.asking.is_stale and self.asking.question is not None:
-            self._puts.want(self.asking.question)
+            # The next question may have come in the same tick: it must not be put back for the one before.
+            self._puts.want(self._question_to_show() or self.asking.question)
         log = len(self.session.journal)
         if log != self._log_seen:
             self._log_seen = log
