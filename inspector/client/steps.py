@@ -34,10 +34,14 @@ def connection_steps(journal: Journal) -> list[Step]:
     first = _last_start(journal)
     steps: list[Step] = []
     noise = 0
+    url = ""
     for n in range(first, min(len(journal), first + LOOKED_AT) + 1):
         kind = journal.index.kind(n)
         if kind in (Kind.LIFE, Kind.HTTP):
-            step = _life_step(journal.event(n)) if kind == Kind.LIFE else _http_step(journal.event(n))
+            event = journal.event(n)
+            url = str(event.fields.get("url") or url)
+            steps = _unanswered(steps, event)
+            step = _life_step(event) if kind == Kind.LIFE else _http_step(event, url)
             if step is not None:
                 steps.append(step)
                 if step.title in ("ready", "failed"):
@@ -60,6 +64,20 @@ def connection_steps(journal: Journal) -> list[Step]:
             for step in steps
         ]
     return steps
+
+
+def _unanswered(steps: list[Step], event: Event) -> list[Step]:
+    """The steps, where `event` says that the request of one of them will have no answer."""
+    if event.fields.get("event") not in ("error", "lost", "timeout"):
+        return steps
+    error = event.fields.get("error")
+    why = error.get("message") if type(error) is dict else event.fields.get("reason")
+    return [
+        replace(step, outcome="note", detail=f"{_method_of(step.title)}: {why or 'no answer'}")
+        if step.outcome == "waiting" and step.n == event.fields.get("for")
+        else step
+        for step in steps
+    ]
 
 
 _ASKED = {"initialize": "handshake", "server/discover": "discover"}
@@ -112,17 +130,12 @@ def _said(fields: dict[str, Any], *names: str) -> str:
     return "  ".join(str(fields[name]) for name in names if fields.get(name))
 
 
-def _http_step(event: Event) -> Step | None:
+def _http_step(event: Event, url: str) -> Step | None:
+    """An answer that is no success, to the request that was sent to `url`."""
     status = event.fields.get("status")
     if type(status) is not int or status < 300:
         return None
-    return Step(
-        "http",
-        "note",
-        f"{status} {event.fields.get('reason', '')} from {event.fields.get('url', '')}",
-        event.t,
-        event.n,
-    )
+    return Step("http", "note", f"{status} {event.fields.get('reason', '')} from {url}", event.t, event.n)
 
 
 def _asked_step(journal: Journal, n: int) -> Step | None:

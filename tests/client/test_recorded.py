@@ -12,7 +12,9 @@ from inspector.client.session import Session
 from inspector.client.steps import connection_steps
 from inspector.config.targets import StdioTarget
 from inspector.errors import InspectorError
+from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
+from inspector.protocol import jsonrpc
 from inspector.transports.memory import MemoryTransport
 from tests.client.conftest import Server, until
 
@@ -141,7 +143,7 @@ async def steps_of(code):
 
 async def test_the_steps_of_a_server_that_talks_first_and_dies():
     steps = await steps_of("import sys; print('Using CPython 3.12'); sys.exit('no module')")
-    assert [(step.title, step.outcome) for step in steps][:2] == [("start", "ok"), ("discover", "failed")]
+    assert [(step.title, step.outcome) for step in steps][:2] == [("start", "ok"), ("discover", "note")]
     assert ("stdout", "note") in [(step.title, step.outcome) for step in steps]
     assert [step.title for step in steps][-2:] == ["exit", "failed"]
     assert "Using CPython" in next(step.detail for step in steps if step.title == "stdout")
@@ -153,3 +155,15 @@ async def test_the_steps_of_a_server_that_refuses():
     steps = await steps_of(code)
     assert ("handshake", "failed") in [(step.title, step.outcome) for step in steps]
     assert "never" in next(step.detail for step in steps if step.title == "handshake")
+
+
+def test_steps_say_which_address_refused_and_what_came_of_the_question():
+    journal = Journal.unnamed({})
+    message = {"jsonrpc": "2.0", "id": "discover-1", "method": "server/discover", "params": {}}
+    n = journal.record_sent("post-1", jsonrpc.encode(message), message)
+    journal.record_http("post-1", Dir.SEND, method="POST", url="http://host.example/no", headers=[])
+    journal.record_http("post-1", Dir.RECV, status=404, reason="Not Found", headers=[], ms=1)
+    journal.record_life("", "lost", **{"for": n, "error": {"message": "It answered 404."}})
+    found = [(step.title, step.outcome, step.detail) for step in connection_steps(journal)]
+    assert ("http", "note", "404 Not Found from http://host.example/no") in found
+    assert ("discover", "note", "server/discover: It answered 404.") in found
