@@ -32,8 +32,8 @@ lint: $(READY) ## style, floors
 types: $(READY)
 	$(BIN)/mypy
 
-coverage: $(READY) ## tests, with the coverage of floors 0 to 4 (95 % at least)
-	$(PYTEST) --cov --cov-report=term:skip-covered
+coverage: $(READY) ## tests, with the coverage of floors 0 to 4 (95 % at least); a failure is told, and tried again
+	$(PYTEST) --reruns 2 --cov --cov-report=term:skip-covered
 
 interop: $(READY) ## real servers from PyPI and npm
 	tests/interop/run -n 2 --reruns 2

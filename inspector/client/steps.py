@@ -67,13 +67,13 @@ def connection_steps(journal: Journal) -> list[Step]:
 
 
 def _unanswered(steps: list[Step], event: Event) -> list[Step]:
-    """The steps, where `event` says that the request of one of them will have no answer."""
-    if event.fields.get("event") not in ("error", "lost", "timeout"):
-        return steps
+    """The steps, where `event` says why the request of one of them has no answer, as HTTP can."""
     error = event.fields.get("error")
-    why = error.get("message") if type(error) is dict else event.fields.get("reason")
+    why = error.get("message") if type(error) is dict else None
+    if why is None or event.fields.get("event") not in ("error", "lost"):
+        return steps
     return [
-        replace(step, outcome="note", detail=f"{_method_of(step.title)}: {why or 'no answer'}")
+        replace(step, outcome="note", detail=f"{_method_of(step.title)}: {why}")
         if step.outcome == "waiting" and step.n == event.fields.get("for")
         else step
         for step in steps

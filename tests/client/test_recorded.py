@@ -143,7 +143,7 @@ async def steps_of(code):
 
 async def test_the_steps_of_a_server_that_talks_first_and_dies():
     steps = await steps_of("import sys; print('Using CPython 3.12'); sys.exit('no module')")
-    assert [(step.title, step.outcome) for step in steps][:2] == [("start", "ok"), ("discover", "note")]
+    assert [(step.title, step.outcome) for step in steps][:2] == [("start", "ok"), ("discover", "failed")]
     assert ("stdout", "note") in [(step.title, step.outcome) for step in steps]
     assert [step.title for step in steps][-2:] == ["exit", "failed"]
     assert "Using CPython" in next(step.detail for step in steps if step.title == "stdout")
