@@ -117,6 +117,11 @@ class Login:
         known = self.options.bearer or (self._keeps and self._authorizer.may_know)
         return self._authorization is None and not known
 
+    @property
+    def hopeless(self) -> bool:
+        """Whether no login can come of a refusal: nobody is there, and nothing was said that makes do without."""
+        return self.idle and not self._authorizer.person.present and self.options == AuthOptions()
+
     async def run(self, make: Callable[[], Flow[T]], recorder: Recorder) -> T:
         """Run a flow, after those that run already. Meanwhile no request's clock runs. May be cancelled."""
         from inspector.auth.runner import Runner
@@ -174,6 +179,8 @@ class SessionCredential:
 
     async def refused(self, refusal: Refusal, sent: Sequence[tuple[str, str]]) -> bool:
         """Do what a refusal asks for; True where the request may be sent again. Raises `AuthorizationNeeded`."""
+        if self._login.hopeless:
+            return False
         return await self._login.run(lambda: self._login.authorization.answer(refusal, sent), self._recorder)
 
 

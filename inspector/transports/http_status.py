@@ -73,7 +73,10 @@ def _unauthorized(
     if not text:
         text = safe(error.get("message"), _EXCERPT) if error is not None else excerpt(body, answer.media_type)
     wants = "wants authorization" if answer.status == 401 else "refuses access"
-    hint = "Give a token with --header 'Authorization: Bearer …', or with `headers` in the config entry."
+    hint = (
+        "Log in once with `inspector login URL` on a terminal, or give a token with --bearer-env NAME, or a client with "
+        "--client-id and --client-secret-env and --grant client-credentials."
+    )
     if answer.status == 403:
         hint = "The authorization given is not enough, or the server does not take this Origin or Host."
     return AuthorizationNeeded(
