@@ -74,8 +74,8 @@ def _unauthorized(
         text = safe(error.get("message"), _EXCERPT) if error is not None else excerpt(body, answer.media_type)
     wants = "wants authorization" if answer.status == 401 else "refuses access"
     hint = (
-        "Log in once with `inspector login URL` on a terminal, or give a token with --bearer-env NAME, or a client with "
-        "--client-id and --client-secret-env and --grant client-credentials."
+        "Log in once with `inspector login URL` on a terminal, or give a token with --bearer-env NAME, or a client "
+        "with --client-id and --client-secret-env and --grant client-credentials."
     )
     if answer.status == 403:
         hint = "The authorization given is not enough, or the server does not take this Origin or Host."
