@@ -142,7 +142,7 @@ def judge(group: str, row: Row, samples: Samples, repeats: int) -> dict[str, Any
     facts["cpu_ratio"] = ratio_of(pairs(row, CPU_KEY, samples, repeats)) if row.against else None
     judged = pairs(row, row.key, samples, repeats)
     if judged and row.budget is not None:
-        over = median(mine - row.plus - row.budget * theirs for mine, theirs in judged)
+        over = median((mine - row.plus) / theirs for mine, theirs in judged) - row.budget
         facts["ok"] = over >= 0 if row.more_is_better else over <= 0
     return facts
 
