@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING
@@ -48,11 +49,15 @@ class KeysInOrder(_Base):
     _waiting_keys: deque[KeyEvent] | None = None
     _key_under_way: KeyEvent | None = None
     _key_limit: Timer | None = None
+    key_came = 0.0
+    """When the newest key came, on the monotonic clock: threads with long work give way to what it sets off."""
 
     async def on_event(self, event: events.Event) -> None:
         if not isinstance(event, KeyEvent) or event.is_forwarded:
             await super().on_event(event)
-        elif self._key_under_way is None:
+            return
+        self.key_came = time.monotonic()
+        if self._key_under_way is None:
             await self._take_key(event)
         else:
             if self._waiting_keys is None:

@@ -1,4 +1,5 @@
 import asyncio
+import time
 
 from textual.app import App
 from textual.events import Key, Paste
@@ -16,6 +17,15 @@ async def test_keys_of_one_burst_go_where_the_focus_is_by_then():
     async with app.run_test(size=(20, 4)) as pilot:
         await burst(pilot, *"ab", "backspace", "c", "tab", *"de", "left", "f", "shift+tab", "home", "g")
         assert (one.value, two.value) == ("gac", "dfe")
+
+
+async def test_when_the_newest_key_came_is_known_to_threads_that_give_way_to_it():
+    app = Stage(Editor())
+    async with app.run_test(size=(20, 4)) as pilot:
+        assert app.key_came == 0.0
+        before = time.monotonic()
+        await pilot.press("a")
+        assert app.key_came >= before
 
 
 async def test_a_paste_keeps_its_place_among_the_keys():

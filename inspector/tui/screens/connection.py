@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, cast
 
 from textual.screen import Screen
 from textual.worker import get_current_worker
@@ -13,12 +13,19 @@ from inspector.client.session import Session
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
 from inspector.tui.events import AnySession
+from inspector.tui.key_order import KeysInOrder
 from inspector.tui.screens.dialogs import Choose
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
-PORTION = 4000
-"""Events of a recording that are taken in before other threads have a turn."""
+PORTION = 1000
+"""Events of a recording that are taken in before other threads have a turn: some 5 ms."""
+BETWEEN_WAKES = 0.05
+"""Seconds between two drawings of what has come so far."""
+KEY_TIME = 0.06
+"""Seconds after a key in which what it sets off is drawn."""
+REST = 0.03
+"""Seconds between two portions in that time: the interpreter runs one thread at a time, so reading is felt."""
 LOOK_AGAIN = 0.1
 """Seconds between two looks at a file that another process still writes."""
 
@@ -83,14 +90,19 @@ class Connection:
 
     def _index(self) -> None:
         """Take in the file in portions, in a thread; the rows appear as they come."""
-        worker, journal = get_current_worker(), self._session.journal
+        worker, journal, app = get_current_worker(), self._session.journal, cast(KeysInOrder, self._screen.app)
+        told = 0.0
         while not worker.is_cancelled:
             self.indexing = journal.refresh(PORTION)
-            self._screen.app.call_from_thread(self._wake)
+            if not self.indexing or time.monotonic() - told > BETWEEN_WAKES:
+                app.call_from_thread(self._wake)
+                told = time.monotonic()
             if not self.indexing:
                 if not self.follow_file or journal.ended is not None:
                     return
                 time.sleep(LOOK_AGAIN)
+            elif time.monotonic() - app.key_came < KEY_TIME:
+                time.sleep(REST)
 
     async def _log_level(self, session: Session) -> None:
         level = await self._screen.app.push_screen_wait(Choose("Log messages from", [(name, "") for name in LEVELS]))
