@@ -7,6 +7,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from inspector.client.catalog import KINDS
+from inspector.client.session import Session
 from inspector.text import count, duration, safe
 from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint
@@ -52,7 +53,8 @@ def header(session: AnySession, state: tuple[str, str] | None, width: int) -> li
         safe(session.server.title or target.label, max(width // 3, _LEAST_NAME)),
         target.describe(),
         short_target=target.label,
-        transport=target.kind,
+        # Which of HTTP's two transports it is turns out when the connection is made.
+        transport=session.transport.name if isinstance(session, Session) and session.phase == "ready" else target.kind,
         revision=session.server.revision,
         era=session.server.era if session.server.known else "",
         how=safe(session.server.how, _HOW),
