@@ -1,0 +1,1 @@
+"""What differs between two values, schemas, servers or conversations."""

@@ -1,0 +1,1 @@
+"""Files of other recorders, made into recordings: one module per format."""

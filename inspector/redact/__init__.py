@@ -1,0 +1,1 @@
+"""Secrets in recordings: found, shown, taken out."""
