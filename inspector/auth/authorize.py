@@ -281,10 +281,8 @@ class Authorization:
         return self.found
 
     def _first_scope(self, found: Found, challenge: Challenge | None) -> Flow[tuple[str, ...] | None]:
-        person = grants.needs_person(grants.kind_of(found, self.options))
-        return (
-            yield from scopes.first(self.options.scope, challenge, found.resource.scopes, found.server, person=person)
-        )
+        kind = grants.kind_of(found, self.options)
+        return (yield from scopes.first(self.options.scope, challenge, found.resource.scopes, found.server, kind))
 
     def _recall(self) -> Flow[None]:
         kept = yield Stored(self.server)
@@ -335,6 +333,8 @@ class Authorization:
         """Tell what the server asks for. Raises where it asks for something that is not ours to give (C-AUTH-02)."""
         said = [each[:2000] for each in refusal.challenges[:8]]
         facts: dict[str, Any] = {"status": refusal.status, "schemes": schemes[:8], "challenge": said}
+        if (kind := grants.wanted(self.options)) != "auto":
+            facts["grant"] = kind
         fix = 'A 401 should have: WWW-Authenticate: Bearer resource_metadata="…"'
         if challenge is None:
             named = ", ".join(safe(each, 30) for each in dict.fromkeys(schemes[:5]))

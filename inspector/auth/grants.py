@@ -38,14 +38,17 @@ LONGEST_WAIT = 1800.0
 """Seconds for which a device's code is waited for, whatever the server says."""
 
 
-def kind_of(found: Found, options: AuthOptions) -> GrantKind:
-    """The way to take: the one that the person says, else the one that the options are meant for."""
+def wanted(options: AuthOptions) -> GrantKind:
+    """The way that the options say, or are meant for; `auto` where that is left to what the server offers."""
     if options.grant != "auto":
         return options.grant
-    if options.assertion:
-        return "workload"
-    if options.idp_id_token:
-        return "enterprise"
+    return "workload" if options.assertion else "enterprise" if options.idp_id_token else "auto"
+
+
+def kind_of(found: Found, options: AuthOptions) -> GrantKind:
+    """The way to take: the one that the options say, else one that the authorization server offers."""
+    if (kind := wanted(options)) != "auto":
+        return kind
     offered = found.server.grants
     if offered is not None and "authorization_code" not in offered:
         if "client_credentials" in offered and options.client_id and (options.client_secret or options.client_key):

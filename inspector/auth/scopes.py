@@ -9,7 +9,9 @@ from __future__ import annotations
 from inspector.auth.actions import Flow, told
 from inspector.auth.challenge import Challenge
 from inspector.auth.documents import is_scope
+from inspector.auth.grants import needs_person
 from inspector.auth.metadata import Server
+from inspector.auth.options import GrantKind
 from inspector.auth.values import Grant
 from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
@@ -19,31 +21,33 @@ OFFLINE = "offline_access"
 
 
 def first(
-    said: str, challenge: Challenge | None, supported: tuple[str, ...] | None, server: Server, *, person: bool
+    said: str, challenge: Challenge | None, supported: tuple[str, ...] | None, server: Server, kind: GrantKind
 ) -> Flow[tuple[str, ...] | None]:
     """The scopes of a first authorization (C-AUTH-24); None: the parameter is left out.
 
-    `said` is what the person says, `supported` what the protected resource metadata lists; with `person`, somebody can
-    answer in a browser, and a refresh token is worth asking for (C-AUTH-26).
+    `said` is what the person says, `supported` what the protected resource metadata lists. With a `kind` of grant that
+    takes a person's time, a refresh token is worth asking for (C-AUTH-26).
     """
     if said:
         words = tuple(dict.fromkeys(said.split()))
         for word in words:
             if not is_scope(word):
                 raise AuthorizationNeeded(f"“{safe(word, 60)}” is no scope.", hint="Scopes are separated by spaces.")
-        yield from told("scope", " ".join(words), rule="C-AUTH-24", source="options", scope=list(words))
+        yield from told("scope", " ".join(words), rule="C-AUTH-24", source="options", scope=list(words), grant=kind)
         return words
     if challenge is not None and challenge.scope:
         scope, source, name = challenge.scope, "challenge", "the challenge"
     else:
         scope, source, name = supported or (), "metadata", "the protected resource metadata"
-    scope = _offline(scope, server, person)
+    scope = _offline(scope, server, needs_person(kind))
     if not scope:
-        yield from told("scope", "None: neither the challenge nor the metadata names any", rule="C-AUTH-24")
+        none = "None: neither the challenge nor the metadata names any"
+        yield from told("scope", none, rule="C-AUTH-24", grant=kind)
         return None
     yield from told(
-        "scope", f"{safe(' '.join(scope), 300)}, by {name}", rule="C-AUTH-24", source=source, scope=list(scope)
-    )
+        "scope", f"{safe(' '.join(scope), 300)}, by {name}", rule="C-AUTH-24", source=source, scope=list(scope),
+        grant=kind,
+    )  # fmt: skip
     return scope
 
 

@@ -12,11 +12,18 @@ from inspector.journal.journal import Journal
 
 Outcome = Literal["ok", "note", "failed", "open"]
 
-ORDER = (
-    "challenge", "resource", "server", "metadata", "issuer", "scope", "registration", "authorize", "callback", "token",
-)  # fmt: skip
-"""The steps of a login in a browser, as they come; what was not reached is named from here."""
+_BEGINS = ("challenge", "resource", "server", "metadata", "issuer", "scope")
+ORDERS = {
+    "code": (*_BEGINS, "registration", "authorize", "callback", "token"),
+    "client-credentials": (*_BEGINS, "registration", "token"),
+    "enterprise": (*_BEGINS, "registration", "exchange", "token"),
+    "workload": (*_BEGINS, "token"),
+    "device": (*_BEGINS, "registration", "device", "token"),
+}
+"""The steps of a login by each grant, as they come; what was not reached is named from here."""
 _ENDS = ("token", "refresh", "request", "revoke")
+_OWN = {"device": "device", "exchange": "enterprise"}
+"""Steps that only one grant has, and which that is."""
 MOST_STEPS = 200
 """Events of one login that are looked at: the newest."""
 MOST_AT_ONCE = 50_000
@@ -109,12 +116,9 @@ class Authorizations:
         if last.outcome != "failed" and (failure := self._failure(last.n)) is not None:
             steps.append(failure)
             last = failure
-        if last.outcome != "failed":
+        if last.outcome != "failed" or last.name in _ENDS:
             return steps
-        reached = {step.name for step in steps}
-        at = max((ORDER.index(name) for name in reached if name in ORDER), default=len(ORDER))
-        rest = [name for name in ORDER[at + 1 :] if name not in reached]
-        return steps + [AuthStep(0, last.t, name, "open") for name in rest]
+        return steps + [AuthStep(0, last.t, name, "open") for name in _not_reached(steps)]
 
     def logged_in(self) -> LoggedIn | None:
         """What the newest token is for; None where there is none, or it was given back."""
@@ -182,6 +186,24 @@ def _step(event: Event, name: str, fetches: list[Event]) -> AuthStep:
         _text(fields.get("rule")), _text(fields.get("fix")), _facts(event), tuple(each.n for each in fetches),
         math.fsum(_number(_facts(each).get("ms")) for each in fetches),
     )  # fmt: skip
+
+
+def _not_reached(steps: list[AuthStep]) -> list[str]:
+    """What would have come after these steps, by the grant that was wanted."""
+    # More scopes are asked for in the place of the first ones: all before that is known already.
+    reached = {"scope" if step.name == "stepup" else step.name for step in steps}
+    order = ORDERS[_grant(steps)]
+    at = max((order.index(name) for name in reached if name in order), default=len(order))
+    return list(order[at + 1 :])
+
+
+def _grant(steps: list[AuthStep]) -> str:
+    """The grant of a login, as its steps tell it; where none does, it is one in a browser."""
+    for step in reversed(steps):
+        told = _text(step.facts.get("grant")) or _OWN.get(step.name, "")
+        if told in ORDERS:
+            return told
+    return "code"
 
 
 def _settled(steps: list[AuthStep]) -> list[AuthStep]:

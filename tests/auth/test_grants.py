@@ -422,3 +422,21 @@ def test_what_is_no_jwt_has_no_claims() -> None:
     for text in ("", "a.b", "a.b.c", "a.bnVsbA.c", f"a.{deep}.c", "a." + "x" * 100_000 + ".c", "ü.ü.ü"):
         assert assertions.claims_of(text) is None
     assert assertions.claims_of(jwt.encode({"alg": "HS256"}, {"a": 1}, OctKey.import_key("k" * 32))) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "first", "then"),
+    [
+        ({"grant": "client-credentials", "client_id": "me", "client_secret": "s"}, "client-credentials", "client-credentials"),
+        ({"assertion": "a.b.c"}, "workload", "workload"),
+        ({"idp_id_token": "a.b.c", "client_id": "me", "idp_token_endpoint": PROVIDER}, "enterprise", "enterprise"),
+        ({"client_id": "me", "client_secret": "my-secret"}, None, "client-credentials"),
+    ],
+    ids=["said", "workload", "enterprise", "offered"],
+)  # fmt: skip
+def test_which_grant_it_is_is_told_as_soon_as_it_is_known(options: dict[str, Any], first: Any, then: str) -> None:
+    world = World({AS_PLACE: machines(), TOKEN: (400, {"error": "invalid_client"}), PROVIDER: (400, {"error": "no"})})
+    refused(world, **options)
+    (challenge,), (scope,) = world.told("challenge"), world.told("scope")
+    assert dict(challenge.facts).get("grant") == first
+    assert dict(scope.facts)["grant"] == then

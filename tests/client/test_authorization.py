@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +67,50 @@ def test_what_a_failed_step_has_not_reached_is_named() -> None:
     assert [(step.name, step.outcome, step.n) for step in steps[5:]] == [
         (name, "open", 0) for name in ("scope", "registration", "authorize", "callback", "token")
     ]
+
+
+@pytest.mark.parametrize(
+    ("grant", "rest"),
+    [
+        ("client-credentials", ("scope", "registration", "token")),
+        ("enterprise", ("scope", "registration", "exchange", "token")),
+        ("workload", ("scope", "token")),
+        ("device", ("scope", "registration", "device", "token")),
+        ("one of a later version", ("scope", "registration", "authorize", "callback", "token")),
+        ({"a": 1}, ("scope", "registration", "authorize", "callback", "token")),
+    ],
+)
+def test_only_steps_of_the_grant_that_was_wanted_are_named(grant: Any, rest: tuple[str, ...]) -> None:
+    journal = Journal.unnamed({})
+    journal.record_auth("challenge", True, "401", facts={"grant": grant})
+    tell(journal, "resource", "server", "metadata")
+    journal.record_auth("issuer", False, "another")
+    assert shapes(journal)[5:] == [(name, "open") for name in rest]
+
+
+@pytest.mark.parametrize(
+    ("step", "rest"), [("device", ["token"]), ("exchange", ["token"]), ("authorize", ["callback", "token"])]
+)
+def test_a_step_that_only_one_grant_has_tells_which_it_is(step: str, rest: list[str]) -> None:
+    journal = Journal.unnamed({})
+    tell(journal, "challenge", "resource", "scope", "registration", step)
+    journal.record_auth("fetch", False, "it did not answer", facts={"url": ISSUER})
+    assert shapes(journal)[6:] == [(name, "open") for name in rest]
+
+
+def test_a_step_up_that_fails_has_left_nothing_out_that_was_known_before() -> None:
+    journal = Journal.unnamed({})
+    tell(journal, "challenge", "stepup")
+    journal.record_life("", "failed", error={"message": "The login was ended."})
+    assert shapes(journal)[3:] == [(name, "open") for name in ("registration", "authorize", "callback", "token")]
+
+
+@pytest.mark.parametrize("name", ["token", "refresh", "request"])
+def test_nothing_comes_after_what_a_login_ends_with(name: str) -> None:
+    journal = Journal.unnamed({})
+    tell(journal, "challenge", "resource")
+    journal.record_auth(name, False, "refused")
+    assert shapes(journal) == [("challenge", "ok"), ("resource", "ok"), (name, "failed")]
 
 
 def test_what_was_not_in_order_is_a_note_where_the_login_went_on() -> None:
