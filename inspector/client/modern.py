@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from inspector import __version__
 from inspector.client.catalog import KINDS, ListName
+from inspector.client.header_fields import VERSION_KEY, HeaderFields
 from inspector.client.legacy import on_progress
 from inspector.client.listening import Listening
 from inspector.client.pending import Call
@@ -19,19 +20,17 @@ from inspector.client.server import Server
 from inspector.errors import HandshakeError, InputRefused, InspectorError, InvalidAnswer, NotOffered
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
-from inspector.protocol.headers import ANNOTATION, HeaderParam, mirrored, request_headers
+from inspector.protocol.headers import ANNOTATION
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, UNSUPPORTED_VERSION
 from inspector.protocol.revisions import MODERN, NEWEST_MODERN, Era, features
 
 if TYPE_CHECKING:
     from inspector.client.session import Session
 
-VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"
-VERSION_FIELD = "MCP-Protocol-Version"
 
 MOST_ROUNDS = 10
 """Rounds of input in a row that nobody had to be asked for, after which a call is given up (C-MRTR-04)."""
@@ -57,7 +56,7 @@ class ModernDriver:
         self.listening = Listening(session)
         self.log_level = session.options.log_level
         self._over_http = session.transport.name == "http"
-        self._mirrored: dict[str, tuple[HeaderParam, ...]] = {}
+        self._fields = HeaderFields(session.refused_tools)
         self._rounds: dict[Call, InputRound] = {}
         self._speak(revision)
 
@@ -69,7 +68,6 @@ class ModernDriver:
             CLIENT_KEY: {"name": "inspector", "title": "Inspector", "version": __version__},
             CAPABILITIES_KEY: self.session.inbox.standing.capabilities(features(revision)),
         }
-        self._fields = ((VERSION_FIELD, revision),)
 
     @property
     def lists_before_calls(self) -> bool:
@@ -137,14 +135,7 @@ class ModernDriver:
 
     def headers(self, method: str, params: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         """The header fields of a request over HTTP (C-HTTP-30, C-HTTP-31, C-HTTP-33)."""
-        if not self._over_http:
-            return ()
-        meta = params.get("_meta")
-        revision = meta.get(VERSION_KEY) if type(meta) is dict else None
-        version = self._fields if revision == self.revision else ((VERSION_FIELD, str(revision or self.revision)),)
-        name = params.get("name")
-        wanted = self._mirrored.get(name, ()) if method == "tools/call" and isinstance(name, str) else ()
-        return version + request_headers(method, params, wanted)
+        return self._fields.of(method, params, self.revision) if self._over_http else ()
 
     def took_page(self, name: ListName, n: int) -> None:
         """New tools: which of their parameters are repeated in the header, and which tools break the rules for that.
@@ -155,17 +146,9 @@ class ModernDriver:
         if name != "tools" or not self._over_http:
             return
         if found.pages == 1:
-            self._mirrored.clear()
-            self.session.refused_tools.clear()
-        if ANNOTATION not in self.session.journal.event(n).text:
-            return
-        for tool in found.items[found.newest :]:
-            wanted, reasons = mirrored(tool)
-            known = tool.get("name")
-            if isinstance(known, str):
-                self._mirrored[known] = wanted
-                if reasons:
-                    self.session.refused_tools[known] = reasons
+            self._fields.forget()
+        if ANNOTATION in self.session.journal.event(n).text:
+            self._fields.learn(found.items[found.newest :])
 
     def give_up(self, call: Call, reason: str) -> None:
         """Close the request's stream (C-HTTP-36), or say `notifications/cancelled` (C-STDIO-07).

@@ -8,7 +8,8 @@ from typing import Any
 from inspector.client.answers import TOPICS, Inbox, Question, Standing
 from inspector.client.catalog import BY_METHOD, Catalog, SurfaceChange
 from inspector.client.changes import Changes
-from inspector.client.modern import VERSION_KEY, discovered
+from inspector.client.header_fields import VERSION_KEY
+from inspector.client.modern import discovered
 from inspector.client.pending import Pending
 from inspector.client.recorded_tasks import MOST, find_maker
 from inspector.client.server import Server

@@ -1,0 +1,164 @@
+"""A connection without a session: messages that somebody else has written go out as they are.
+
+For whoever sends again what another client sent, or stands between one and its server. Everything is recorded as in a
+session. Of what passes, only that is read which the transport must know: the revision that is agreed, and what a
+request repeats in its HTTP header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from inspector.client.connect import transport_for
+from inspector.client.header_fields import VERSION_KEY, HeaderFields
+from inspector.client.options import Options
+from inspector.client.wire import Wire
+from inspector.config.targets import Target
+from inspector.errors import InspectorError
+from inspector.journal.journal import Frame, Journal
+from inspector.protocol.jsonrpc import NotJson, Shape, id_key, parse, shape_of
+from inspector.protocol.revisions import LEGACY, features
+from inspector.transports.base import Outgoing, Sink, Transport
+
+
+class Hearer(Protocol):
+    """Who is told what arrives, when it stands in the journal."""
+
+    def on_received(self, messages: Sequence[bytes], frames: Sequence[Frame]) -> None:
+        """What one read brought: exact bytes without delimiters, and a frame for each of them that is JSON."""
+
+    def on_stderr(self, lines: Sequence[bytes]) -> None:
+        """Lines of the server's stderr."""
+
+    def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
+        """One request will get no answer."""
+
+    def on_lost(self, error: InspectorError) -> None:
+        """The connection is gone."""
+
+
+class BareConnection:
+    """`open` it, `send` bytes, `close` it. The caller owns the journal."""
+
+    def __init__(
+        self,
+        target: Target,
+        journal: Journal,
+        hearer: Hearer,
+        options: Options | None = None,
+        *,
+        connect: Callable[[Target, Sink, Options], Transport] = transport_for,
+    ) -> None:
+        self.journal = journal
+        self.hearer = hearer
+        self.revision = ""
+        """The revision that was agreed, or that the last request of the modern era names."""
+        self._fields = HeaderFields()
+        self._asked: dict[Any, tuple[str, bool]] = {}
+        """By id, the requests whose answers are read: method, and whether it is the first page of a list."""
+        self.transport = connect(target, _BareWire(journal, self), options or Options())
+
+    async def open(self) -> None:
+        """Make the transport ready. Raises a `ConnectionProblem`."""
+        await self.transport.start()
+
+    def send(self, data: bytes) -> int:
+        """Send the exact bytes of one message; returns its number in the journal.
+
+        Where the transport cancels by closing a stream, a cancellation is said so and 0 is returned. Raises a
+        `ConnectionProblem` if the connection is gone.
+        """
+        try:
+            message = parse(data)
+        except NotJson:
+            message = None
+        shape = shape_of(message)
+        outgoing = Outgoing(data, message)
+        if shape is Shape.REQUEST and id_key(message["id"]) is not None:
+            outgoing = self._request(data, message)
+        elif shape is Shape.NOTIFICATION and self._cancels_by_closing(message):
+            return 0
+        self.transport.send(outgoing)
+        return outgoing.n
+
+    def _request(self, data: bytes, message: dict[str, Any]) -> Outgoing:
+        id, method, params = message["id"], message["method"], message.get("params")
+        params = params if type(params) is dict else {}
+        if method in ("initialize", "tools/list"):
+            self._asked[id_key(id)] = method, "cursor" not in params
+        meta = params.get("_meta")
+        headers: tuple[tuple[str, str], ...] = ()
+        if type(meta) is dict and isinstance(meta.get(VERSION_KEY), str):
+            self.revision = meta[VERSION_KEY]
+            if self.transport.name == "http":
+                headers = self._fields.of(method, params, self.revision)
+        return Outgoing(data, message, id, method, headers)
+
+    def _cancels_by_closing(self, message: dict[str, Any]) -> bool:
+        """The modern era over HTTP cancels a request by closing its stream (C-HTTP-36)."""
+        if message["method"] != "notifications/cancelled" or self.transport.name != "http":
+            return False
+        params = message.get("params")
+        id = params.get("requestId") if type(params) is dict else None
+        modern = bool(self.revision) and self.revision not in LEGACY
+        return modern and isinstance(id, (int, str)) and self.transport.close_stream(id)
+
+    def close_stream(self, id: int | str) -> None:
+        """Close the stream of a request: how the modern era cancels over HTTP."""
+        self.transport.close_stream(id)
+
+    async def close(self) -> None:
+        """End the connection and what was started for it, within about a second. Idempotent."""
+        await self.transport.close()
+
+    # What arrives
+
+    def on_frame(self, frame: Frame) -> None:
+        """Take out of an answer what the transport must know."""
+        if not self._asked or frame.shape is not Shape.RESULT:
+            return
+        method, first = self._asked.pop(id_key(frame.message.get("id")), ("", False))
+        result = frame.message["result"]
+        if type(result) is not dict or not method:
+            return
+        if method == "tools/list":
+            if first:
+                self._fields.forget()
+            tools = result.get("tools")
+            self._fields.learn(tools if type(tools) is list else ())
+            return
+        self.revision = str(result.get("protocolVersion") or "")
+        row = features(self.revision)
+        self.transport.agreed(self.revision, version_header=row.version_header, resumable=row.resumable, listen=True)
+
+    def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
+        """Hand on that a request will get no answer."""
+        self.hearer.on_failed(outgoing, error)
+
+    def on_lost(self, error: InspectorError) -> None:
+        """Hand on that the connection is gone."""
+        self.hearer.on_lost(error)
+
+    def on_asking(self, begun: bool) -> None:
+        """No request of ours has a clock that would have to stand still."""
+
+
+class _BareWire(Wire):
+    """Records like any wire, and hands on the bytes too."""
+
+    def __init__(self, journal: Journal, connection: BareConnection) -> None:
+        super().__init__(journal, connection, lambda: None)
+        self._connection = connection
+
+    def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> bool:
+        invalid = self.journal.index.invalid
+        frames = self.journal.record_received(channel, messages, extra, cut=cut)
+        for frame in frames:
+            self._connection.on_frame(frame)
+        self._connection.hearer.on_received(messages, frames)
+        return self.journal.index.invalid == invalid
+
+    def stderr(self, lines: Sequence[bytes]) -> None:
+        super().stderr(lines)
+        self._connection.hearer.on_stderr(lines)

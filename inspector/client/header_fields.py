@@ -1,0 +1,45 @@
+"""What a request of the modern era repeats in its HTTP header, with what the lists of tools have asked for.
+
+Source: specification 2026-07-28, "Streamable HTTP", "Request Metadata" (C-HTTP-30, C-HTTP-31, C-HTTP-33, C-HTTP-34).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from inspector.protocol.headers import HeaderParam, mirrored, request_headers
+
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+VERSION_FIELD = "MCP-Protocol-Version"
+
+
+class HeaderFields:
+    """The header fields of requests over one connection."""
+
+    def __init__(self, refused: dict[str, list[str]] | None = None) -> None:
+        self.refused = {} if refused is None else refused
+        """Tools that must not be called over HTTP, and why (C-HTTP-34)."""
+        self._wanted: dict[str, tuple[HeaderParam, ...]] = {}
+
+    def forget(self) -> None:
+        """The list of tools is read anew."""
+        self._wanted.clear()
+        self.refused.clear()
+
+    def learn(self, tools: Iterable[Any]) -> None:
+        """Take in tools as they were listed, whatever they are."""
+        for tool in tools:
+            name = tool.get("name") if type(tool) is dict else None
+            if isinstance(name, str):
+                self._wanted[name], reasons = mirrored(tool)
+                if reasons:
+                    self.refused[name] = reasons
+
+    def of(self, method: str, params: dict[str, Any], revision: str) -> tuple[tuple[str, str], ...]:
+        """The fields of a request; `revision` where its own metadata names none."""
+        meta = params.get("_meta")
+        named = meta.get(VERSION_KEY) if type(meta) is dict else None
+        name = params.get("name")
+        wanted = self._wanted.get(name, ()) if method == "tools/call" and isinstance(name, str) else ()
+        return ((VERSION_FIELD, str(named or revision)), *request_headers(method, params, wanted))
