@@ -66,6 +66,20 @@ def new_key() -> str:
     return json.dumps(ECKey.generate_key("P-256", private=True).as_dict(private=True))
 
 
+def is_key(key: str) -> bool:
+    """Whether a text is a private key that `proof` can sign with, as `new_key` makes them."""
+    from joserfc.errors import JoseError
+    from joserfc.jwk import ECKey
+
+    try:
+        found = ECKey.import_key(json.loads(key))
+        # Parts that do not belong together are noticed only when they are used.
+        proof(key, "GET", "https://localhost/", 0)
+    except (ValueError, TypeError, KeyError, RecursionError, JoseError):
+        return False
+    return found.curve_name == "P-256"
+
+
 def proof(key: str, method: str, url: str, now: float, *, token: str = "", nonce: str = "") -> str:
     """A DPoP proof for one HTTP request (RFC 9449 section 4.2), each with an id of its own.
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from inspector.auth import assertions
 from inspector.auth.values import Client, Grant
 from inspector.config import files, jsonc, paths
 from inspector.errors import ConfigError, InspectorError
@@ -145,9 +146,11 @@ class Store:
             return None
         secret = secrets.pop("client_secret", "")
         client = entry.get("client")
-        return Grant.from_json(
+        grant = Grant.from_json(
             entry | secrets | {"client": client | {"client_secret": secret} if isinstance(client, dict) else None}
         )
+        # What is damaged is no login: a token without its key is good for nothing.
+        return grant if grant is not None and (not grant.key or assertions.is_key(grant.key)) else None
 
     # Clients
 
@@ -196,16 +199,14 @@ class Store:
             entry["secrets"] = kept
             self._tell(problem)
         with self._changed() as data:
-            rows = data.get(table)
-            others = [row for row in rows if not _matches(row, wanted)] if isinstance(rows, list) else []
-            data[table] = [*others, entry]
+            data[table] = [*_others(data, table, wanted), entry]
 
     def _drop(self, table: str, wanted: dict[str, str]) -> None:
         gone = [entry for entry in self._entries(table) if _matches(entry, wanted)]
         if not gone:
             return
         with self._changed() as data:
-            data[table] = [row for row in data.get(table, []) if not _matches(row, wanted)]
+            data[table] = _others(data, table, wanted)
         for entry in gone:
             if entry.get("secret"):
                 self._vault.delete(_name(table, wanted))
@@ -268,6 +269,12 @@ def _lock(path: Path) -> Iterator[None]:
         yield
     finally:
         path.unlink(missing_ok=True)
+
+
+def _others(data: dict[str, Any], table: str, wanted: dict[str, str]) -> list[Any]:
+    """What stays in a table, whatever is in the file by now."""
+    rows = data.get(table)
+    return [row for row in rows if not _matches(row, wanted)] if isinstance(rows, list) else []
 
 
 def _matches(row: object, wanted: dict[str, str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeVar
@@ -15,6 +16,12 @@ Origin = Literal["given", "document", "registered", "typed"]
 """Where a client id came from: the options, a metadata document's URL, dynamic registration, the person."""
 
 T = TypeVar("T")
+
+_TOKEN = re.compile(r"[!-~]*\Z")
+_NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+"""Characters that nothing has that is sent; a file may hold them all the same."""
+_LATEST = 1e12
+"""Seconds since 1970: no time that is stored is later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,13 @@ class Grant:
             return None
         client = Client.from_json(raw.get("client"))
         grant = None if client is None else _read(cls, dict(raw) | {"client": client}, needed="access_token")
-        return grant if grant is not None and grant.token_type in ("Bearer", "DPoP") else None
+        if (
+            grant is None
+            or grant.token_type not in ("Bearer", "DPoP")
+            or (grant.token_type == "DPoP" and not grant.key)
+        ):
+            return None
+        return grant if _TOKEN.match(grant.access_token) and _TOKEN.match(grant.refresh_token) else None
 
 
 def _read(cls: type[T], raw: object, *, needed: str) -> T | None:
@@ -109,9 +122,14 @@ def _read(cls: type[T], raw: object, *, needed: str) -> T | None:
 
 def _fits(type_name: str, value: object) -> bool:
     if type_name == "float":
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return number and abs(value) < _LATEST  # type: ignore[arg-type]
     if type_name == "Client":
         return isinstance(value, Client)
     if type_name.startswith("tuple"):
-        return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
-    return isinstance(value, str)
+        return isinstance(value, tuple) and all(_is_text(item) for item in value)
+    return _is_text(value)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and not _NO_TEXT.search(value)

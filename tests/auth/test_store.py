@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from inspector.auth import assertions
 from inspector.auth.store import Store, VaultProblem
 from inspector.auth.values import Client, Grant
 from inspector.errors import InspectorError
@@ -18,9 +19,9 @@ CLIENT = Client("client-1", "client-secret", "client_secret_basic", "registered"
 GRANT = Grant(
     server="https://mcp.example/mcp", issuer="https://as.example", resource="https://mcp.example/mcp",
     access_token="access-secret", refresh_token="refresh-secret", expires_at=2e9, scope=("a", "b"), client=CLIENT,
-    key='{"d":"key-secret"}',
+    key=assertions.new_key(),
 )  # fmt: skip
-SECRETS = ("access-secret", "refresh-secret", "client-secret", "key-secret")
+SECRETS = ("access-secret", "refresh-secret", "client-secret", json.loads(GRANT.key)["d"])
 
 
 class Memory:
