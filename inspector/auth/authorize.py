@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from inspector.auth import assertions, discovery, grants, scopes, tokens, urls
-from inspector.auth.actions import FetchFailed, Flow, Keep, Refusal, Secret, Stored, told
+from inspector.auth.actions import FetchFailed, Flow, Keep, KeepClient, Refusal, Secret, Stored, told
 from inspector.auth.challenge import Challenge, chosen, parse
 from inspector.auth.discovery import Found
 from inspector.auth.options import AuthOptions
@@ -29,6 +29,9 @@ SETTLED = 60.0
 
 EARLY = 30.0
 """Seconds before its end at which a token is renewed; for a short one, a tenth of its time."""
+
+_UNKNOWN_CLIENT = ("invalid_client", "unauthorized_client")
+"""What token endpoints say of a client that they do not know; the second is what the Python SDK said for years."""
 
 
 @dataclass(slots=True)
@@ -202,8 +205,14 @@ class Authorization:
             self.grant = old = None
         if (yield from self._renewed_or_kept(refusal, challenge, found, token, effort)):
             return
+        scope: tuple[str, ...] | None
         if refusal.status == 403 and challenge is not None:
-            scope = yield from scopes.more(challenge, self.grant, found.server)
+            scope = yield from scopes.more(
+                self.options.scope, challenge, found.resource.scopes, self.grant, found.server
+            )
+            if not challenge.scope and self.grant is not None and {*scope} <= {*self.grant.asked, *self.grant.scope}:
+                # Nobody has to log in for the same once more.
+                raise (yield from self._enough(refusal, challenge, effort.count))
         else:
             scope = yield from self._first_scope(found, challenge)
             if old is not None and scope is not None:
@@ -252,6 +261,9 @@ class Authorization:
             yield from told(
                 "refresh", "The refresh token is forgotten: it all begins anew", ok=False, rule="C-AUTH-32", error=code
             )
+            if code in _UNKNOWN_CLIENT and grant.client.origin == "registered":
+                # A server that keeps its clients in memory forgets them when it starts anew.
+                yield KeepClient(grant.issuer, None)
             # What is good of it is the access token, until it ends.
             self.grant = replace(grant, refresh_token="")
             yield Keep(grant.issuer, grant.resource, None)
@@ -312,11 +324,14 @@ class Authorization:
         """Why it is given up (C-AUTH-34)."""
         what = f" to {safe(refusal.method, 60)}" if refusal.method else ""
         why = safe((challenge.parameters if challenge else {}).get("error_description", ""), 200)
-        if refusal.status == 403:
-            wanted = safe(" ".join((challenge.scope if challenge else None) or ()), 200)
+        wanted = safe(" ".join((challenge.scope if challenge else None) or ()), 200)
+        if refusal.status == 403 and wanted:
             times = "once" if count == 1 else f"{count} times"
             message = f"The server refused access{what}: authorized {times}, it still wants the scopes “{wanted}”"
             fix = "The server should take a token that has the scopes that it asks for."
+        elif refusal.status == 403:
+            message = f"The server refused access{what}: it wants more scopes, and its challenge does not name them"
+            fix = "Name all that are needed with --scope. The challenge should have “scope” in it (RFC 6750 section 3)."
         else:
             message = "The server refuses the token that its own authorization server has just issued for it"
             fix = f"The token is for “{self.grant.resource if self.grant else ''}”: is that what the server checks?"

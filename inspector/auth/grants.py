@@ -99,7 +99,7 @@ class _Job:
         client = yield from registration.given(self._server, self._options)
         before = None if client else (yield from registration.stored(self._server, self._means.now()))
         redirect_uri = yield from self._redirect_uri(before)
-        fits = before is not None and before.redirect_uri in ("", redirect_uri)
+        fits = before is not None and before.redirect_uri in ("", redirect_uri) and before.may_ask(self._scope)
         if client is None and before is not None and fits:
             client = before
             yield from told(

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from typing import Any
 
-from inspector.auth import documents, urls
+from inspector.auth import documents, tokens, urls
 from inspector.auth.actions import AskClient, Fetch, Flow, KeepClient, Secret, StoredClient, fetch, told
 from inspector.auth.documents import Document
 from inspector.auth.metadata import Server
@@ -107,7 +108,7 @@ def register(server: Server, redirect_uri: str, scope: tuple[str, ...] | None) -
         for secret in ("client_secret", "registration_access_token"):
             if document.text(secret):
                 yield Secret(document.text(secret))
-        client = _client(document, asked, server.methods, redirect_uri)
+        client = replace(_client(document, asked, server.methods, redirect_uri), scope=_scope(values, scope))
     except AuthorizationNeeded as error:
         yield from told(
             "registration", error.message, ok=False, rule="C-AUTH-16", url=url, status=answer.status,
@@ -150,8 +151,7 @@ def _preferred(offered: tuple[str, ...] | None) -> Method:
     """The method to ask for: none, as for any program that cannot keep a secret, else what is offered (C-AUTH-19)."""
     if offered is None or "none" in offered:
         return "none"
-    ways: tuple[Method, ...] = ("client_secret_basic", "client_secret_post")
-    return next((way for way in ways if way in offered), "none")
+    return tokens.secret_method(offered, "none")
 
 
 def _client(document: Document, asked: Method, offered: tuple[str, ...] | None, redirect_uri: str) -> Client:
@@ -173,6 +173,15 @@ def _client(document: Document, asked: Method, offered: tuple[str, ...] | None, 
         raise document.refused("client_secret", f"is missing, though the method is {method}")
     ends = document.seconds("client_secret_expires_at") or 0
     return Client(client_id, secret, method, "registered", redirect_uri, ends)
+
+
+def _scope(values: dict[str, Any], asked: tuple[str, ...] | None) -> tuple[str, ...]:
+    """What a client is registered for: what was asked for, and what the server made of it (RFC 7591 section 2)."""
+    said = values.get("scope")
+    words = (
+        [word for word in said.split()[: documents.MOST] if documents.is_scope(word)] if isinstance(said, str) else []
+    )
+    return tuple(dict.fromkeys((*(asked or ()), *words)))
 
 
 def _refused(server: Server, status: int, values: dict[str, object] | None, redirect_uri: str) -> AuthorizationNeeded:

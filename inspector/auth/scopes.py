@@ -51,16 +51,23 @@ def first(
     return scope
 
 
-def more(challenge: Challenge, grant: Grant | None, server: Server) -> Flow[tuple[str, ...] | None]:
-    """The scopes of a step-up: what was asked for and granted before, and what is wanted now (C-AUTH-33)."""
-    wanted = challenge.scope or ()
+def more(
+    said: str, challenge: Challenge, supported: tuple[str, ...] | None, grant: Grant | None, server: Server
+) -> Flow[tuple[str, ...]]:
+    """The scopes of a step-up: what was asked for and granted before, and what is wanted now (C-AUTH-33).
+
+    A challenge that names none leaves what the person says, else what the protected resource metadata lists.
+    """
+    named = challenge.scope or tuple(word for word in said.split() if is_scope(word)) or supported or ()
+    wanted = _offline(named, server, False)
     before = dict.fromkeys((*grant.asked, *grant.scope)) if grant else {}
-    scope = tuple(before | dict.fromkeys(_offline(wanted, server, False)))
+    scope = tuple(before | dict.fromkeys(wanted))
+    text = f"{safe(' '.join(wanted) or 'no scope is named', 300)}, in addition to what was granted"
     yield from told(
-        "stepup", f"{safe(' '.join(wanted) or 'no scope is named', 300)}, in addition to what was granted",
-        rule="C-AUTH-33", wanted=list(wanted), before=list(before), scope=list(scope),
+        "stepup", text, rule="C-AUTH-33", wanted=list(wanted), before=list(before), scope=list(scope),
+        source="challenge" if challenge.scope else "options" if said else "metadata",
     )  # fmt: skip
-    return scope or None
+    return scope
 
 
 def _offline(scope: tuple[str, ...], server: Server, person: bool) -> tuple[str, ...]:

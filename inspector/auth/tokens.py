@@ -73,8 +73,16 @@ def method_for(server: Server, client: Client) -> Method:
     offered = server.methods
     if not client.client_secret or (offered is not None and not {*offered} - {"none"}):
         return "none"
+    return secret_method(offered or (), "client_secret_basic")
+
+
+def secret_method(offered: Sequence[str], otherwise: Method) -> Method:
+    """How a secret is sent: the first way that the server lists (C-AUTH-19), which is the one that it was tried with.
+
+    Servers on the Python SDK list two and know the second by half: without a client id in the form, it is refused.
+    """
     ways: tuple[Method, ...] = ("client_secret_basic", "client_secret_post")
-    return next((way for way in ways if offered is None or way in offered), "client_secret_basic")
+    return next((way for name in offered for way in ways if way == name), otherwise)
 
 
 def ask(

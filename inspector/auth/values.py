@@ -37,6 +37,12 @@ class Client:
     """The one it was registered with; empty for any."""
     expires_at: float = 0
     """When its secret ends, in seconds since 1970; 0 for never."""
+    scope: tuple[str, ...] = ()
+    """What it was registered for: it may ask for nothing else (RFC 7591 section 2). Empty: nothing was said of it."""
+
+    def may_ask(self, scope: tuple[str, ...] | None) -> bool:
+        """Whether it was registered for these scopes."""
+        return not self.scope or not scope or {*scope} <= {*self.scope}
 
     def as_json(self) -> dict[str, Any]:
         """For the store: with the secret."""

@@ -184,6 +184,49 @@ def test_what_a_step_up_brought_is_asked_for_again_when_the_token_ends() -> None
     assert world.visits[-1]["scope"] == "mcp:basic mcp:write"
 
 
+def test_a_step_up_that_names_no_scope_asks_for_what_the_metadata_lists() -> None:
+    """C-AUTH-33, C-AUTH-24: as servers on the Python SDK have it."""
+    world = World({PRM_PLACE: prm(scopes_supported=["a", "b"]), TOKEN: one_after_another("one", "two", scope="a")})
+    state = authorization()
+    state.grant = grant(scope=("a",), asked=("a",))
+    assert answered(world, state, insufficient(""))
+    assert [asked["scope"] for asked in world.visits] == ["a b"]
+    error = refused(world, state, insufficient(""))
+    assert "does not name them" in error.message
+    assert "--scope" in error.hint
+    assert len(world.visits) == 1
+
+
+def test_a_step_up_that_names_no_scope_asks_for_what_the_person_names() -> None:
+    world = World({PRM_PLACE: prm(scopes_supported=["a"])})
+    state = authorization(scope="a b")
+    state.grant = grant(scope=("a", "c"), asked=("a",))
+    assert answered(world, state, insufficient(""))
+    assert [asked["scope"] for asked in world.visits] == ["a c b"]
+
+
+def test_nobody_is_sent_to_the_browser_for_the_same_scopes_once_more() -> None:
+    """C-AUTH-34: the server wants more, and nothing says what."""
+    world, state = World({PRM_PLACE: prm(scopes_supported=["a"])}), authorization()
+    state.grant = grant(scope=("a",))
+    said = 'Bearer error="insufficient_scope", error_description="Required scope: b"'
+    error = refused(world, state, Refused(403, (said,), method="tools/call"))
+    assert error.message.endswith("its challenge does not name them: Required scope: b")
+    assert not world.visits
+
+
+@pytest.mark.parametrize(("registered", "asked_again"), [(("mcp:basic",), True), (("mcp:basic", "mcp:write"), False)])
+def test_a_client_asks_for_no_more_than_it_was_registered_for(registered: tuple[str, ...], asked_again: bool) -> None:
+    """RFC 7591 section 2: for more there is another client."""
+    client = Client("registered-0", "", "none", "registered", REDIRECT, scope=registered)
+    world, state = World(clients={ISSUER: client}), authorization()
+    state.grant = grant(scope=("mcp:basic",))
+    assert answered(world, state, insufficient())
+    assert (world.visits[0]["client_id"] == "registered-1") is asked_again
+    assert world.visits[0]["scope"] == "mcp:basic mcp:write"
+    assert world.clients[ISSUER].may_ask(("mcp:write",))
+
+
 @pytest.mark.parametrize("challenges", [(), ("Bearer",), ('Bearer error="invalid_token"',), ("Basic realm=x",)])
 def test_a_403_of_another_kind_is_not_ours(challenges: tuple[str, ...]) -> None:
     world, state = World(), authorization()
@@ -341,6 +384,21 @@ def test_a_refresh_token_that_is_good_for_nothing_starts_over(answer: Any) -> No
     assert len(world.visits) == 1
     assert state.fields("POST", SERVER) == [("Authorization", "Bearer fresh")]
     assert world.store[ISSUER, SERVER].refresh_token == ""
+
+
+@pytest.mark.parametrize("error", ["invalid_client", "unauthorized_client"])
+def test_a_server_that_has_started_anew_is_registered_with_anew(error: str) -> None:
+    """One that keeps its clients in memory does not know us any more; the browser would show that to the person alone."""
+    world = World(
+        {TOKEN: [(401, {"error": error}), token(access_token="fresh")]},
+        store={(ISSUER, SERVER): grant(refresh_token="of-before")},
+        clients={ISSUER: grant().client},
+    )
+    state = authorization()
+    world.run(state.ready())
+    assert answered(world, state)
+    assert world.visits[0]["client_id"] == "registered-1"
+    assert world.clients[ISSUER].client_id == "registered-1"
 
 
 def test_a_refresh_token_outlives_a_server_that_is_out_of_order() -> None:

@@ -76,13 +76,34 @@ def test_a_registered_client_is_stored_by_its_issuer() -> None:
 
 
 @pytest.mark.parametrize(
+    ("asked", "answer", "kept"),
+    [
+        ("a b", {}, ("a", "b")),
+        ("a b", {"scope": "a"}, ("a", "b")),
+        ("", {"scope": "default also"}, ("default", "also")),
+        ("a", {"scope": ["x"]}, ("a",)),
+        ("a", {"scope": 'x" y'}, ("a", "y")),
+        ("", {}, ()),
+    ],
+)
+def test_what_a_client_is_registered_for_is_kept(asked: str, answer: dict[str, Any], kept: tuple[str, ...]) -> None:
+    """RFC 7591 section 2."""
+    world = World({REGISTER: (201, {"client_id": "c"} | answer)})
+    run(world, scope=asked)
+    client = world.clients[ISSUER]
+    assert client.scope == kept
+    assert Client.from_json(json.loads(json.dumps(client.as_json()))) == client
+
+
+@pytest.mark.parametrize(
     ("offered", "answer", "method"),
     [
         (["none"], {}, "none"),
         (["none"], {"client_secret": "unasked-secret"}, "none"),
         (["client_secret_basic"], {"client_secret": "s3cret-value"}, "client_secret_basic"),
         (["client_secret_post"], {"client_secret": "s3cret-value"}, "client_secret_post"),
-        (["client_secret_post", "client_secret_basic"], {"client_secret": "s3cret-value"}, "client_secret_basic"),
+        (["client_secret_post", "client_secret_basic"], {"client_secret": "s3cret-value"}, "client_secret_post"),
+        (["client_secret_basic", "client_secret_post"], {"client_secret": "s3cret-value"}, "client_secret_basic"),
         (..., {"client_secret": "s3cret-value"}, "client_secret_basic"),
         (..., {}, "none"),
         (..., {"client_secret": "s3cret-value", "token_endpoint_auth_method": "client_secret_post"}, "client_secret_post"),

@@ -117,6 +117,7 @@ def test_a_clock_that_is_wrong_is_named(date: str, says: str) -> None:
     [
         (..., True),
         (["client_secret_basic", "client_secret_post"], True),
+        (["client_secret_post", "client_secret_basic"], False),
         (["client_secret_post"], False),
         (["private_key_jwt", "client_secret_post"], False),
         (["tls_client_auth"], True),
