@@ -19,6 +19,7 @@ from inspector.auth.actions import (
     told,
 )
 from inspector.auth.discovery import Found
+from inspector.auth.documents import Unusable
 from inspector.auth.metadata import Server
 from inspector.auth.options import AuthOptions, GrantKind
 from inspector.auth.tokens import Means, TokenRefused
@@ -165,7 +166,9 @@ class _Job:
         """The client credentials grant, with a secret or a signed assertion (C-AUTH-40)."""
         client = yield from self._given_client("client-credentials")
         if not client.client_secret and client.method != "private_key_jwt":
-            yield from self._missing("token", "the client's secret or key", "C-AUTH-40", ours=True)
+            yield from self._missing(
+                "token", "the client's secret or key", "C-AUTH-40", "--client-secret-env or --client-key"
+            )
         return (
             yield from self._token(client, self._scoped({"grant_type": "client_credentials"}), "client-credentials")
         )
@@ -178,8 +181,10 @@ class _Job:
         options = self._options
         client = yield from self._given_client("enterprise")
         if not options.idp_id_token:
-            yield from self._missing("exchange", "the id token of the identity provider", "C-AUTH-41", ours=True)
+            yield from self._missing("exchange", "the id token of the identity provider", "C-AUTH-41", "--id-token-env")
         yield Secret(options.idp_id_token)
+        if not (options.idp_issuer or options.idp_token_endpoint):
+            yield from self._missing("exchange", "identity provider", "C-AUTH-41", "--idp")
         provider = yield from self._provider()
         who = Client(options.idp_client_id, options.idp_client_secret, "" if options.idp_client_secret else "none")
         if who.client_secret:
@@ -192,12 +197,18 @@ class _Job:
             "subject_token": options.idp_id_token,
             "subject_token_type": ID_TOKEN,
         })  # fmt: skip
-        document = yield from tokens.ask(provider, who, asked, self._means, what="the identity assertion")
-        given = document.text("issued_token_type")
-        if given and given != ID_JAG:
-            raise document.refused("issued_token_type", f"is “{safe(given, 80)}”, not {ID_JAG}")
-        assertion = document.needed("access_token", longest=tokens.LONGEST_TOKEN)
-        yield Secret(assertion)
+        try:
+            document = yield from tokens.ask(provider, who, asked, self._means, what="the identity assertion")
+            assertion = document.needed("access_token", longest=tokens.LONGEST_TOKEN)
+            yield Secret(assertion)
+            given = document.text("issued_token_type")
+            if given and given != ID_JAG:
+                raise document.refused("issued_token_type", f"is “{safe(given, 80)}”, not {ID_JAG}")
+        except (TokenRefused, Unusable) as error:
+            yield from told(
+                "exchange", error.message, ok=False, rule="C-AUTH-41", url=provider.token_endpoint, fix=error.hint
+            )
+            raise
         yield from told(
             "exchange", "The identity provider gave an assertion for this server", rule="C-AUTH-41",
             audience=self._server.issuer, resource=self._resource, url=provider.token_endpoint,
@@ -208,7 +219,7 @@ class _Job:
     def workload(self) -> Flow[Grant]:
         """Workload identity: the JWT that a platform issued for this workload is the grant (C-AUTH-43)."""
         if not self._options.assertion:
-            yield from self._missing("token", "the workload's assertion", "C-AUTH-43", ours=True)
+            yield from self._missing("token", "the workload's assertion", "C-AUTH-43", "--assertion-env")
         client = (yield from registration.given(self._server, self._options)) or Client("", "", "none")
         yield Secret(self._options.assertion)
         form = self._scoped({"grant_type": JWT_BEARER, "assertion": self._options.assertion})
@@ -273,16 +284,17 @@ class _Job:
         except ValueError as error:
             raise AuthorizationNeeded(
                 f"The token endpoint of the identity provider cannot be “{safe(endpoint, 200)}”: {error}.",
-                hint="Give the identity provider's issuer, or the URL of its token endpoint.",
+                hint="Give the identity provider's issuer with --idp, or the URL of that with --idp-token-endpoint.",
             ) from None
         return Server(options.idp_issuer or urls.origin(endpoint), endpoint, named=True)
 
     def _scoped(self, form: dict[str, str]) -> dict[str, str]:
         return form | ({"scope": " ".join(self._scope)} if self._scope else {})
 
-    def _missing(self, step: str, what: str, rule: str, *, ours: bool = False) -> Flow[None]:
-        where = "The options have" if ours else f"The authorization server {safe(self._server.issuer, 200)} names"
-        yield from told(step, f"{where} no {what.removeprefix('the ')}", ok=False, rule=rule)
-        raise AuthorizationNeeded(
-            f"{where} no {what.removeprefix('the ')}, which this grant needs.", hint="See --grant for the others."
-        )
+    def _missing(self, step: str, what: str, rule: str, flags: str = "") -> Flow[None]:
+        """Something is not there that this grant needs: on the side of the server, or one that `flags` give."""
+        where = "The options have" if flags else f"The authorization server {safe(self._server.issuer, 200)} names"
+        hint = f"Give it with {flags}." if flags else "See --grant for the others."
+        said = f"{where} no {what.removeprefix('the ')}"
+        yield from told(step, said, ok=False, rule=rule, fix=hint if flags else "")
+        raise AuthorizationNeeded(f"{said}, which this grant needs.", hint=hint)

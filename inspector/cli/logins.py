@@ -19,15 +19,24 @@ if TYPE_CHECKING:
 
 NAME = 200
 
-_SET = {
+OF_FLAGS = {
     "bearer-env": "bearer",
     "client-id": "client_id",
     "client-secret-env": "client_secret",
     "client-key": "client_key",
+    "client-key-id": "client_key_id",
+    "client-issuer": "client_issuer",
     "client-metadata": "client_metadata_url",
+    "redirect-uri": "redirect_uri",
     "scope": "scope",
     "auth-server": "auth_server",
     "grant": "grant",
+    "idp": "idp_issuer",
+    "idp-token-endpoint": "idp_token_endpoint",
+    "idp-client-id": "idp_client_id",
+    "idp-client-secret-env": "idp_client_secret",
+    "id-token-env": "idp_id_token",
+    "assertion-env": "assertion",
 }
 """Each option with a value, and what it sets."""
 
@@ -36,7 +45,7 @@ def said_of(said: Invocation) -> AuthOptions:
     """What the options say."""
     from inspector.auth.options import AuthOptions
 
-    given: dict[str, Any] = {name: said.option(flag) for flag, name in _SET.items() if said.option(flag)}
+    given: dict[str, Any] = {name: said.option(flag) for flag, name in OF_FLAGS.items() if said.option(flag)}
     opens, shows = said.option("open-browser"), said.option("no-browser")
     if opens and shows:
         raise UsageError("--open-browser and --no-browser exclude each other.", hint="Leave one of them out.")

@@ -146,6 +146,7 @@ def root(word: str) -> str:
 def secret(word: str) -> str:
     """What an environment variable holds, or the file after `@`: a secret, which must not be a word of a command."""
     import os
+    import re
 
     if word.startswith("@"):
         from inspector.config.files import read_text
@@ -154,7 +155,9 @@ def secret(word: str) -> str:
         where = f"The file {word[1:][:200]}"
     else:
         value = os.environ.get(word, "")
-        where = f"The environment variable {word[:80]}"
+        # Who gives the secret itself by mistake has it in the history of the shell, and not on the screen, too.
+        named = re.fullmatch(r"[A-Z_][A-Z0-9_]{0,39}", word)
+        where = f"The environment variable {word}" if named else "The environment variable that was named"
     if not value.strip():
         raise UsageError(
             f"{where} has no secret in it.", hint="Name a variable that is set, or a file as @FILE. Never the secret."
@@ -198,7 +201,10 @@ LOGIN = (
         completes="file",
     ),
     Option("--client-key", "The client's private key (PEM), to sign with.", "FILE", read=key, completes="file"),
+    Option("--client-key-id", "What the authorization server calls that key, if it has several.", "ID"),
+    Option("--client-issuer", "The authorization server that the client is registered with, by its issuer.", "URL"),
     Option("--client-metadata", "Where a client id metadata document of yours is.", "URL"),
+    Option("--redirect-uri", "Where the browser comes back to, if that is registered.", "URI"),
     Option("--scope", "The scopes to ask for, instead of those that the server names.", "'SCOPE …'"),
     Option("--auth-server", "The authorization server to use, by its issuer.", "URL"),
     Option(
@@ -206,6 +212,21 @@ LOGIN = (
         "How to come by a token: auto (what the other options are meant for), code, client-credentials, enterprise, "
         "workload or device.",
         "GRANT", choices=("auto", "code", "client-credentials", "enterprise", "workload", "device"),
+    ),
+    Option("--idp", "The identity provider of your company, by its issuer.", "URL"),
+    Option("--idp-token-endpoint", "Its token endpoint, instead of the one in its metadata.", "URL"),
+    Option("--idp-client-id", "The client that is registered with the identity provider.", "ID"),
+    Option(
+        "--idp-client-secret-env", "The variable or file that holds that client's secret.", "NAME|@FILE", read=secret,
+        completes="file",
+    ),
+    Option(
+        "--id-token-env", "The variable or file that holds the id token that the identity provider gave you.",
+        "NAME|@FILE", read=secret, completes="file",
+    ),
+    Option(
+        "--assertion-env", "The variable or file that holds the JWT that a platform gave this workload.", "NAME|@FILE",
+        read=secret, completes="file",
     ),
     Option("--open-browser", "Open the browser to log in, without asking first."),
     Option("--no-browser", "Open none: print the address, and take the one that a browser came back to."),

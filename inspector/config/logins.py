@@ -18,6 +18,7 @@ KEYS = {
     "clientId": "client_id",
     "clientSecret": "client_secret",
     "clientKey": "client_key",
+    "clientKeyId": "client_key_id",
     "clientMetadata": "client_metadata_url",
     "clientIssuer": "client_issuer",
     "redirectUri": "redirect_uri",

@@ -205,7 +205,25 @@ def test_the_identity_provider_is_found_by_its_metadata() -> None:
 def test_an_exchange_that_fails_ends_there(answer: Any, options: dict[str, str], says: str) -> None:
     """C-AUTH-41: nothing else is tried."""
     world = World({PROVIDER: answer})
-    assert says in refused(world, **company(**options)).message
+    error = refused(world, **company(**options))
+    assert says in error.message
+    assert TOKEN not in world.fetched
+    if PROVIDER in world.fetched:
+        assert (world.failed.step, world.failed.text) == ("exchange", error.message)
+
+
+@pytest.mark.parametrize(
+    ("options", "flag"),
+    [
+        ({"grant": "enterprise", "client_id": "me"}, "--id-token-env"),
+        ({"idp_id_token": "a.b.c", "client_id": "me"}, "--idp"),
+        ({"grant": "workload"}, "--assertion-env"),
+        ({"grant": "client-credentials", "client_id": "me"}, "--client-secret-env or --client-key"),
+    ],
+)
+def test_what_a_grant_needs_and_nobody_gave_is_named_with_its_option(options: dict[str, str], flag: str) -> None:
+    world = World()
+    assert refused(world, **options).hint == world.failed.fix == f"Give it with {flag}."
     assert TOKEN not in world.fetched
 
 

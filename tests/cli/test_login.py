@@ -15,6 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from inspector.auth.options import AuthOptions
+from inspector.cli.logins import OF_FLAGS, said_of
+from inspector.cli.options import LOGIN
+from inspector.cli.words import scan
+from inspector.config.logins import KEYS
 from tests.auth.site import browser, environment, protected_server
 
 
@@ -92,6 +97,12 @@ def test_a_program_authorizes_with_its_secret(server: str, tmp_path: Path) -> No
         (("login", "--", "true"), "needs a server at a URL"),
         (("tools", "--open-browser", "--no-browser", "http://127.0.0.1:1/"), "exclude each other"),
         (("tools", "--client-key", "/nowhere", "http://127.0.0.1:1/"), "no such file"),
+        (("tools", "--id-token-env", "eyJhbGciOi", "http://127.0.0.1:1/"), "has no secret in it"),
+        (("tools", "--assertion-env", "NOT_SET", "--", "true"), "NOT_SET has no secret in it"),
+        (
+            ("tools", "--idp", "https://idp.example", "--", "true"),
+            "means nothing to a server that is started as a command",
+        ),
         (("tools", "--grant", "magic", "http://127.0.0.1:1/"), "cannot be"),
         (("login", "--bearer-env", "HOME", "http://127.0.0.1:1/"), "nothing to log in for"),
     ],
@@ -99,6 +110,44 @@ def test_a_program_authorizes_with_its_secret(server: str, tmp_path: Path) -> No
 def test_what_makes_no_sense_is_refused(tmp_path: Path, words: tuple[str, ...], says: str) -> None:
     ran = run(tmp_path, *words)
     assert (ran.returncode, says in ran.stderr) == (2, True), ran.stderr
+    assert "eyJ" not in ran.stderr, "it may be the secret itself"
+
+
+def test_whatever_a_config_file_says_of_a_login_the_command_line_can_say() -> None:
+    values = {option.name for option in LOGIN if option.metavar}
+    assert values == set(OF_FLAGS)
+    assert set(OF_FLAGS.values()) | {"open_browser"} == set(KEYS.values())
+
+
+def test_secrets_are_named_by_variable_or_file_and_everything_reaches_the_login(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "token").write_text("the-id-token\n")
+    monkeypatch.setenv("ASSERTION", "the-assertion")
+    words = [
+        "--idp",
+        "https://idp.example",
+        "--idp-token-endpoint",
+        "https://idp.example/token",
+        "--idp-client-id",
+        "me",
+    ]
+    words += ["--id-token-env", f"@{tmp_path / 'token'}", "--assertion-env", "ASSERTION", "--client-key-id", "k1"]
+    words += [
+        "--idp-client-secret-env",
+        "ASSERTION",
+        "--redirect-uri",
+        "http://localhost:1/",
+        "--client-issuer",
+        "https://a.example",
+    ]
+    said = said_of(scan(["tools", *words, "http://127.0.0.1:1/"]))
+    assert said == AuthOptions(
+        idp_issuer="https://idp.example", idp_token_endpoint="https://idp.example/token", idp_client_id="me",
+        idp_id_token="the-id-token", assertion="the-assertion", client_key_id="k1", idp_client_secret="the-assertion",
+        redirect_uri="http://localhost:1/", client_issuer="https://a.example",
+    )  # fmt: skip
+    assert "the-" not in repr(said)
 
 
 class Terminal:
