@@ -1,3 +1,99 @@
-"""Inspector: the terminal tool for Model Context Protocol servers."""
+"""Inspector: the terminal tool for Model Context Protocol servers; and a library, which begins at `inspector.open`.
 
-__version__ = "0.1.0"
+What `__all__` names is the public interface (docs/library.md). Each name is loaded when it is first used, so that
+`import inspector` costs nothing.
+"""
+
+from __future__ import annotations
+
+from inspector.version import __version__
+
+TYPE_CHECKING = False  # As typing has it, which would have to be loaded.
+if TYPE_CHECKING:
+    from inspector.auth.options import AuthOptions
+    from inspector.client.pending import Progress
+    from inspector.client.server import Server
+    from inspector.client.tasks import Task
+    from inspector.errors import (
+        AuthorizationNeeded,
+        ConfigError,
+        ConnectionProblem,
+        HandshakeError,
+        InputRefused,
+        InspectorError,
+        InvalidAnswer,
+        NotOffered,
+        RecordingError,
+        RequestCancelled,
+        RequestTimeout,
+        ServerError,
+        ServerExited,
+        SessionLost,
+        SpawnError,
+        TargetError,
+        ToolFailed,
+        UsageError,
+    )
+    from inspector.journal.findings import Finding
+    from inspector.journal.format import Event
+    from inspector.library.opening import open
+    from inspector.library.recordings import Exchange, Recording, recording
+    from inspector.library.results import (
+        Elicitation,
+        Message,
+        Notification,
+        PromptResult,
+        ResourceContents,
+        ResourceResult,
+        SamplingRequest,
+        ToolResult,
+    )
+    from inspector.library.session import Session
+    from inspector.protocol.views import ContentBlock, Prompt, Resource, ResourceTemplate, Tool
+
+__all__ = [
+    "AuthOptions", "AuthorizationNeeded", "ConfigError", "ConnectionProblem", "ContentBlock", "Elicitation", "Event",
+    "Exchange", "Finding", "HandshakeError", "InputRefused", "InspectorError", "InvalidAnswer", "Message", "NotOffered",
+    "Notification", "Progress", "Prompt", "PromptResult", "Recording", "RecordingError", "RequestCancelled",
+    "RequestTimeout", "Resource", "ResourceContents", "ResourceResult", "ResourceTemplate", "SamplingRequest", "Server",
+    "ServerError", "ServerExited", "Session", "SessionLost", "SpawnError", "TargetError", "Task", "Tool", "ToolFailed",
+    "ToolResult", "UsageError", "__version__", "open", "recording",
+]  # fmt: skip
+
+_HOMES = {
+    "auth.options": ("AuthOptions",),
+    "client.pending": ("Progress",),
+    "client.server": ("Server",),
+    "client.tasks": ("Task",),
+    "errors": (
+        "AuthorizationNeeded", "ConfigError", "ConnectionProblem", "HandshakeError", "InputRefused", "InspectorError",
+        "InvalidAnswer", "NotOffered", "RecordingError", "RequestCancelled", "RequestTimeout", "ServerError",
+        "ServerExited", "SessionLost", "SpawnError", "TargetError", "ToolFailed", "UsageError",
+    ),
+    "journal.findings": ("Finding",),
+    "journal.format": ("Event",),
+    "library.opening": ("open",),
+    "library.recordings": ("Exchange", "Recording", "recording"),
+    "library.results": (
+        "Elicitation", "Message", "Notification", "PromptResult", "ResourceContents", "ResourceResult",
+        "SamplingRequest", "ToolResult",
+    ),
+    "library.session": ("Session",),
+    "protocol.views": ("ContentBlock", "Prompt", "Resource", "ResourceTemplate", "Tool"),
+}  # fmt: skip
+"""Where each public name is at home."""
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        home = next((home for home, names in _HOMES.items() if name in names), None)
+        if home is None:
+            raise AttributeError(f"module 'inspector' has no attribute {name!r}")
+        from importlib import import_module
+
+        found = globals()[name] = getattr(import_module(f"inspector.{home}"), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -193,3 +193,15 @@ class NotOffered(InspectorError):
 
     code = "not-offered"
     exit_code = 1
+
+
+class ToolFailed(InspectorError):
+    """A tool says that it failed (`isError`). `result` is what it gave, as it came."""
+
+    code = "tool"
+    exit_code = 1
+
+    def __init__(self, said: str, result: Any = None, *, tool: str = "") -> None:
+        what = f"The tool {tool[:80]}" if tool else "The tool"
+        super().__init__(f"{what} says that it failed: {said[:2000] or 'it does not say why'}")
+        self.result = result

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 from urllib.parse import urljoin
 
-from inspector import __version__
 from inspector.auth import urls
 from inspector.auth.actions import Fetch, Fetched, FetchFailed
 from inspector.auth.documents import LARGEST
 from inspector.errors import InspectorError
 from inspector.text import safe
+from inspector.version import __version__
 
 FETCH_SECONDS = 20.0
 """For one request and its whole answer."""

@@ -42,8 +42,8 @@ def run(words: Sequence[str]) -> int:
         said = scan(words)
         as_json = said.json
         if "version" in said.values:
-            from inspector import __version__
             from inspector.cli.output import Output
+            from inspector.version import __version__
 
             Output().line(f"inspector {__version__}")
             return 0

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from inspector import __version__
 from inspector.client.answers import TOPICS
 from inspector.client.catalog import KINDS, ListName
 from inspector.client.pending import Call, Progress, server_error
@@ -20,6 +19,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import UNSUPPORTED_VERSION
 from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_LEGACY, Era, features
 from inspector.protocol.sampling import refusal
+from inspector.version import __version__
 
 if TYPE_CHECKING:
     from inspector.client.session import Session

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
-from inspector import __version__
 from inspector.client.catalog import KINDS, ListName
 from inspector.client.header_fields import VERSION_KEY, HeaderFields
 from inspector.client.legacy import on_progress
@@ -23,6 +22,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.headers import ANNOTATION
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, UNSUPPORTED_VERSION
 from inspector.protocol.revisions import MODERN, NEWEST_MODERN, Era, features
+from inspector.version import __version__
 
 if TYPE_CHECKING:
     from inspector.client.session import Session

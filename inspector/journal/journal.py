@@ -15,7 +15,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from inspector import __version__
 from inspector.errors import RecordingError
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import (
@@ -40,6 +39,7 @@ from inspector.journal.index import Index
 from inspector.journal.redaction import Redactor, describe
 from inspector.journal.storage import Storage
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
+from inspector.version import __version__
 
 _CACHE_EVENTS = 512
 _CACHE_LARGEST = 1 << 18

@@ -10,13 +10,13 @@ import base64
 import re
 from collections.abc import Iterable, Sequence
 
-from inspector import __version__
 from inspector.errors import HttpError, TargetError, UsageError
 from inspector.journal.format import Dir
 from inspector.text import safe
 from inspector.transports.base import HttpOptions, Refusal, Sink
 from inspector.transports.http_client import Answer, Endpoint
 from inspector.transports.http_url import Url, parse_url, resolve
+from inspector.version import __version__
 
 Fields = list[tuple[str, str]]
 

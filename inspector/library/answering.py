@@ -1,0 +1,100 @@
+"""Answering the server's questions by callbacks of the program: whoever opened the session is the user who is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from inspector.library.results import Elicitation, SamplingRequest
+
+if TYPE_CHECKING:
+    from inspector.client.answers import Inbox, Question
+
+SamplingAnswer: TypeAlias = "str | Mapping[str, Any] | None"
+"""The text of the model's answer, a whole `CreateMessageResult`, or None to refuse."""
+ElicitationAnswer: TypeAlias = "Mapping[str, Any] | str | None"
+"""The content (for a URL: `{}` once it was visited), `"defaults"`, `"cancel"`, or None or `"decline"` to decline."""
+SamplingCallback: TypeAlias = Callable[[SamplingRequest], "SamplingAnswer | Awaitable[SamplingAnswer]"]
+ElicitationCallback: TypeAlias = Callable[[Elicitation], "ElicitationAnswer | Awaitable[ElicitationAnswer]"]
+
+
+class Answering:
+    """Puts the questions of an inbox that wait to the callbacks. What one of them raises is kept for whoever waits."""
+
+    def __init__(
+        self, inbox: Inbox, sampling: SamplingCallback | None, elicitation: ElicitationCallback | None
+    ) -> None:
+        self._inbox = inbox
+        self._sampling = sampling
+        self._elicitation = elicitation
+        self._asked: set[Question] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._raised: BaseException | None = None
+
+    def look(self) -> None:
+        """Ask what has not been asked yet."""
+        waiting = self._inbox.open()
+        for question in waiting:
+            if question not in self._asked:
+                task = asyncio.get_running_loop().create_task(self._ask(question))
+                self._tasks.add(task)
+                task.add_done_callback(self._ended)
+        self._asked = set(waiting)
+
+    async def _ask(self, question: Question) -> None:
+        try:
+            if question.topic == "sampling" and self._sampling is not None:
+                answer: Any = self._sampling(SamplingRequest(question.params))
+                _settle_sampling(question, await answer if isinstance(answer, Awaitable) else answer)
+            elif question.topic == "elicitation" and self._elicitation is not None:
+                asked = Elicitation(question.params)
+                answer = self._elicitation(asked)
+                _settle_elicitation(question, asked, await answer if isinstance(answer, Awaitable) else answer)
+        finally:
+            question.decline()  # Where no answer came of it; without effect where one did.
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None and self._raised is None:
+            self._raised = error
+
+    def raise_problem(self) -> None:
+        """Raise, once, what a callback has raised."""
+        error, self._raised = self._raised, None
+        if error is not None:
+            raise error
+
+    async def close(self) -> None:
+        """End the callbacks that still run."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+
+def _settle_sampling(question: Question, answer: Any) -> None:
+    if isinstance(answer, str):
+        question.reply_text(answer)
+    elif isinstance(answer, Mapping):
+        question.send(dict(answer))
+    elif answer is None:
+        question.decline()
+    else:
+        raise TypeError(f"A sampling request is answered by a text, a mapping or None, not by {type(answer).__name__}.")
+
+
+def _settle_elicitation(question: Question, asked: Elicitation, answer: Any) -> None:
+    if isinstance(answer, Mapping):
+        question.accept(dict(answer) if asked.mode == "form" else None)
+    elif answer == "defaults":
+        question.accept(asked.defaults())
+    elif answer == "cancel":
+        question.cancel()
+    elif answer is None or answer == "decline":
+        question.decline()
+    else:
+        raise TypeError(
+            f"An elicitation is answered by a mapping, “defaults”, “cancel” or None, not by {answer!r:.80}."
+        )

@@ -1,0 +1,133 @@
+"""What comes in by itself: progress for whoever follows a call, notifications for whoever waits for one.
+
+Both are read from the journal, by its numbers: nothing is queued, so nothing can be lost or fill the memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from inspector.client.pending import Call, Progress
+from inspector.journal.format import Dir, Kind
+from inspector.library.results import Notification
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape
+
+if TYPE_CHECKING:
+    from inspector.client.session import Session
+
+_PROGRESS = "notifications/progress"
+_TOLD = Kind.RPC | Dir.RECV << 4 | Shape.NOTIFICATION << 6
+_BATCH = Kind.RPC | Dir.RECV << 4 | Shape.BATCH << 6
+
+
+class News:
+    """Wakes those who wait for something new in a session, once for each turn of the loop in which there is."""
+
+    def __init__(self, session: Session, look: Callable[[], None]) -> None:
+        """`look` is called then, too."""
+        self._session = session
+        self._also = look
+        self._scheduled = False
+        self._waiting: set[asyncio.Future[None]] = set()
+        self._loop = asyncio.get_running_loop()
+        session.changes.listen(self._wake)
+
+    def _wake(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._look)
+
+    def _look(self) -> None:
+        self._scheduled = False
+        self._also()
+        self.wake_all()
+
+    def wake_all(self) -> None:
+        """Wake whoever waits."""
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+        self._waiting.clear()
+
+    async def wait(self) -> None:
+        """Return when something has changed."""
+        waiter: asyncio.Future[None] = self._loop.create_future()
+        self._waiting.add(waiter)
+        try:
+            await waiter
+        finally:
+            self._waiting.discard(waiter)
+
+
+class Following:
+    """The progress of one call, which may be sent several times, each time as another request."""
+
+    def __init__(self, session: Session, call: Call) -> None:
+        self._journal = session.journal
+        self._call = call
+        self._requests = {call.n}
+        self._seen = call.n
+        self._count = 0
+
+    def new(self) -> Iterator[Progress]:
+        """What has come since the last time."""
+        index = self._journal.index
+        self._requests.add(self._call.n)
+        while self._seen < index.count:
+            self._seen += 1
+            n = self._seen
+            if index.codes[n - 1] == _TOLD and index.pairs[n - 1] in self._requests and index.method(n) == _PROGRESS:
+                self._count += 1
+                event = self._journal.event(n)
+                params = event.message.get("params")
+                yield Progress(n, event.t, params if type(params) is dict else {}, self._count)
+
+
+class Notifications:
+    """An asynchronous iterator over the notifications of a session."""
+
+    def __init__(self, news: News, session: Session, methods: frozenset[str]) -> None:
+        self._news = news
+        self._session = session
+        self._methods = methods
+        self._seen = session.journal.index.count
+        self._batch: list[Notification] = []
+
+    def __aiter__(self) -> Notifications:
+        return self
+
+    async def __anext__(self) -> Notification:
+        while True:
+            found = self._next()
+            if found is not None:
+                return found
+            session = self._session
+            if session.phase == "lost" and session.error is not None:
+                raise session.error
+            if session.phase in ("closed", "failed", "lost"):
+                raise StopAsyncIteration
+            await self._news.wait()
+
+    def _next(self) -> Notification | None:
+        """The next that has come already."""
+        index = self._session.journal.index
+        while not self._batch and self._seen < index.count:
+            self._seen += 1
+            n = self._seen
+            code = index.codes[n - 1]
+            if code == _BATCH:
+                items: Any = self._session.journal.event(n).message
+                self._batch = [
+                    Notification(item, n)
+                    for item in reversed(items if type(items) is list else ())
+                    if jsonrpc.shape_of(item) is Shape.NOTIFICATION and self._wanted(item["method"])
+                ]
+            elif code == _TOLD and self._wanted(index.method(n)):
+                return Notification(self._session.journal.event(n).message, n)
+        return self._batch.pop() if self._batch else None
+
+    def _wanted(self, method: str) -> bool:
+        return not self._methods or method in self._methods

@@ -1,0 +1,136 @@
+"""`inspector.open`: from what a program says to a session that can be connected."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from inspector.client.answers import Standing
+from inspector.client.options import Authorize, Options
+from inspector.config.targets import HttpTarget, RecordingTarget, parse_target
+from inspector.errors import UsageError
+from inspector.library.answering import ElicitationCallback, SamplingCallback
+from inspector.library.session import Session
+from inspector.transports.base import HttpOptions
+
+if TYPE_CHECKING:
+    from inspector.auth.options import AuthOptions
+
+TIMEOUT, MAX_TIMEOUT = 60.0, 600.0
+
+
+def open(
+    target: str | Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    headers: Mapping[str, str] | Sequence[tuple[str, str]] = (),
+    transport: Literal["auto", "stdio", "http", "sse"] = "auto",
+    config: str | os.PathLike[str] | None = None,
+    bearer: str = "",
+    auth: AuthOptions | None = None,
+    era: Literal["auto", "legacy", "modern"] | None = None,
+    protocol: str | None = None,
+    timeout: float | None = None,
+    max_timeout: float = MAX_TIMEOUT,
+    sampling: str | SamplingCallback | None = None,
+    elicit: str | Mapping[str, Any] | ElicitationCallback | None = None,
+    roots: Sequence[str | os.PathLike[str]] | None = None,
+    log_level: str = "",
+    record: str | os.PathLike[str] | bool = False,
+) -> Session:
+    """A session with `target`, to be used with `async with`.
+
+    `target`: a URL, `@name` of a config file, a command in one text, or its words in a list. `env`, `cwd`: a command's;
+    `headers`, `bearer` (a token), `auth` (anything else about logging in): a URL's. `era`, `protocol`: what to speak,
+    instead of finding it out. `timeout`: seconds without an answer or progress; `max_timeout`: altogether.
+    `sampling`: the text to answer with, `"decline"`, or a callback; `elicit`: the content, `"defaults"`, `"decline"`,
+    `"cancel"`, or a callback; `roots`: URIs or folders. What is None is not offered to the server.
+    `record`: the file to record to, which must be new; True: the folder in which `inspector` keeps recordings.
+
+    Raises `TargetError`, `ConfigError` or `UsageError` at once; what goes wrong with the server comes from connecting.
+    """
+    found = parse_target(
+        [target] if isinstance(target, str) else [str(word) for word in target],
+        command=not isinstance(target, str),
+        config=None if config is None else Path(config),
+        headers=tuple(headers.items()) if isinstance(headers, Mapping) else tuple(headers),
+        env=env,
+        cwd=None if cwd is None else os.fspath(cwd),
+        transport=transport,
+    )
+    if isinstance(found, RecordingTarget):
+        raise UsageError(
+            f"{found.describe()} is a recording, and a session needs a server.",
+            hint="inspector.recording(path) reads it.",
+        )
+    http, authorize = HttpOptions(), None
+    if isinstance(found, HttpTarget):
+        http = HttpOptions(headers=found.headers, proxy=found.proxy, verify=found.verify)
+        authorize = _authorize(bearer, auth)
+    elif bearer or auth is not None:
+        raise UsageError(
+            f"{found.label} is a command, which cannot be logged in to.", hint="Give a command its secrets with env=."
+        )
+    seconds = timeout or found.options.timeout or TIMEOUT
+    options = Options(
+        timeout=seconds,
+        max_timeout=max(max_timeout, seconds),
+        era=era or found.options.era or "auto",
+        protocol=protocol or found.options.protocol or "",
+        standing=Standing(
+            "ask" if callable(sampling) else _checked("sampling", sampling),
+            "ask" if callable(elicit) else _checked_elicit(elicit),
+            _roots(roots) if roots is not None else found.options.roots or None,
+        ),
+        log_level=log_level,
+        http=http,
+        authorize=authorize,
+    )
+    return Session(
+        found,
+        options,
+        record=record if isinstance(record, bool) else Path(record),
+        sampling=sampling if callable(sampling) else None,
+        elicitation=elicit if callable(elicit) else None,
+    )
+
+
+def _authorize(bearer: str, auth: AuthOptions | None) -> Authorize:
+    """What answers a server that wants authorization. Logins that `inspector login` has kept are used."""
+    from inspector.auth.credential import Authorizer
+    from inspector.auth.options import AuthOptions
+    from inspector.auth.person import Nobody
+    from inspector.client.fetching import Fetching
+
+    if bearer and auth is not None:
+        raise UsageError("bearer= and auth= exclude each other.", hint="AuthOptions has a bearer of its own.")
+    return Authorizer(auth or AuthOptions(bearer=bearer), web=Fetching, person=Nobody())
+
+
+def _checked(what: str, answer: str | None) -> str | None:
+    if answer == "ask":
+        raise UsageError(f"{what}=“ask” needs an interface: here is nobody to ask.", hint="Give a callback.")
+    return answer
+
+
+def _checked_elicit(answer: str | Mapping[str, Any] | None) -> str | dict[str, Any] | None:
+    if isinstance(answer, Mapping):
+        return dict(answer)
+    if answer not in (None, "defaults", "decline", "cancel"):
+        _checked("elicit", answer)
+        raise UsageError(
+            f"elicit={answer!r:.60} is no answer.",
+            hint="Give “defaults”, “decline”, “cancel”, the content, or a callback.",
+        )
+    return answer
+
+
+def _roots(roots: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
+    """URIs as they are, folders as `file:` URIs."""
+    return tuple(
+        root if isinstance(root, str) and "://" in root else Path(root).expanduser().absolute().as_uri()
+        for root in roots
+    )

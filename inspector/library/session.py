@@ -1,0 +1,279 @@
+"""A session for programs: what `inspector.open` gives. It stands on the same engine as the interface and the verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from inspector.client import session as engine
+from inspector.client.connect import transport_for
+from inspector.client.recording import new_journal
+from inspector.config.settings import Settings
+from inspector.errors import NotOffered, SessionLost
+from inspector.library.answering import Answering, ElicitationCallback, SamplingCallback
+from inspector.library.incoming import Following, News, Notifications
+from inspector.library.results import Answer, PromptResult, ResourceResult, ToolResult
+from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool, View
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from inspector.client.catalog import ListName
+    from inspector.client.options import Options
+    from inspector.client.pending import Call, Progress
+    from inspector.client.server import Server
+    from inspector.client.tasks import Task
+    from inspector.config.targets import Target
+    from inspector.library.recordings import Recording
+
+V = TypeVar("V", bound=View)
+A = TypeVar("A", bound=Answer)
+
+
+class Session:
+    """One connection to one server. Use it with `async with`, or `connect` it and `close` it.
+
+    Whatever fails raises an `InspectorError`: `ConnectionProblem` and those under it where the connection could not be
+    made, broke or timed out, `ServerError` where the server answered with an error, `NotOffered` where it does not
+    declare what is wanted. A request is given up, and the server told so, when the task that awaits it is cancelled.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        options: Options,
+        *,
+        record: Path | bool = False,
+        sampling: SamplingCallback | None = None,
+        elicitation: ElicitationCallback | None = None,
+        connect: Callable[..., Any] = transport_for,
+    ) -> None:
+        """Made by `inspector.open`. `record` True: in the folder where Inspector keeps recordings."""
+        self._target = target
+        self._options = options
+        self._record = record
+        self._callbacks = sampling, elicitation
+        self._connect = connect
+        self._engine: engine.Session | None = None
+        self._recording: Recording | None = None
+        self._answering: Answering
+        self._news: News
+
+    def __repr__(self) -> str:
+        phase = "not connected" if self._engine is None else self._engine.phase
+        return f"<inspector.Session {self._target.describe()}, {phase}>"
+
+    # Opening and closing
+
+    async def connect(self) -> Self:
+        """Start or reach the server and agree on a revision. Raises what went wrong."""
+        from inspector.library.recordings import Recording
+
+        if self._engine is not None:
+            raise SessionLost("A session is connected once.", hint="Open another one with inspector.open(…).")
+        journal = new_journal(
+            self._target,
+            settings=Settings(),
+            record=self._record if isinstance(self._record, Path) else None,
+            keep=self._record is True,
+        )
+        self._recording = Recording(journal)
+        session = self._engine = engine.Session(self._target, journal, self._options, connect=self._connect)
+        self._answering = Answering(session.inbox, *self._callbacks)
+        self._news = News(session, self._answering.look)
+        try:
+            await session.open()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def close(self) -> None:
+        """End the session, and the server where it is a command. Idempotent; the recording can still be read."""
+        if self._engine is not None:
+            await self._answering.close()
+            await self._engine.close()
+            self._news.wake_all()
+
+    async def __aenter__(self) -> Self:
+        return await self.connect()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+        if error is None:
+            self._answering.raise_problem()
+
+    @property
+    def engine(self) -> engine.Session:
+        """The session that does the work: everything there is, but no promise that it stays as it is."""
+        if self._engine is None:
+            raise SessionLost("The session is not connected.", hint="Use it with `async with`, or await connect().")
+        return self._engine
+
+    # What is known
+
+    @property
+    def server(self) -> Server:
+        """Who the server is: `name`, `version`, `revision`, `era`, `capabilities`, `instructions`, `can("tools")`."""
+        return self.engine.server
+
+    @property
+    def recording(self) -> Recording:
+        """Everything that has crossed the wire so far; also when the session is over."""
+        if self._recording is None:
+            raise SessionLost("The session is not connected.", hint="Use it with `async with`, or await connect().")
+        return self._recording
+
+    # Lists
+
+    async def tools(self) -> list[Tool]:
+        """All pages of `tools/list`."""
+        return await self._list("tools", Tool)
+
+    async def resources(self) -> list[Resource]:
+        """All pages of `resources/list`."""
+        return await self._list("resources", Resource)
+
+    async def templates(self) -> list[ResourceTemplate]:
+        """All pages of `resources/templates/list`."""
+        return await self._list("templates", ResourceTemplate)
+
+    async def prompts(self) -> list[Prompt]:
+        """All pages of `prompts/list`."""
+        return await self._list("prompts", Prompt)
+
+    async def _list(self, name: ListName, view: Callable[[Any], V]) -> list[V]:
+        await self.engine.load(name)
+        found = self.engine.catalog[name]
+        if found.error is not None:
+            raise found.error
+        return [view(item) for item in found.items]
+
+    # Requests
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        progress: Callable[[Progress], object] | None = None,
+        timeout: float | None = None,
+        as_task: bool = False,
+    ) -> ToolResult:
+        """`tools/call`. A tool that fails gives a result with `is_error`; see `ToolResult.raise_for_error`.
+
+        `progress` is called with each progress notification, in order; `timeout` is in seconds without an answer or
+        progress. A tool that wants to be called as a task is, and waited for; `as_task` does so with one that may be.
+        """
+        session = self.engine
+        # Which arguments are repeated in the HTTP header, and which tools are tasks, only the list says.
+        if (session.driver.lists_before_calls or as_task) and not session.catalog["tools"].pages:
+            await session.load("tools")
+        call = session.call_tool(name, dict(arguments or {}), timeout=timeout, as_task=as_task)
+        return await self._answer(call, ToolResult, progress)
+
+    async def read_resource(self, uri: str) -> ResourceResult:
+        """`resources/read`."""
+        return await self._answer(self.engine.read_resource(uri), ResourceResult)
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> PromptResult:
+        """`prompts/get`. Arguments of prompts are texts."""
+        return await self._answer(self.engine.get_prompt(name, dict(arguments or {})), PromptResult)
+
+    async def complete(
+        self, ref: str, argument: str, value: str, context: Mapping[str, str] | None = None
+    ) -> list[str]:
+        """`completion/complete`: the values offered for an argument of a prompt, or of a resource template.
+
+        `ref` is the prompt's name or the template's URI; `context` holds arguments that are chosen already.
+        """
+        kind = {"type": "ref/resource", "uri": ref} if "://" in ref else {"type": "ref/prompt", "name": ref}
+        return await self.engine.complete(kind, argument, value, dict(context or {}) or None)
+
+    async def request(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        progress: Callable[[Progress], object] | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Send any request and wait for its `result`, which is given as it came."""
+        call = self.engine.start(
+            method, None if params is None else dict(params), timeout=timeout, progress=progress is not None
+        )
+        return (await self._answer(call, Answer, progress)).raw
+
+    def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """Send any notification."""
+        self.engine.notify(method, None if params is None else dict(params))
+
+    async def ping(self) -> float:
+        """Seconds that a `ping` takes. Raises `NotOffered` in revisions that have none."""
+        return await self.engine.ping()
+
+    async def _answer(self, call: Call, kind: type[A], progress: Callable[[Progress], object] | None = None) -> A:
+        if progress is not None or any(self._callbacks):
+            await self._attend(call, progress)
+        result = await call.result()
+        return kind(result, n=call.answer_n, seconds=call.elapsed, name=call.name)
+
+    async def _attend(self, call: Call, progress: Callable[[Progress], object] | None) -> None:
+        """Wait for the end of a call and tell its progress. What a callback raises ends the call and is raised here."""
+        following = Following(self.engine, call)
+        try:
+            while True:
+                over = call.fate != "pending"
+                if progress is not None:
+                    for told in following.new():
+                        progress(told)
+                self._answering.raise_problem()
+                if over:
+                    return
+                await self._news.wait()
+        finally:
+            call.cancel("the caller went away")  # No effect on one that is over.
+
+    # What the server tells by itself
+
+    def notifications(self, *methods: str) -> Notifications:
+        """The server's notifications from now on, as an asynchronous iterator; with `methods` only those.
+
+        Nothing is lost between two turns of the loop: they are read from the recording. The iterator ends when the
+        session is closed, and raises the reason where the connection is lost.
+        """
+        return Notifications(self._news, self.engine, frozenset(methods))
+
+    async def listen(self) -> None:
+        """Ask to be told when a list changes, where that has to be asked for (revision 2026-07-28)."""
+        await self.engine.listen()
+
+    async def subscribe(self, uri: str) -> None:
+        """Ask to be told when a resource changes: `notifications/resources/updated`."""
+        await self.engine.subscribe(uri)
+
+    async def unsubscribe(self, uri: str) -> None:
+        """Ask no longer to be told."""
+        await self.engine.unsubscribe(uri)
+
+    async def set_log_level(self, level: str) -> None:
+        """Have log messages from this level on (`debug` … `emergency`): `notifications/message`."""
+        await self.engine.set_log_level(level)
+
+    # Tasks
+
+    async def tasks(self) -> list[Task]:
+        """The tasks that are known, newest last: those of this session, and what `tasks/list` names where it exists."""
+        tasks = self.engine.tasks
+        if not tasks.offered:
+            raise NotOffered("The server does not offer tasks.")
+        if tasks.can_list:
+            await tasks.list()
+        return list(tasks.items.values())
+
+    def cancel_task(self, task: Task) -> None:
+        """Ask the server to cancel a task; the call that waits for it ends when the server says so."""
+        self.engine.tasks.cancel(task)
