@@ -10,26 +10,37 @@ from inspector.journal.journal import Journal
 
 
 class Format(NamedTuple):
-    """One format. Its module has `write(journal, out, numbers)`; without numbers it writes what it thinks best."""
+    """One format.
+
+    Its module has `write(journal, out, numbers)`, which returns sentences about what the format could not carry.
+    Without numbers it writes what it thinks best.
+    """
 
     summary: str
     module: str
     suffix: str
     """How the name of such a file ends."""
+    findings: bool = False
+    """Whether what the judge says stands in it."""
 
 
 FORMATS = {
-    "md": Format("a transcript to read, for a bug report", "markdown", ".md"),
-    "json": Format("one JSON document with every event", "json_export", ".json"),
+    "md": Format("a transcript to read, for a bug report", "markdown", ".md", findings=True),
+    "json": Format("one JSON document with every event", "json_export", ".json", findings=True),
+    "jsonl": Format("the bare messages, one a line", "jsonl", ".jsonl"),
+    "recording": Format("a recording again, of what is chosen", "recording", ".mcp.jsonl"),
+    "csv": Format("the exchanges as a table, with their latencies", "csv_export", ".csv"),
 }
 """The formats by name."""
 
 
-def export(journal: Journal, format: str, out: IO[str], numbers: Iterable[int] | None = None) -> None:
+def export(journal: Journal, format: str, out: IO[str], numbers: Iterable[int] | None = None) -> list[str]:
     """Write what `journal` has indexed to `out`, event by event; `numbers` (from 1) chooses events, in their order.
 
     Works on live, unfinished and torn recordings alike. Without `numbers` a transcript is short about what was asked
-    until a connection stood; what is chosen is written in full. Raises `UsageError` for a format that does not exist.
+    until a connection stood; what is chosen is written in full. `out` must write text that UTF-8 cannot carry with
+    backslashes (`errors="backslashreplace"`). Returns what the format could not carry, in sentences. Raises
+    `UsageError` for a format that does not exist, or for a recording that it cannot hold.
     """
     found = FORMATS.get(format)
     if found is None:
@@ -37,4 +48,5 @@ def export(journal: Journal, format: str, out: IO[str], numbers: Iterable[int] |
     from importlib import import_module
 
     chosen = None if numbers is None else (n for n in numbers if 0 < n <= len(journal))
-    import_module(f"inspector.export.{found.module}").write(journal, out, chosen)
+    notes: list[str] = import_module(f"inspector.export.{found.module}").write(journal, out, chosen)
+    return notes

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+from typing import NoReturn
+
 from inspector.protocol.jsontokens import Broken, Token, tokens, unquote
 
 
@@ -47,3 +51,69 @@ def strict(text: str) -> tuple[str, bool]:
     except Broken:
         return text, False
     return "".join(parts) + text[at:], bool(parts)
+
+
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|.)", re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_REPLACEMENT = "\ufffd"
+
+
+def portable(text: str) -> str | None:
+    """A JSON text that even the strictest reader takes, on one line; None where it is none to begin with.
+
+    `NaN` becomes null, infinity a number too large, and half of a surrogate pair U+FFFD, which is what most readers
+    make of it (RFC 8259 section 8.2 leaves it open). A byte order mark goes. What is nested too deeply for Python is
+    taken for no JSON.
+    """
+    text = strict(text.removeprefix("\ufeff"))[0]
+    if not text.isascii():
+        text = _SURROGATE.sub(_REPLACEMENT, text)
+    if "\\ud" in text or "\\uD" in text:
+        text = _without_halves(text)
+    if not is_strict(text):
+        return None
+    return text.strip(" \t\r\n").replace("\r", " ").replace("\n", " ")
+
+
+def clean(text: str) -> str:
+    """Text that UTF-8 can carry."""
+    return text if text.isascii() else _SURROGATE.sub(_REPLACEMENT, text)
+
+
+def _without_halves(text: str) -> str:
+    """JSON whose escapes name no half of a surrogate pair."""
+    parts: list[str] = []
+    at = 0
+    high: re.Match[str] | None = None
+    for found in _ESCAPE.finditer(text):
+        code = int(found[1], 16) if found[1] else 0
+        if high is not None:
+            if 0xDC00 <= code < 0xE000 and found.start() == high.end():
+                high = None
+                continue
+            parts += (text[at : high.start()], _REPLACEMENT)
+            at, high = high.end(), None
+        if 0xD800 <= code < 0xDC00:
+            high = found
+        elif 0xDC00 <= code < 0xE000:
+            parts += (text[at : found.start()], _REPLACEMENT)
+            at = found.end()
+    if high is not None:
+        parts += (text[at : high.start()], _REPLACEMENT)
+        at = high.end()
+    return "".join(parts) + text[at:]
+
+
+def is_strict(text: str) -> bool:
+    """Whether every JSON reader takes this text (RFC 8259): no `NaN`, no byte order mark, nothing that UTF-8 lacks."""
+    try:
+        json.loads(text, parse_constant=_refuse, parse_int=str, parse_float=str)
+        if not text.isascii():
+            text.encode()
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(word)

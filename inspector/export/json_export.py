@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
-from inspector.export.exact import strict
+from inspector.export.exact import is_strict, strict
 from inspector.export.facts import facts_of, findings_of
 from inspector.journal.connections import KINDS
 from inspector.journal.format import DIR_NAMES, Event, Kind, to_base64
@@ -22,7 +22,7 @@ VERSION = 1
 _dumps = json.JSONEncoder(ensure_ascii=True, default=str).encode
 
 
-def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> None:
+def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the document to `out`, event by event. Without numbers, all of them."""
     numbers = range(1, len(journal) + 1) if numbers is None else numbers
     facts = facts_of(journal)
@@ -54,6 +54,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> None
         out.write(f"{separator}    {_value(finding)}")
         separator = ",\n"
     out.write("\n  ]\n}\n")
+    return []
 
 
 def _event(journal: Journal, event: Event) -> str:
@@ -92,21 +93,6 @@ def _payload(event: Event) -> str:
     if event.kind == Kind.RPC and is_strict(event.raw):
         return f', "message": {event.raw.strip()}'
     return f', "raw": {_dumps(event.raw)}'
-
-
-def is_strict(text: str) -> bool:
-    """Whether every JSON reader takes this text (RFC 8259): no `NaN`, no byte order mark, nothing that UTF-8 lacks."""
-    try:
-        json.loads(text, parse_constant=_refuse, parse_int=str, parse_float=str)
-        if not text.isascii():
-            text.encode()
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _refuse(word: str) -> NoReturn:
-    raise ValueError(word)
 
 
 def _value(value: Any) -> str:

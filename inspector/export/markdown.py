@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from inspector import __version__
 from inspector.export.facts import Facts, facts_of
 from inspector.journal.connections import KINDS
 from inspector.journal.format import Dir, Event, Kind, dumps
@@ -22,6 +21,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.jsontext import pretty
 from inspector.text import SIGNS, count, duration, safe, size
+from inspector.version import __version__
 
 SPAN = 200
 """Characters of a name or other short text."""
@@ -42,7 +42,7 @@ _STATES = {
 }
 
 
-def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> None:
+def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the transcript to `out`, event by event. Without numbers, all of them, and the negotiation in short."""
     facts = facts_of(journal)
     label = _target(journal).get("label")
@@ -73,6 +73,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> None
     if shown < len(journal):
         out.write(f"\n{count(shown)} of {count(len(journal))} events are shown.\n")
     out.write(f"\nWritten by inspector {__version__}.\n")
+    return []
 
 
 def _write_stderr(lines: list[str], out: IO[str]) -> None:

@@ -17,19 +17,19 @@ def write_new(path: Path, data: bytes) -> None:
         file.buffer.write(data)  # type: ignore[attr-defined]
 
 
-def export_new(journal: Journal, format: str, path: Path, numbers: Iterable[int] | None = None) -> None:
-    """Export a journal, or the events in `numbers`, to a file that does not exist yet."""
+def export_new(journal: Journal, format: str, path: Path, numbers: Iterable[int] | None = None) -> list[str]:
+    """Export a journal, or the events in `numbers`, to a file that does not exist yet. Returns what it cannot carry."""
     with _create(path) as file:
-        export(journal, format, file, numbers)
+        return export(journal, format, file, numbers)
 
 
-def export_recording(recording: Path, format: str, path: Path) -> None:
-    """Export a recording that is not open. Raises `RecordingError` where it is none."""
+def export_recording(recording: Path, format: str, path: Path) -> list[str]:
+    """Export a recording that is not open. Returns what the format cannot carry. Raises `RecordingError`."""
     journal = Journal.open(recording)
     try:
         while journal.refresh():
             pass
-        export_new(journal, format, path)
+        return export_new(journal, format, path)
     finally:
         journal.release()
 

@@ -12,6 +12,7 @@ import pytest
 
 from inspector.cli.completion import candidates, join_words
 from inspector.cli.verbs import SUMMARIES
+from inspector.export import FORMATS
 from tests.cli.conftest import Run
 
 
@@ -57,7 +58,7 @@ def values(line: str) -> list[str]:
         ("call ", []),
         ("call echo @shop-", ["@shop-dev"]),
         ("export ", ["<file>"]),
-        ("export a --to ", ["md", "json"]),
+        ("export a --to ", list(FORMATS)),
         ("replay --f", ["--follow"]),
         ("tools @shop ", []),
         ("tools @shop --q", ["--quiet"]),

@@ -155,3 +155,28 @@ def test_a_server_of_a_config_file_is_opened_by_its_name(run: Run, home: Path, s
     kept = run("recordings", "--json").json["recordings"][0]
     assert kept["label"] == "@mine"
     assert "-mine-" in os.path.basename(kept["path"])
+
+
+def test_a_filter_chooses_what_is_exported(run: Run) -> None:
+    ran = run("export", str(SESSION), "--to", "json", "--filter", "method:tools/* dir:send")
+    assert {event["method"] for event in ran.json["events"]} == {"tools/list", "tools/call"}
+    both = run("export", str(SESSION), "--to", "json", "--filter", "method:tools/*", "--events", "6,8")
+    assert [event["n"] for event in both.json["events"]] == [6]
+    none = run("export", str(SESSION), "--to", "csv", "--filter", "method:nothing")
+    assert (none.code, "No event fits" in none.err) == (2, True)
+    assert "is no term of a filter" in run("export", str(SESSION), "--to", "csv", "--filter", "bogus:x").err
+
+
+def test_a_filter_by_findings_has_them_found(run: Run, script: Script, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.mcp.jsonl"
+    tool = {"name": "a tool", "inputSchema": {"type": "object"}}
+    run("tools", "--record", str(kept), *script(tools__list={"result": {"tools": [tool]}}))
+    ran = run("export", str(kept), "--to", "jsonl", "--filter", "finding:TOOL-04")
+    assert '"a tool"' in ran.out
+
+
+def test_what_a_format_cannot_hold_is_said(run: Run, script: Script, tmp_path: Path) -> None:
+    torn = tmp_path / "torn.mcp.jsonl"
+    torn.write_bytes(SESSION.read_bytes()[:-150])
+    ran = run("export", str(torn), "--to", "recording")
+    assert "note: The recording has no end" in ran.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.cli.words import Invocation
+    from inspector.journal.filters import Filter
     from inspector.journal.journal import Journal
 
 LARGEST = 1 << 53
@@ -32,16 +34,48 @@ def run(said: Invocation) -> int:
     source = path(said.arguments["file"])
     with whole_journal(source) as journal:
         tell_notices(out, journal)
+        filter = _filter(said.option("filter"))
         numbers = _numbers(said.option("events"), journal)
-        _judge(journal)
+        if FORMATS[to].findings or (filter is not None and filter.by_finding):
+            _judge(journal)
+        if filter is not None:
+            numbers = _fitting(filter, journal, numbers)
         written: Path | None = said.option("output")
         if written is None:
+            notes: list[str] = []
             with out.stream() as file:
-                export(journal, to, file, numbers)
+                notes = export(journal, to, file, numbers)
         else:
-            _to_file(journal, to, source, written, numbers)
+            notes = _to_file(journal, to, source, written, numbers)
+        for note in notes:
+            out.note(f"note: {out.safe(note)}")
+        if written is not None:
             out.note(f"written: {out.safe(str(written))}")
     return 0
+
+
+def _filter(source: str | None) -> Filter | None:
+    if source is None:
+        return None
+    from inspector.journal.filters import parse
+
+    return parse(source)
+
+
+def _fitting(filter: Filter, journal: Journal, numbers: Iterable[int] | None) -> array[int]:
+    """Those of the events that fit a filter, in order. Raises `UsageError` where none does."""
+    fitting = array("I", filter.numbers(journal))
+    if numbers is not None:
+        wanted = bytearray(len(journal) + 1)
+        for n in numbers:
+            wanted[n] = 1
+        fitting = array("I", (n for n in fitting if wanted[n]))
+    if not fitting:
+        raise UsageError(
+            "No event fits the filter.",
+            hint="It is written as in the interface: --filter 'method:tools/* status:error'.",
+        )
+    return fitting
 
 
 def _judge(journal: Journal) -> None:
@@ -51,14 +85,14 @@ def _judge(journal: Journal) -> None:
     Judge(journal).run_all()
 
 
-def _to_file(journal: Journal, to: str, source: Path, written: Path, numbers: Iterable[int] | None) -> None:
+def _to_file(journal: Journal, to: str, source: Path, written: Path, numbers: Iterable[int] | None) -> list[str]:
     from inspector.config.paths import private_open
 
     try:
         if written.exists() and written.samefile(source):
             raise UsageError(f"{written} is the recording itself.", hint="Choose another name with -o.")
         with private_open(written, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            export(journal, to, file, numbers)
+            return export(journal, to, file, numbers)
     except OSError as error:
         raise UsageError(
             f"{written} cannot be written: {error.strerror or error}.",
@@ -105,6 +139,7 @@ VERBS = {
         options=(
             Option("--to", "The format.", choices=tuple(FORMATS)),
             Option("-o --output", "The file to write; stdout without it.", "OUT", read=path, completes="file"),
+            Option("--filter", "Only what fits this filter, written as in the interface.", "EXPR"),
             Option("--events", "Only these events, such as 1-20,33,40-.", "NUMBERS", read=ranges),
         ),
         about=(

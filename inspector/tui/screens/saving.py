@@ -49,18 +49,18 @@ class Saving:
             return
         label = "".join(char if char.isalnum() or char in "-_." else "-" for char in self._session.target.label)
         name = label.strip("-.")[:_NAME] or "session"
-        path = await app.push_screen_wait(AskPath(f"Export {which} as {format}", f"{name}.{format}"))
+        path = await app.push_screen_wait(AskPath(f"Export {which} as {format}", name + FORMATS[format].suffix))
         if path is not None:
             self._write(path, partial(export_new, self._session.journal, format, path, numbers))
 
-    def _write(self, path: Path, write: Callable[[], None]) -> None:
+    def _write(self, path: Path, write: Callable[[], list[str] | None]) -> None:
         self._screen.run_worker(partial(self._in_thread, path, write), thread=True, group="write", exit_on_error=False)
 
-    def _in_thread(self, path: Path, write: Callable[[], None]) -> None:
+    def _in_thread(self, path: Path, write: Callable[[], list[str] | None]) -> None:
         tell = partial(self._screen.app.call_from_thread, self._screen.notify, markup=False)
         try:
-            write()
+            notes = write()
         except (OSError, InspectorError) as error:
             tell(f"{path} was not written: {error}", severity="error")
         else:
-            tell(f"Written to {path}.")
+            tell(" ".join((f"Written to {path}.", *(notes or ()))))

@@ -16,7 +16,6 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.screen import Screen
 
-from inspector import __version__
 from inspector.client.recording import RecordingInfo, list_recordings
 from inspector.config.remember import ServerMemory
 from inspector.config.servers import ServerEntry, ServerList, find_servers
@@ -34,6 +33,7 @@ from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status import Footer, HeaderLine, Part
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
+from inspector.version import __version__
 
 EMPTY = {
     "#server-rows": "No config file of this folder or of a client names a server.",
@@ -323,17 +323,19 @@ class StartScreen(Screen[None]):
             Choose("Export the recording", [(name, found.summary) for name, found in FORMATS.items()])
         )
         path = (
-            await self.app.push_screen_wait(AskPath(f"Export as {format}", f"{info.path.stem}.{format}"))
+            await self.app.push_screen_wait(
+                AskPath(f"Export as {format}", f"{info.path.stem.removesuffix('.mcp')}{FORMATS[format].suffix}")
+            )
             if format
             else None
         )
         if format and path is not None:
             try:
-                await asyncio.to_thread(export_recording, info.path, format, path)
+                notes = await asyncio.to_thread(export_recording, info.path, format, path)
             except (OSError, InspectorError) as error:
                 self.notify(f"{path} was not written: {error}", severity="error", markup=False)
             else:
-                self.notify(f"Written to {path}.", markup=False)
+                self.notify(" ".join((f"Written to {path}.", *notes)), markup=False)
 
     def action_filter(self) -> None:
         self.query_one("#target", Editor).focus()

@@ -1,0 +1,90 @@
+"""A table of the exchanges with their latencies, for spreadsheets and data frames (RFC 4180).
+
+No cell can become a formula: text that begins as one gets an apostrophe before it, which spreadsheets take for "this is
+text".
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from typing import IO, Any
+
+from inspector.export.chosen import Chosen, Exchange, left_out
+from inspector.journal.filters.bodies import subjects_of
+from inspector.journal.format import DIR_NAMES
+from inspector.journal.index import STATE_NAMES, State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+from inspector.text import safe
+
+COLUMNS = (
+    "n", "answer", "time", "dir", "channel", "method", "name", "id", "state", "duration_ms", "request_bytes",
+    "answer_bytes", "progress", "notifications", "questions", "inside", "error_code", "error",
+)  # fmt: skip
+LONGEST = 1000
+"""Characters of a cell."""
+_FORMULA = frozenset("=+-@\t\r＝＋－＠")
+
+
+def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
+    """Write the table to `out`, row by row."""
+    chosen = Chosen(journal, numbers)
+    rows = csv.writer(out, lineterminator="\r\n")
+    rows.writerow(COLUMNS)
+    for exchange in chosen.exchanges():
+        rows.writerow(_row(journal, chosen, exchange))
+    return left_out(chosen.batches(), "batch", "batches")
+
+
+def _row(journal: Journal, chosen: Chosen, exchange: Exchange) -> list[object]:
+    index = journal.index
+    n, answer = exchange.request, exchange.answer
+    request = next(journal.events(n, n))
+    code, text = _error(journal, exchange)
+    within = [index.method(m) if index.shape(m) == Shape.NOTIFICATION else None for m in chosen.inside(n)]
+    progress = within.count("notifications/progress")
+    questions = within.count(None)
+    elapsed = index.duration(n)
+    return [
+        n,
+        answer or "",
+        journal.clock(index.times[n - 1]).astimezone(journal.started.tzinfo).isoformat(timespec="milliseconds"),
+        DIR_NAMES[exchange.dir],
+        cell(index.channel(n)),
+        cell(index.method(n)),
+        cell(next(iter(subjects_of(request.message)), "")),
+        cell(index.id(n)),
+        STATE_NAMES[exchange.state],
+        "" if elapsed is None else f"{elapsed / 1000:.3f}",
+        index.sizes[n - 1],
+        index.sizes[answer - 1] if answer else "",
+        progress,
+        len(within) - progress - questions,
+        questions,
+        index.parents[n - 1] or "",
+        cell(code),
+        cell(text),
+    ]
+
+
+def _error(journal: Journal, exchange: Exchange) -> tuple[Any, Any]:
+    """Code and message of the error that answered a request; of a tool's error its first text."""
+    if not exchange.answer or exchange.state is not State.ERROR:
+        return "", ""
+    message = next(journal.events(exchange.answer, exchange.answer)).message
+    error = message.get("error") if type(message) is dict else None
+    if type(error) is dict:
+        return error.get("code", ""), error.get("message", "")
+    result = message.get("result") if type(message) is dict else None
+    content = result.get("content") if type(result) is dict else None
+    texts = [block.get("text") for block in content if type(block) is dict] if type(content) is list else []
+    return "isError", next((text for text in texts if isinstance(text, str)), "")
+
+
+def cell(value: object) -> object:
+    """A value that is not ours as a cell: a whole number, or text that is no formula and moves nothing."""
+    if type(value) is int and value.bit_length() < 64:
+        return value
+    text = safe("" if value is None else value, LONGEST)
+    return f"'{text}" if text.lstrip()[:1] in _FORMULA and text.strip() else text

@@ -1,0 +1,100 @@
+"""A recording again: the chosen events, numbered anew, in a file that everything of ours opens.
+
+Each line keeps the number it had in `was`; the header says in `from` which recording it was made of. References
+(`for` of a life event, the event a finding is about) are written with the new numbers; where what they name is not
+among the chosen, with the old one, as `for_was`. What is no line of a recording is kept as an event `unreadable`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from array import array
+from collections.abc import Iterable
+from typing import IO, Any
+
+from inspector.export.chosen import Chosen
+from inspector.journal.format import Kind, dumps, to_base64
+from inspector.journal.index import State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import NotJson, Shape, parse
+
+
+def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
+    """Write the recording to `out`, event by event. One of a newer version keeps its lines as they are."""
+    chosen = Chosen(journal, numbers)
+    if journal.raw_only:
+        out.write(dumps(journal.header) + "\n")
+        for n in chosen:
+            out.write(journal.line(n).decode("utf-8", "replace") + "\n")
+        return ["The recording is of a newer version: its lines were taken over as they are."]
+    ranks = _ranks(chosen)
+    out.write(dumps(_header(journal, ranks)) + "\n")
+    errors = invalid = last = 0
+    for n in chosen:
+        out.write(dumps(_event(journal, n, ranks)) + "\n")
+        state = journal.index.states[n - 1]
+        errors += state == State.ERROR and journal.index.shape(n) in (Shape.RESULT, Shape.ERROR)
+        invalid += state == State.INVALID
+        last = max(last, journal.index.times[n - 1])
+    if journal.end_is_missing:
+        return ["The recording has no end: its writer was killed, or is still writing. Nor has what was made of it."]
+    ended = journal.ended or {"t": last, "reason": "the session went on"}
+    out.write(dumps({**ended, "kind": "end", "events": ranks[-1], "invalid": invalid, "errors": errors}) + "\n")
+    return []
+
+
+def _ranks(chosen: Chosen) -> array[int]:
+    """By old number: how many of the chosen events come up to it. That is the new number of one that is chosen."""
+    ranks = array("I", [0])
+    rank = 0
+    for n in range(1, chosen.count + 1):
+        rank += n in chosen
+        ranks.append(rank)
+    return ranks
+
+
+def _header(journal: Journal, ranks: array[int]) -> dict[str, Any]:
+    """The header, with an id that follows from what was chosen of which recording."""
+    digest = hashlib.sha256(ranks.tobytes()).hexdigest()
+    id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{journal.header.get('id')} {digest}"))
+    source = {"id": journal.header.get("id"), "events": len(ranks) - 1}
+    return {**journal.header, "id": id, "from": journal.header.get("from", source)}
+
+
+def _event(journal: Journal, n: int, ranks: array[int]) -> dict[str, Any]:
+    line = journal.line(n)
+    try:
+        value = parse(line)
+    except NotJson:
+        value = None
+    if type(value) is not dict:
+        value = {
+            "n": n, "t": max(journal.index.times[n - 1], 0), "dir": "local", "kind": "unreadable", "ch": "",
+            "b64": to_base64(line),
+        }  # fmt: skip
+    value.setdefault("was", n)
+    _refer(value, ranks)
+    finding = value.get("finding")
+    if journal.index.kind(n) == Kind.NOTE and type(finding) is dict:
+        about = finding.get("n")
+        value["finding"] = dict(finding)
+        if type(about) is int and 0 < about < len(ranks):
+            value["finding"]["n"] = ranks[about] if _is_chosen(about, ranks) else 0
+    return {**value, "n": ranks[n]}
+
+
+def _refer(value: dict[str, Any], ranks: array[int]) -> None:
+    """Write the number of the request that a life event is about anew."""
+    named = value.get("for")
+    if type(named) is not int or not 0 < named < len(ranks):
+        return
+    if _is_chosen(named, ranks):
+        value["for"] = ranks[named]
+    else:
+        del value["for"]
+        value["for_was"] = named
+
+
+def _is_chosen(n: int, ranks: array[int]) -> bool:
+    return ranks[n] > ranks[n - 1]

@@ -1,0 +1,149 @@
+"""Every format: whatever was on the wire, what is written is what it says it is."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.export import FORMATS
+from inspector.journal.journal import Journal
+from tests.export.journals import RECORDINGS, SESSION, exported, hostile, live, opened
+
+
+def refuse(word: str) -> None:
+    raise AssertionError(f"{word} is no JSON")
+
+
+def is_document(text: str) -> None:
+    assert isinstance(json.loads(text, parse_constant=refuse), dict)
+
+
+def is_lines(text: str) -> None:
+    assert text == "" or text.endswith("\n")
+    for line in text.split("\n")[:-1]:
+        json.loads(line, parse_constant=refuse)
+
+
+def is_recording(text: str) -> None:
+    """Ours are read leniently: `NaN` may stand in a line that someone wrote by hand."""
+    for line in text.split("\n")[:-1]:
+        assert isinstance(json.loads(line), dict)
+
+
+def is_table(text: str) -> None:
+    assert text.endswith("\r\n")
+    head, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    for row in rows:
+        assert len(row) == len(head)
+        begun = [cell.lstrip() for cell in row if not re.fullmatch(r"-?[0-9]+", cell)]
+        assert not any(cell.startswith(("=", "+", "-", "@")) for cell in begun), row
+        assert all(cell.isprintable() for cell in row)
+
+
+CHECKS: dict[str, Callable[[str], None]] = {
+    "md": lambda text: None,
+    "json": is_document,
+    "jsonl": is_lines,
+    "recording": is_recording,
+    "csv": is_table,
+}
+
+
+def test_every_format_is_looked_at() -> None:
+    assert set(CHECKS) == set(FORMATS)
+
+
+@pytest.fixture(scope="module", params=["stdio", "http"])
+def worst(request: pytest.FixtureRequest) -> Journal:
+    return hostile(http=request.param == "http")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_nothing_on_the_wire_breaks_a_format(format: str, worst: Journal) -> None:
+    CHECKS[format](exported(worst, format))
+    CHECKS[format](exported(worst, format, range(1, len(worst) + 1, 3)))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("name", ["demo-tour", "demo-http", "hostile"])
+def test_the_sample_recordings_are_exported(format: str, name: str) -> None:
+    text = exported(opened(RECORDINGS / f"{name}.mcp.jsonl"), format)
+    CHECKS[format](text)
+    assert text == exported(opened(RECORDINGS / f"{name}.mcp.jsonl"), format), "the same again"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_recording_of_nothing_is_exported(format: str) -> None:
+    CHECKS[format](exported(Journal.unnamed({}), format))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_torn_recording_is_exported(format: str, tmp_path: Path) -> None:
+    torn = tmp_path / "torn.mcp.jsonl"
+    torn.write_bytes(SESSION.read_bytes()[:-150])
+    CHECKS[format](exported(opened(torn), format))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_recording_of_a_newer_version_is_exported(format: str, tmp_path: Path) -> None:
+    newer = tmp_path / "newer.mcp.jsonl"
+    newer.write_text('{"format":"mcp-recording","version":99}\n{"something":"else"}\n')
+    CHECKS[format](exported(opened(newer), format))
+
+
+ODD_LINES: list[dict[str, Any] | str] = [
+    {"n": -5, "t": -(10**15), "dir": [], "kind": {}, "ch": 5, "raw": 5},
+    {"t": 2**61, "dir": "send", "kind": "rpc", "ch": "a\x00b", "raw": '{"id":1,"method":"m"}'},
+    {"t": 2**62, "kind": "stderr", "raw": "\x1b"},
+    {"kind": "life", "event": {"a": 1}, "for": "x"},
+    {"kind": "life", "event": "cancel", "for": 99},
+    {"kind": "http", "dir": "send", "url": {"a": 1}, "headers": 7},
+    {"kind": "http", "dir": "send", "ch": "post-1", "url": "", "headers": [["a"], [1, 2], "x", ["a", "b", "c"]]},
+    {"kind": "http", "dir": "recv", "ch": "post-1", "status": "x", "ms": [], "version": 5, "headers": {"a": 1}},
+    {"kind": "rpc", "dir": "recv", "raw": '{"jsonrpc":"2.0","id":{},"result":[]}'},
+    {"kind": "rpc", "dir": "recv", "raw": "\ud800", "sse": {"id": {"a": "b"}, "event": 5}},
+    {"kind": "rpc", "b64": "!!"},
+    {"kind": "note", "finding": {"n": "x"}},
+    {"kind": "note", "finding": {"n": 99}},
+    {"kind": "auth"},
+    {"kind": "sse", "raw": "data", "id": 5},
+    {"x": float("nan")},
+    "[1, 2",
+    "no JSON",
+]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_lines_that_no_writer_of_ours_makes_are_exported(format: str, tmp_path: Path) -> None:
+    header = {"format": "mcp-recording", "version": 1, "tool": {"a": 1}, "target": {"label": {"x": 1}, "argv": [1]}}
+    file = tmp_path / "odd.mcp.jsonl"
+    lines = [header, *ODD_LINES]
+    file.write_text(
+        "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines), encoding="utf-8"
+    )
+    journal = opened(file)
+    assert len(journal) == len(ODD_LINES)
+    CHECKS[format](exported(journal, format))
+    for n in range(1, len(journal) + 1):
+        CHECKS[format](exported(journal, format, [n]))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.binary(max_size=40), max_size=5), st.text(max_size=20))
+def test_any_bytes_and_any_text_are_exported(format: str, messages: list[bytes], text: str) -> None:
+    asked = {"jsonrpc": "2.0", "id": text, "method": text, "params": {"name": text, "uri": text}}
+    journal = live(*(message.replace(b"\n", b"") for message in messages))
+    journal.record_sent("stdio", json.dumps(asked).encode(), asked)
+    journal.record_received("stdio", [json.dumps({"id": text, "error": {"code": 1, "message": text}}).encode()])
+    CHECKS[format](exported(journal, format))
+    journal.release()
