@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from inspector.cli import setup
 from inspector.cli.failures import Unexpected
 from inspector.cli.output import Output
+from inspector.cli.signals import Signals
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
 from inspector.errors import ConnectionProblem, InspectorError
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 Work = Callable[[Session, Output], Awaitable[int]]
 """What is done with an open session: prints the result and returns the exit code."""
 Watcher = Callable[[Session, Output], "Watch"]
-
-_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 def run(
@@ -79,7 +77,7 @@ async def with_session(
 ) -> int:
     """Do `work` with an open session and return the exit code. What goes wrong is printed before the session closes."""
     session = Session(target, journal, options)
-    signals = _Signals(session)
+    signals = Signals(lambda: _kill_now(session))
     unexpected = Unexpected()
     code, told = 4, False
     if while_waiting is not None:
@@ -123,35 +121,7 @@ async def _work(session: Session, out: Output, work: Work, watcher: Watcher | No
         watch.stop()
 
 
-class _Signals:
-    """The first signal cancels what is going on; one that comes while the server is being ended ends it at once."""
-
-    def __init__(self, session: Session) -> None:
-        self.caught = 0
-        self.closing = False
-        self._session = session
-        self._task: asyncio.Task[Any] | None = asyncio.current_task()
-        self._loop = asyncio.get_running_loop()
-        for number in _SIGNALS:
-            try:
-                self._loop.add_signal_handler(number, self._on, number)
-            except (NotImplementedError, ValueError, RuntimeError):
-                pass  # Not the main thread, or a system without signals: whoever called us deals with them.
-
-    def _on(self, number: int) -> None:
-        again = bool(self.caught)
-        self.caught = self.caught or number
-        if again or self.closing:
-            kill_now = getattr(getattr(self._session, "transport", None), "kill_now", None)
-            if kill_now is not None:
-                kill_now()
-        elif self._task is not None:
-            self._task.cancel()
-
-    def remove(self) -> None:
-        """Give the signals back."""
-        for number in _SIGNALS:
-            try:
-                self._loop.remove_signal_handler(number)
-            except (NotImplementedError, ValueError, RuntimeError):
-                pass
+def _kill_now(session: Session) -> None:
+    kill = getattr(getattr(session, "transport", None), "kill_now", None)
+    if kill is not None:
+        kill()

@@ -1,0 +1,79 @@
+"""Where to go in a recording, as somebody types it: a time, a number of an event, an end."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from inspector.errors import UsageError
+from inspector.journal.journal import Journal
+
+Unit = Literal["time", "number", "end"]
+
+_NUMBER = re.compile(r"([+-]?)#(\d{1,18})")
+_CLOCK = re.compile(r"([+-]?)(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d{0,9})?)")
+_SECONDS = re.compile(r"([+-]?)(\d{1,12}(?:\.\d{0,9})?)\s*(us|µs|ms|s|min|m|h)?")
+_OF_DAY = re.compile(r"at\s+(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d{0,6})?))?")
+_UNITS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`value` is microseconds since the start for a time, the number of an event for a number (where `relative`, from
+    where one stands), and 0 or 1 for the beginning and the end."""
+
+    unit: Unit
+    value: int
+    relative: bool = False
+
+
+def read(text: str, journal: Journal) -> Place:
+    """Read a place. Raises `UsageError`.
+
+    `01:12.3` and `1:02:03` are times since the start, `90`, `90s`, `1.5min` too; with `+` or `-` they are relative.
+    `#1204` is the number of an event, `+#10` ten further; `at 13:05:01` is a time of day; and there are `start`, `end`.
+    """
+    wanted = text.strip().lower()
+    if wanted in ("start", "end"):
+        return Place("end", int(wanted == "end"))
+    if found := _NUMBER.fullmatch(wanted):
+        sign, digits = found.groups()
+        return Place("number", -int(digits) if sign == "-" else int(digits), bool(sign))
+    if found := _CLOCK.fullmatch(wanted):
+        sign, hours, minutes, seconds = found.groups()
+        return _time(sign, (int(hours or 0) * 60 + int(minutes)) * 60 + float(seconds))
+    if found := _SECONDS.fullmatch(wanted):
+        sign, figure, unit = found.groups()
+        return _time(sign, float(figure) * _UNITS[unit or "s"])
+    if found := _OF_DAY.fullmatch(wanted):
+        return Place("time", _of_day(journal, found))
+    raise UsageError(
+        f"“{text.strip()[:60]}” is no place in a recording.",
+        hint="Write 01:12.3, +30s, -2min, at 13:05, #1204, start or end.",
+    )
+
+
+def _time(sign: str, seconds: float) -> Place:
+    us = round(seconds * 1_000_000)
+    return Place("time", -us if sign == "-" else us, bool(sign))
+
+
+def _of_day(journal: Journal, found: re.Match[str]) -> int:
+    """A time of day in microseconds since the start: the first one after the recording began."""
+    hours, minutes, seconds = int(found[1]), int(found[2]), float(found[3] or 0)
+    if hours > 23 or minutes > 59 or seconds >= 60:
+        raise UsageError(f"{found[0]} is no time of day.", hint="Write at 13:05 or at 13:05:01.5.")
+    began = journal.clock(0)
+    try:
+        meant = began.replace(hour=hours, minute=minutes, second=0, microsecond=0) + timedelta(seconds=seconds)
+        if meant < began.replace(microsecond=0):
+            meant += timedelta(days=1)
+    except OverflowError:
+        return 0
+    return _microseconds(meant, began)
+
+
+def _microseconds(moment: datetime, began: datetime) -> int:
+    return max((moment - began) // timedelta(microseconds=1), 0)

@@ -1,0 +1,153 @@
+"""A recording along its time: how long it plays up to each event, how dense it is where, and where the errors are.
+
+Computed once for each event, as the recording grows. A gap counts for no more than `fold`, a clock that runs backwards
+counts as standing still, and every event counts for a microsecond at least, so that no two are at the same place.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from math import ceil
+
+from inspector.journal.format import Kind
+from inspector.journal.index import State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+BLOCK = 256
+"""Events from one place whose position is kept to the next."""
+BINS = 2048
+"""Parts of the whole length that are told apart, at most; half as many at least, once it is long."""
+FIRST_BIN = 64
+"""Microseconds of one part at first; the parts get twice as long whenever there are too many."""
+
+_FATES = (State.ERROR, State.TIMED_OUT, State.LOST)
+_BAD = frozenset((State.ERROR, State.INVALID))
+
+
+class Profile:
+    """Places are microseconds of playing time at speed 1 since the first event. `advance` takes in what has come."""
+
+    def __init__(self, journal: Journal, fold: int) -> None:
+        self.journal = journal
+        self.fold = fold
+        """Microseconds that a gap counts for at most."""
+        self.seen = 0
+        self.length = 0
+        """The place of the last event that has been looked at."""
+        self.latest = 0
+        """The latest time of an event, in microseconds since the start: its last one's, unless a clock ran backwards."""
+        self.errors = 0
+        self._blocks = array("Q", [0])
+        self._latest = array("q", [0])
+        self._width = FIRST_BIN
+        self._counts = array("L", [0]) * BINS
+        self._errors = array("L", [0]) * BINS
+
+    def advance(self, limit: int = 20_000) -> bool:
+        """Look at up to `limit` further events. True: there are more."""
+        index = self.journal.index
+        last = min(index.count, self.seen + limit)
+        fold, place, states, pairs = self.fold, self.length, index.states, index.pairs
+        latest = self.latest
+        times, codes = index.times[self.seen : last], index.codes[self.seen : last]
+        before = index.times[self.seen - 1] if self.seen else times[0] if times else 0
+        width, limit_place, counts = self._width, self._width * BINS, self._counts
+        for n, (t, code) in enumerate(zip(times, codes, strict=True), self.seen + 1):
+            gap = t - before
+            before = t
+            place += 1 if gap <= 1 else gap if gap < fold else fold
+            if t > latest:
+                latest = t
+            while place >= limit_place:
+                self._halve()
+                width, limit_place = self._width, self._width * BINS
+            counts[place // width] += 1
+            state = states[n - 1]
+            if state in _BAD or (code & 15 == Kind.LIFE and pairs[n - 1] and states[pairs[n - 1] - 1] in _FATES):
+                if code >> 6 != Shape.REQUEST:
+                    self._errors[place // width] += 1
+                    self.errors += 1
+            if n % BLOCK == 0:
+                self._blocks.append(place)
+                self._latest.append(latest)
+        self.seen, self.length, self.latest = last, place, latest
+        return last < index.count
+
+    def _halve(self) -> None:
+        """Make the parts twice as long."""
+        for bins in (self._counts, self._errors):
+            half = array("L", map(sum, zip(bins[::2], bins[1::2], strict=True)))
+            bins[: BINS // 2] = half
+            bins[BINS // 2 :] = array("L", [0]) * (BINS // 2)
+        self._width *= 2
+
+    # Places
+
+    def place(self, n: int) -> int:
+        """The place of event `n`; 0 before the first."""
+        n = min(n, self.seen)
+        place = self._blocks[n // BLOCK]
+        times, fold = self.journal.index.times, self.fold
+        for m in range(n // BLOCK * BLOCK + 1, n + 1):
+            gap = times[m - 1] - times[m - 2] if m > 1 else 0
+            place += 1 if gap <= 1 else min(gap, fold)
+        return place
+
+    def number_at(self, place: int) -> int:
+        """The last event that is not beyond a place; 0 where none is."""
+        n = (bisect_right(self._blocks, place) - 1) * BLOCK
+        at = self._blocks[n // BLOCK]
+        times, fold = self.journal.index.times, self.fold
+        while n < self.seen:
+            gap = times[n] - times[n - 1] if n else 0
+            at += 1 if gap <= 1 else min(gap, fold)
+            if at > place:
+                break
+            n += 1
+        return n
+
+    def number_at_time(self, t: int) -> int:
+        """The last event before the first one that is later than `t` microseconds; 0 where there is none.
+
+        Where a clock ran backwards, the event that first passed that time is the end.
+        """
+        n = (bisect_right(self._latest, t) - 1) * BLOCK if t >= 0 else 0
+        times = self.journal.index.times
+        while n < self.seen and times[n] <= t:
+            n += 1
+        return n
+
+    def folded(self, n: int) -> bool:
+        """Whether the gap after event `n` is a folded one."""
+        times = self.journal.index.times
+        return 0 < n < self.seen and times[n] - times[n - 1] > self.fold
+
+    # Drawing
+
+    def columns(self, cells: int) -> list[tuple[int, int]]:
+        """Events and errors in each of `cells` equal parts of the whole length."""
+        found = [(0, 0)] * cells
+        if not self.seen or cells <= 0:
+            return found
+        events, errors = [0] * cells, [0] * cells
+        used = self.length // self._width + 1
+        for at in range(used):
+            if self._counts[at]:
+                cell = self.cell(at * self._width + self._width // 2, cells)
+                events[cell] += self._counts[at]
+                errors[cell] += self._errors[at]
+        return list(zip(events, errors, strict=True))
+
+    def cell(self, place: int, cells: int) -> int:
+        """The part of `cells` in which a place lies."""
+        return min(place * cells // max(self.length + 1, 1), cells - 1)
+
+    def number_in(self, cell: int, cells: int) -> int:
+        """The first event of a part of `cells`, or where none lies in it the last one before it; 1 at least."""
+        begin = ceil(cell * (self.length + 1) / max(cells, 1))
+        before = self.number_at(begin - 1)
+        after = before + 1
+        inside = after <= self.seen and self.cell(self.place(after), cells) == cell
+        return max(after if inside else before, min(self.seen, 1))

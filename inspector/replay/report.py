@@ -1,0 +1,67 @@
+"""What came of a rerun: how each exchange with the live server compares with the recorded one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from inspector.compare.values import Difference
+from inspector.errors import InspectorError
+
+Verdict = Literal["same", "different", "no answer", "not sent", "not recorded", "not asked"]
+"""How a live exchange compares with the recorded one. `not recorded`: the server asked something new, or answers now
+what it did not answer then; `not asked`: it did not ask what it asked then."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one recorded request, or of one question of the server."""
+
+    recorded: int
+    """Its number in the recording; 0 for what is new."""
+    method: str
+    name: str = ""
+    """The tool, prompt or resource that it was about."""
+    live: int = 0
+    """Its number in the new recording; 0 where it was not sent."""
+    verdict: Verdict = "not sent"
+    differences: Sequence[Difference] = ()
+    note: str = ""
+    question: bool = False
+    """The server asked it."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the live server did something else."""
+        return self.verdict != "same" and not (self.verdict == "not recorded" and not self.question)
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`: numbers in both recordings, what it was about, the verdict, the differences, the note."""
+        shown: dict[str, Any] = {
+            "recorded": self.recorded or None, "live": self.live or None, "method": self.method, "name": self.name,
+            "asked_by": "server" if self.question else "client", "verdict": self.verdict, "differs": self.differs,
+        }  # fmt: skip
+        if self.differences:
+            shown["differences"] = [difference.as_json() for difference in self.differences]
+        return shown | ({"note": self.note} if self.note else {})
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of a rerun, in the order of the recording."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    error: InspectorError | None = None
+    """Why it ended before its end."""
+
+    @property
+    def first(self) -> Outcome | None:
+        """The first one that differs."""
+        return next((outcome for outcome in self.outcomes if outcome.differs), None)
+
+    @property
+    def clean(self) -> bool:
+        """Whether the live server did what the recorded one did."""
+        return self.error is None and self.first is None

@@ -1,0 +1,358 @@
+"""A recorded client once more, in front of a live server: the same messages, in the same order and concurrency.
+
+A message goes out when everything that the recorded client had seen before it has come from the live server too. What
+the server asks is answered as it was answered then. Each answer is held against the recorded one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from inspector.client.bare import BareConnection
+from inspector.client.options import Options
+from inspector.compare.rules import DEFAULT, Rules
+from inspector.compare.values import compare
+from inspector.config.targets import Target
+from inspector.errors import ConnectionProblem, InspectorError
+from inspector.journal.index import State
+from inspector.journal.journal import Frame, Journal
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape
+from inspector.replay.carried import Carried
+from inspector.replay.report import Outcome, Report, Verdict
+from inspector.replay.script import Script, Step
+from inspector.transports.base import Outgoing
+from inspector.transports.correlate import id_span
+
+PATIENCE = 5.0
+"""Seconds for what a server tells by itself, if it came before the next message when this was recorded."""
+_GRACE = 0.2
+"""Seconds at the end for questions that nobody expected."""
+
+
+class Rerun:
+    """Runs the script of `recording` against `target`. What crosses the wire is recorded in `journal`."""
+
+    def __init__(
+        self,
+        recording: Journal,
+        target: Target,
+        journal: Journal,
+        rules: Rules = DEFAULT,
+        options: Options | None = None,
+        *,
+        carry: Sequence[str] = (),
+        pace: float | None = None,
+        told: Callable[[Outcome], None] = lambda _outcome: None,
+    ) -> None:
+        """`pace`: 1.0 leaves the pauses of the recording between messages, 2.0 half of them, None none."""
+        self.recording = recording
+        self.target = target
+        self.journal = journal
+        self.report = Report()
+        self._rules = rules
+        self._options = options or Options()
+        self._script = Script(recording)
+        self._carried = Carried(carry)
+        self._pace = pace
+        self._told = told
+        self._connection: BareConnection | None = None
+        self._lost: InspectorError | None = None
+        self._asked: dict[int, Outcome] = {}
+        """The requests that went out, by their number in the recording."""
+        self._open: dict[int, Outcome] = {}
+        """Those that are not answered, by their number in the new recording."""
+        self._progress: dict[int, int] = {}
+        self._heard: dict[str, int] = {}
+        self._news = asyncio.Event()
+        self._redacted: list[int] = []
+
+    async def run(self) -> Report:
+        """Do every step, then wait for the answers that are still to come. Never raises for what the server does."""
+        expected: dict[str, int] = {}
+        try:
+            for step in self._script.steps():
+                if self._pace and step.pause:
+                    await asyncio.sleep(step.pause / 1e6 / self._pace)
+                for method in step.heard:
+                    expected[method] = expected.get(method, 0) + 1
+                await self._until_seen(step, expected)
+                await self._do(step)
+            await self._until_answered()
+        except InspectorError as error:
+            self._end(error)
+        finally:
+            if self._connection is not None:
+                await self._connection.close()
+        self._conclude()
+        return self.report
+
+    # Steps
+
+    async def _do(self, step: Step) -> None:
+        if step.do == "connect":
+            await self._connect()
+        elif step.do == "send":
+            self._send(step.n)
+        else:
+            outcome = self._asked.get(step.n)
+            if outcome is not None:
+                await self._until_progressed(outcome, self._progress_wanted(step))
+                id = self.recording.index.id(step.n)
+                if id is not None and self._connection is not None:
+                    self._connection.close_stream(id)
+
+    async def _connect(self) -> None:
+        if self._connection is not None:
+            await self._connection.close()
+            self._open.clear()
+        self._lost = None
+        self._connection = BareConnection(self.target, self.journal, self, self._options)
+        await self._connection.open()
+
+    def _send(self, n: int) -> None:
+        """Send the recorded message `n` as it was, but for the values that the live server has chosen itself."""
+        index = self.recording.index
+        event = self.recording.event(n)
+        if event.fields.get("redacted"):
+            self._redacted.append(n)
+        if self._connection is None or self._lost is not None:
+            raise self._lost or ConnectionProblem("There is no connection.")
+        asks = index.shape(n) == Shape.REQUEST
+        outcome = Outcome(n, index.method(n), _name(event.message))
+        if asks:
+            self._asked[n] = outcome
+            self.report.outcomes.append(outcome)
+        outcome.live = self._connection.send(self._carried.rewritten(event.bytes))
+        if asks and outcome.live:
+            self._open[outcome.live] = outcome
+
+    def _progress_wanted(self, step: Step) -> int:
+        return self._script.progress_before(step.n, self.recording.index.count + 1)
+
+    # Waiting
+
+    async def _until_seen(self, step: Step, expected: dict[str, int]) -> None:
+        """Wait for the answers that the recorded client had by now, and for a while for what it had been told."""
+        wanted = [
+            outcome
+            for n in step.after
+            if (outcome := self._asked.get(self.recording.index.pairs[n - 1])) is not None
+            and outcome.live in self._open
+        ]
+        if wanted:
+            await self._wait(lambda: not any(outcome.live in self._open for outcome in wanted), self._options.timeout)
+            for outcome in wanted:
+                self._unanswered(outcome)
+        if step.do == "send":
+            cancelled = self._request_cancelled_by(step.n)
+            if cancelled is not None:
+                await self._until_progressed(cancelled, self._script.progress_before(cancelled.recorded, step.n))
+        if step.heard:
+            missing = [method for method in set(step.heard) if self._heard.get(method, 0) < expected[method]]
+            if missing and not await self._wait(
+                lambda: all(self._heard.get(method, 0) >= expected[method] for method in missing), PATIENCE
+            ):
+                still = [method for method in missing if self._heard.get(method, 0) < expected[method]]
+                self.report.notes.append(f"Before message {step.n} the server had sent {', '.join(sorted(still))}.")
+
+    def _request_cancelled_by(self, n: int) -> Outcome | None:
+        index = self.recording.index
+        if index.method(n) != "notifications/cancelled":
+            return None
+        return self._asked.get(index.pairs[n - 1])
+
+    async def _until_progressed(self, outcome: Outcome, count: int) -> None:
+        """Wait until a request has made as much progress as when it was cancelled then."""
+        live = outcome.live
+        await self._wait(lambda: self._progress.get(live, 0) >= count or live not in self._open, PATIENCE)
+
+    async def _until_answered(self) -> None:
+        """The last answers; of requests that were not answered then, none is waited for."""
+        index = self.recording.index
+        wanted = [outcome for outcome in self._open.values() if index.pairs[outcome.recorded - 1]]
+        if wanted:
+            await self._wait(lambda: not any(outcome.live in self._open for outcome in wanted), self._options.timeout)
+        for outcome in wanted:
+            self._unanswered(outcome)
+        await self._wait(lambda: False, _GRACE)
+
+    async def _wait(self, met: Callable[[], bool], seconds: float) -> bool:
+        """Whether a condition came true in time, and before the connection was lost."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not met() and self._lost is None:
+                    self._news.clear()
+                    await self._news.wait()
+        return met()
+
+    def _unanswered(self, outcome: Outcome) -> None:
+        if self._open.pop(outcome.live, None) is not None:
+            outcome.note = (
+                self._lost.message if self._lost is not None else f"no answer within {self._options.timeout:g} s"
+            )
+            self._judged(outcome, "no answer")
+
+    # What arrives (the connection's hearer)
+
+    def on_received(self, messages: Sequence[bytes], frames: Sequence[Frame]) -> None:
+        """Take answers, answer questions, count what the server tells."""
+        for frame in frames:
+            items = frame.message if frame.shape is Shape.BATCH else (frame.message,)
+            for item in items:
+                self._take(frame, item)
+        self._news.set()
+
+    def _take(self, frame: Frame, message: Any) -> None:
+        shape = jsonrpc.shape_of(message)
+        index = self.journal.index
+        if shape in (Shape.RESULT, Shape.ERROR):
+            outcome = self._open.pop(index.pairs[frame.n - 1], None)
+            if outcome is not None:
+                self._compare(outcome, message)
+        elif shape is Shape.REQUEST:
+            self._answer(frame, message)
+        elif shape is Shape.NOTIFICATION:
+            method = message["method"]
+            self._heard[method] = self._heard.get(method, 0) + 1
+            if method == "notifications/progress":
+                about = index.pairs[frame.n - 1]
+                self._progress[about] = self._progress.get(about, 0) + 1
+
+    def on_stderr(self, lines: Sequence[bytes]) -> None:
+        """What the server says to people is in the new recording, and compared with nothing."""
+
+    def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
+        """A request broke by itself: the same as long ago, or a difference."""
+        outcome = self._open.pop(outgoing.n, None)
+        if outcome is not None:
+            outcome.note = error.message
+            failed_then = self.recording.index.state(outcome.recorded) in (State.ERROR, State.LOST)
+            answered_then = self.recording.index.pairs[outcome.recorded - 1]
+            self._judged(outcome, "same" if failed_then and not answered_then else "no answer")
+        self._news.set()
+
+    def on_lost(self, error: InspectorError) -> None:
+        """The server is gone: nothing more can be sent."""
+        self._lost = error
+        self._news.set()
+
+    # Judging
+
+    def _compare(self, outcome: Outcome, message: dict[str, Any]) -> None:
+        answer = self.recording.index.pairs[outcome.recorded - 1]
+        if not answer:
+            outcome.note = "it was not answered when this was recorded"
+            self._judged(outcome, "not recorded")
+            return
+        recorded = _body(self.recording.event(answer).message, self.recording.index.id(outcome.recorded))
+        live = _body(message)
+        self._carried.learn(recorded.get("result"), live.get("result"))
+        self._hold(outcome, recorded, live)
+
+    def _hold(self, outcome: Outcome, recorded: Any, live: Any) -> None:
+        """Hold what came against what had come."""
+        found = compare(recorded, live, self._rules, method=outcome.method, name=outcome.name)
+        outcome.differences = found.differences
+        self._judged(outcome, "same" if found.same else "different")
+
+    def _judged(self, outcome: Outcome, verdict: Verdict) -> None:
+        outcome.verdict = verdict
+        self._told(outcome)
+
+    def _answer(self, frame: Frame, message: dict[str, Any]) -> None:
+        """Answer what the server asks as it was answered then; what is new is refused and told of."""
+        id, method, params = message["id"], message["method"], message.get("params")
+        if jsonrpc.id_key(id) is None or self._connection is None:
+            return
+        if method == "ping":
+            self._reply(jsonrpc.encode(jsonrpc.result(id, {})))
+            return
+        around = self._asked_by_live(self.journal.index.parents[frame.n - 1])
+        question, answer = self._script.answer_to(method, params, around)
+        outcome = Outcome(question, method, _name(message), frame.n, question=True)
+        self.report.outcomes.append(outcome)
+        if not question:
+            outcome.note = "the server did not ask this when it was recorded"
+            self._judged(outcome, "not recorded")
+            self._reply(jsonrpc.encode(jsonrpc.error(id, jsonrpc.INTERNAL_ERROR, "The recording has no answer.")))
+            return
+        recorded = self.recording.event(question).message.get("params")
+        self._carried.learn(recorded, params)
+        self._hold(outcome, {"params": recorded}, {"params": params})
+        if answer:
+            self._reply(_with_id(self._carried.rewritten(self.recording.event(answer).bytes), id))
+
+    def _asked_by_live(self, n: int) -> int:
+        """The recorded request that went out as the live one `n`."""
+        outcome = self._open.get(n) if n else None
+        return outcome.recorded if outcome is not None else 0
+
+    def _reply(self, data: bytes) -> None:
+        if self._connection is not None:
+            with suppress(ConnectionProblem):  # `on_lost` has said or will say why.
+                self._connection.send(data)
+
+    def _end(self, error: InspectorError) -> None:
+        self.report.error = error
+        for outcome in list(self._open.values()):
+            self._unanswered(outcome)
+
+    def _conclude(self) -> None:
+        """What was not asked, what was not sent, and everything in the order of the recording."""
+        index = self.recording.index
+        if self._redacted:
+            first, more = self._redacted[0], len(self._redacted) - 1
+            also = f" (and {more} more)" if more else ""
+            self.report.notes.append(
+                f"Message {first}{also} was redacted when it was recorded, and was sent like that."
+            )
+        for outcome in self._open.values():
+            outcome.note = "it was not answered, then or now"
+            self._judged(outcome, "same")
+        for n in self._script.unasked():
+            event = self.recording.event(n)
+            outcome = Outcome(n, index.method(n), _name(event.message), question=True)
+            outcome.note = "the server asked this when it was recorded"
+            self.report.outcomes.append(outcome)
+            self._judged(outcome, "not asked")
+        if self.report.error is not None:
+            for step in self._script.steps():
+                if step.do == "send" and step.n not in self._asked and index.shape(step.n) == Shape.REQUEST:
+                    event = self.recording.event(step.n)
+                    self.report.outcomes.append(Outcome(step.n, index.method(step.n), _name(event.message)))
+        # What is new stands where it came: after the request that went out last before it.
+        place = 0
+        order: dict[int, tuple[int, int]] = {}
+        for at, outcome in enumerate(self.report.outcomes):
+            place = outcome.recorded or place
+            order[id(outcome)] = (place, at)
+        self.report.outcomes = sorted(self.report.outcomes, key=lambda outcome: order[id(outcome)])
+
+
+def _body(message: Any, id: Any = None) -> dict[str, Any]:
+    """The part of an answer that is compared: its result or its error. Of a batch, the answer to `id`."""
+    if type(message) is list:
+        message = next((item for item in message if type(item) is dict and item.get("id") == id), None)
+    if type(message) is not dict:
+        return {}
+    return {key: message[key] for key in ("result", "error") if key in message}
+
+
+def _name(message: Any) -> str:
+    params = message.get("params") if type(message) is dict else None
+    if type(params) is not dict:
+        return ""
+    name = params.get("name") or params.get("uri") or ""
+    return name if isinstance(name, str) else ""
+
+
+def _with_id(data: bytes, id: int | str) -> bytes:
+    """An answer with another id, and nothing else changed where that can be."""
+    span = id_span(data)
+    if span is not None:
+        return data[: span[0]] + jsonrpc.encode(id) + data[span[1] :]
+    return jsonrpc.encode({**jsonrpc.parse(data), "id": id})

@@ -1,0 +1,147 @@
+"""What the client of a recording did, as steps that can be done again: connections, messages, streams that it closed.
+
+What a client asked in order to find out what a server speaks, and to no avail, is not done again: of each negotiation
+only the opening that came off stays, and what followed it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+from inspector.transports.recorded_requests import canonical
+
+_OPENINGS = ("initialize", "server/discover")
+_MESSAGES = (Kind.RPC, Kind.INVALID)
+_ANSWERS = (Shape.RESULT, Shape.ERROR)
+_ON_THEIR_OWN = frozenset((
+    "notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed",
+    "notifications/resources/updated", "notifications/elicitation/complete", "notifications/tasks",
+    "notifications/tasks/status", "notifications/subscriptions/acknowledged",
+))  # fmt: skip
+"""What a server tells by itself and a client may well have waited for."""
+
+
+class Step(NamedTuple):
+    """One thing that the recorded client did."""
+
+    do: Literal["connect", "send", "close-stream"]
+    n: int
+    """The event of the recording. For `close-stream` the request whose stream it was; for `connect` what came next."""
+    after: tuple[int, ...] = ()
+    """Answers that had come since the step before this one."""
+    heard: tuple[str, ...] = ()
+    """Methods of what the server had told by itself since then, in order."""
+    pause: int = 0
+    """Microseconds since the step before this one."""
+
+
+class Script:
+    """The steps of a recording, and what its client answered when it was asked."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self._left_out = _failed_openings(journal)
+        self._questions: dict[tuple[int, str], deque[int]] = {}
+        self.questions = 0
+        """How many there are whose answer is in the recording."""
+        self._find_questions()
+
+    def _find_questions(self) -> None:
+        index = self.journal.index
+        asked = Kind.RPC | Dir.RECV << 4 | Shape.REQUEST << 6
+        for position, code in enumerate(index.codes):
+            if code == asked:
+                n = position + 1
+                if index.method(n) != "ping":
+                    self._questions.setdefault((index.parents[position], index.method(n)), deque()).append(n)
+                    self.questions += bool(index.pairs[position])
+
+    def steps(self) -> Iterator[Step]:
+        """What was done, in order."""
+        index = self.journal.index
+        begins = {first for first, _ in index.connections.between(1, len(self.journal))}
+        connect = True
+        after: list[int] = []
+        heard: list[str] = []
+        before = index.times[0] if index.count else 0
+        for n in range(1, index.count + 1):
+            kind, dir, shape = index.kind(n), index.dir(n), index.shape(n)
+            connect = connect or (n in begins and kind == Kind.LIFE and self._fields(n).get("event") == "reopen")
+            if dir == Dir.RECV and kind == Kind.RPC:
+                if shape in (*_ANSWERS, Shape.BATCH) and index.pairs[n - 1] not in self._left_out:
+                    after.append(n)
+                elif shape == Shape.NOTIFICATION and index.method(n) in _ON_THEIR_OWN:
+                    heard.append(index.method(n))
+                continue
+            step = self._step(n, kind, dir, shape)
+            if step is None:
+                continue
+            if connect:
+                yield Step("connect", n)
+                connect = False
+            yield step._replace(after=tuple(after), heard=tuple(heard), pause=max(0, index.times[n - 1] - before))
+            before = index.times[n - 1]
+            after.clear()
+            heard.clear()
+
+    def _step(self, n: int, kind: Kind, dir: Dir, shape: Shape) -> Step | None:
+        """What event `n` is as a step; None where the client did nothing by it, or only answered."""
+        index = self.journal.index
+        if dir == Dir.SEND and kind in _MESSAGES and shape not in _ANSWERS:
+            return None if n in self._left_out or index.pairs[n - 1] in self._left_out else Step("send", n)
+        if kind == Kind.LIFE and index.pairs[n - 1] and index.pairs[n - 1] not in self._left_out:
+            closed = self._fields(n)
+            if closed.get("event") == "stream-closed" and closed.get("reason") == "cancelled":
+                return Step("close-stream", index.pairs[n - 1])
+        return None
+
+    def _fields(self, n: int) -> dict[str, Any]:
+        return self.journal.event(n).fields
+
+    def progress_before(self, request: int, n: int) -> int:
+        """How often the server had told of the progress of a request before event `n`."""
+        index = self.journal.index
+        number = index.method_names.find("notifications/progress")
+        return sum(index.pairs[m - 1] == request and index.methods[m - 1] == number for m in range(request + 1, n))
+
+    def answer_to(self, method: str, params: Any, inside: int) -> tuple[int, int]:
+        """What was answered when the server asked this: the recorded question and its answer (0: none was given).
+
+        Each is given once: the next one of the same request (`inside`, 0: of none) with the same parameters, else the
+        next of that request, else of any. (0, 0) where nothing like it was asked.
+        """
+        asked = self._questions.get((inside, method)) or next(
+            (found for (_, name), found in self._questions.items() if name == method and found), None
+        )
+        if not asked:
+            return 0, 0
+        wanted = canonical(params)
+        n = next((n for n in asked if canonical(self.journal.event(n).message.get("params")) == wanted), asked[0])
+        asked.remove(n)
+        return n, self.journal.index.pairs[n - 1]
+
+    def unasked(self) -> Iterator[int]:
+        """The recorded questions, with an answer, that `answer_to` has not given."""
+        for found in self._questions.values():
+            yield from (n for n in found if self.journal.index.pairs[n - 1])
+
+
+def _failed_openings(journal: Journal) -> frozenset[int]:
+    """The requests of each negotiation before the one that was agreed with. Where none was, the last one stays."""
+    index = journal.index
+    failed: list[int] = []
+    for first, last in index.connections.between(1, index.count):
+        asked = [
+            n
+            for n in range(first, last + 1)
+            if index.dir(n) == Dir.SEND and index.shape(n) == Shape.REQUEST and index.method(n) in _OPENINGS
+        ]
+        good = [n for n in asked if index.pairs[n - 1] and index.shape(index.pairs[n - 1]) == Shape.RESULT]
+        kept = (good or asked)[-1:]
+        failed += [n for n in asked if n < kept[0]]
+    return frozenset(failed)
