@@ -1,0 +1,110 @@
+"""Which item of one sequence stands for which of another: what both have, in order, without quadratic work."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Hashable, Iterator, Sequence
+
+CELLS = 250_000
+"""Pairs of items that are looked at one by one in all; what is larger is aligned by its rarest landmarks."""
+_ROUNDS = 3
+
+Match = tuple[int, int]
+
+
+def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Match]:
+    """Pairs (i, j) with `a[i] == b[j]`, rising in both: the most there can be while the two are small, else many.
+
+    Time is that of sorting, and memory linear, whatever the sequences are.
+    """
+    found: list[Match] = []
+    room = CELLS
+    todo: list[tuple[int, int, int, int, int]] = [(0, len(a), 0, len(b), 0)]
+    while todo:
+        a0, a1, b0, b1, turn = todo.pop()
+        while a0 < a1 and b0 < b1 and a[a0] == b[b0]:
+            found.append((a0, b0))
+            a0, b0 = a0 + 1, b0 + 1
+        while a0 < a1 and b0 < b1 and a[a1 - 1] == b[b1 - 1]:
+            a1, b1 = a1 - 1, b1 - 1
+            found.append((a1, b1))
+        cells = (a1 - a0) * (b1 - b0)
+        if not cells:
+            continue
+        if cells <= room:
+            room -= cells
+            found += _longest(a, a0, a1, b, b0, b1)
+            continue
+        landmarks = _landmarks(a, a0, a1, b, b0, b1)
+        found += landmarks
+        if turn < _ROUNDS and landmarks:
+            todo += _between(landmarks, a0, a1, b0, b1, turn + 1)
+    found.sort()
+    return found
+
+
+def _between(
+    matches: list[Match], a0: int, a1: int, b0: int, b1: int, turn: int
+) -> Iterator[tuple[int, int, int, int, int]]:
+    for i, j in (*matches, (a1, b1)):
+        if i > a0 and j > b0:
+            yield a0, i, b0, j, turn
+        a0, b0 = i + 1, j + 1
+
+
+def _longest(
+    a: Sequence[Hashable], a0: int, a1: int, b: Sequence[Hashable], b0: int, b1: int
+) -> list[Match]:  # fmt: skip
+    """A longest common subsequence, by the table of lengths."""
+    width = b1 - b0
+    rows: list[list[int]] = [[0] * (width + 1)]
+    for i in range(a1 - 1, a0 - 1, -1):
+        below, row, item = rows[-1], [0] * (width + 1), a[i]
+        for j in range(width - 1, -1, -1):
+            row[j] = below[j + 1] + 1 if item == b[b0 + j] else max(below[j], row[j + 1])
+        rows.append(row)
+    rows.reverse()
+    found: list[Match] = []
+    i = j = 0
+    while i < a1 - a0 and j < width:
+        if a[a0 + i] == b[b0 + j]:
+            found.append((a0 + i, b0 + j))
+            i, j = i + 1, j + 1
+        elif rows[i + 1][j] >= rows[i][j + 1]:
+            i += 1
+        else:
+            j += 1
+    return found
+
+
+def _landmarks(
+    a: Sequence[Hashable], a0: int, a1: int, b: Sequence[Hashable], b0: int, b1: int
+) -> list[Match]:  # fmt: skip
+    """The k-th of equal items on one side belongs to the k-th on the other; of these pairs, a longest rising chain."""
+    places: dict[Hashable, list[int]] = {}
+    for j in range(b1 - 1, b0 - 1, -1):
+        places.setdefault(b[j], []).append(j)
+    pairs: list[Match] = []
+    for i in range(a0, a1):
+        waiting = places.get(a[i])
+        if waiting:
+            pairs.append((i, waiting.pop()))
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for number, (_, j) in enumerate(pairs):
+        at = bisect_left(ends, j)
+        before.append(last[at - 1] if at else -1)
+        if at == len(ends):
+            ends.append(j)
+            last.append(number)
+        else:
+            ends[at] = j
+            last[at] = number
+    chain: list[Match] = []
+    number = last[-1] if last else -1
+    while number >= 0:
+        chain.append(pairs[number])
+        number = before[number]
+    chain.reverse()
+    return chain

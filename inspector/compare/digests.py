@@ -1,0 +1,108 @@
+"""Digests of JSON values: equal where two values are equal as far as the rules look. Linear, without recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Any
+
+from inspector.compare.reading import Repeated
+from inspector.compare.rules import EXACT, Machine, State, compiled
+
+_SIZE = 16
+
+
+class Digests:
+    """Digests under one set of rules. Those of containers are kept, so a value and all its parts cost one walk.
+
+    The values must live as long as this does, for they are known by their identity.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._kept: dict[tuple[int, State], bytes] = {}
+
+    def of(self, value: Any, state: State | None = None) -> bytes:
+        """The digest of a value at the place that `state` knows the rules of; by default the root."""
+        state = self._machine.root if state is None else state
+        plain = self._plain(value, state)
+        if plain is not None:
+            return plain
+        stack = [_Open(value, state)]
+        while True:
+            top = stack[-1]
+            for inner, place in top.rest:
+                part = self._plain(inner, place)
+                if part is None:
+                    stack.append(_Open(inner, place))
+                    break
+                top.parts.append(part)
+            else:
+                done = top.digest()
+                self._kept[id(top.value), top.state] = done
+                stack.pop()
+                if not stack:
+                    return done
+                stack[-1].parts.append(done)
+
+    def _plain(self, value: Any, state: State) -> bytes | None:
+        """The digest of what need not be gone through."""
+        if state.ignore:
+            return b"*"
+        kind = type(value)
+        if state.volatile:
+            return b"~number" if kind in (int, float) else b"~" + kind.__name__.encode()
+        if kind is str:
+            return _digest(b"s" + self._machine.masked(value).encode("utf-8", "surrogatepass"))
+        if kind in (list, dict, Repeated):
+            return self._kept.get((id(value), state))
+        if kind in (int, float):
+            if state.tolerance is not None:
+                return b"#"
+            if kind is int:
+                return _digest(b"i%x" % value if value >= 0 else b"i-%x" % -value)
+            return b"f" + repr(value + 0.0).encode()
+        return repr(value).encode()
+
+
+class _Open:
+    """A container on the way to its digest: the parts that are left, and the digests of those that are done."""
+
+    __slots__ = ("names", "parts", "rest", "state", "value")
+
+    def __init__(self, value: Any, state: State) -> None:
+        self.value = value
+        self.state = state
+        self.parts: list[bytes] = []
+        self.names: list[str] = []
+        self.rest: Iterator[tuple[Any, State]]
+        if isinstance(value, list):
+            self.rest = ((item, state.step(at)) for at, item in enumerate(value))
+        else:
+            pairs = value.pairs if isinstance(value, Repeated) else list(value.items())
+            # A member that is not compared may be missing as well.
+            kept = [(key, item, below) for key, item in pairs if not (below := state.step(key)).ignore]
+            kept.sort(key=lambda member: member[0])
+            self.names = [key for key, _, _ in kept]
+            self.rest = ((item, below) for _, item, below in kept)
+
+    def digest(self) -> bytes:
+        if isinstance(self.value, list):
+            return _digest(b"[", sorted(self.parts) if self.state.unordered else self.parts)
+        named = (name.encode("utf-8", "surrogatepass") for name in self.names)
+        return _digest(b"{", [piece for pair in zip(named, self.parts, strict=True) for piece in pair])
+
+
+def _digest(first: bytes, parts: list[bytes] | None = None) -> bytes:
+    if parts is None:
+        return first if len(first) <= _SIZE else b"=" + blake2b(first, digest_size=_SIZE).digest()
+    made = blake2b(first, digest_size=_SIZE)
+    for part in parts:
+        made.update(b"%d:" % len(part))
+        made.update(part)
+    return b"=" + made.digest()
+
+
+def exact_digest(value: Any) -> bytes:
+    """The digest of a value of which every part counts; secrets that were cut out are alike."""
+    return Digests(compiled(EXACT)).of(value)

@@ -1,0 +1,166 @@
+"""Where in a JSON value something is, and the globs that name such places.
+
+A place is written `$.result.content[0].text`, or as a JSON pointer (RFC 6901), `/result/content/0/text`. In a glob, `*`
+stands for any step or for part of a name, `..` (in a pointer `**`) for any number of steps in between.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fnmatch import translate
+from typing import NamedTuple
+
+from inspector.errors import UsageError
+from inspector.protocol.jsontokens import escape_step
+
+Key = str | int
+"""One step: the key of a member, or the index of an item, from 0."""
+
+SHOWN = 40
+"""Steps written of a path that is longer."""
+_PLAIN = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
+
+
+class Path:
+    """A place in a value: one step after the place `parent`. The root has no parent."""
+
+    __slots__ = ("key", "parent")
+
+    def __init__(self, parent: Path | None = None, key: Key = "") -> None:
+        self.parent = parent
+        self.key = key
+
+    def __truediv__(self, key: Key) -> Path:
+        return Path(self, key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Path) and self.steps() == other.steps()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.steps()))
+
+    def __repr__(self) -> str:
+        return f"<Path {self}>"
+
+    def steps(self) -> list[Key]:
+        """The steps from the root."""
+        found: list[Key] = []
+        at = self
+        while at.parent is not None:
+            found.append(at.key)
+            at = at.parent
+        found.reverse()
+        return found
+
+    def __str__(self) -> str:
+        """`$.result.content[0].text`; of a very long path both ends. Keys are the server's text."""
+        steps = self.steps()
+        if len(steps) > SHOWN:
+            half = SHOWN // 2
+            return f"${_joined(steps[:half])}…{_joined(steps[-half:])}"
+        return f"${_joined(steps)}"
+
+    def pointer(self) -> str:
+        """The JSON pointer of the place; `""` for the root."""
+        return "".join(f"/{escape_step(str(step))}" for step in self.steps())
+
+
+ROOT = Path()
+
+
+def _joined(steps: list[Key]) -> str:
+    return "".join(map(_written, steps))
+
+
+def _written(step: Key) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if _PLAIN.fullmatch(step) else f"[{quoted(step)}]"
+
+
+def quoted(key: str) -> str:
+    """A key between quotes; a quote or backslash in it is escaped."""
+    return '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+class GlobStep(NamedTuple):
+    """One step of a glob."""
+
+    matches: Callable[[Key], bool]
+    any_depth: bool
+    """Any number of steps may stand before it."""
+    numbered: bool
+    """It names one index, so that items of a list are not all alike to it."""
+
+
+_STEP = re.compile(
+    r"(?P<deep>\.\.)?(?:\.?\[\s*(?:(?P<index>\d{1,15})|(?P<any>\*)|\"(?P<double>(?:[^\"\\]|\\.)*)\""
+    r"|'(?P<single>(?:[^'\\]|\\.)*)')\s*\]|(?P<dot>\.)?(?P<name>[^.\[\]]+))",
+    re.DOTALL,
+)
+
+
+def parse_glob(text: str) -> tuple[GlobStep, ...]:
+    """The steps of a path glob; raises `UsageError` for what is none."""
+    if text.startswith("/") or not text:
+        return _parse_pointer(text)
+    if not text.startswith("$"):
+        raise _no_path(text)
+    steps: list[GlobStep] = []
+    at = 1
+    while at < len(text):
+        found = _STEP.match(text, at)
+        if found is None or (found["name"] and not (found["deep"] or found["dot"])):
+            raise _no_path(text)
+        steps.append(_step_of(found))
+        at = found.end()
+    return tuple(steps)
+
+
+def _step_of(found: re.Match[str]) -> GlobStep:
+    deep = bool(found["deep"])
+    if found["index"]:
+        wanted = int(found["index"])
+        return GlobStep(lambda key: key == wanted, deep, True)
+    literal = found["double"] if found["double"] is not None else found["single"]
+    if literal is not None:
+        name = re.sub(r"\\(.)", r"\1", literal)
+        return GlobStep(lambda key: key == name, deep, False)
+    return _named("*" if found["any"] else found["name"], deep)
+
+
+def _parse_pointer(text: str) -> tuple[GlobStep, ...]:
+    steps: list[GlobStep] = []
+    deep = False
+    for raw in text.split("/")[1:]:
+        if raw == "**":
+            deep = True
+            continue
+        step = raw.replace("~1", "/").replace("~0", "~")
+        if step.isascii() and step.isdigit() and len(step) < 16:
+            wanted, name = int(step), step
+            steps.append(GlobStep(lambda key, w=wanted, n=name: key in (w, n), deep, True))  # type: ignore[misc]
+        else:
+            steps.append(_named(step, deep))
+        deep = False
+    if deep:
+        raise UsageError(f"“{text[:80]}” ends in **, which stands for steps in between.", hint="Write /** and a name.")
+    return tuple(steps)
+
+
+def _named(glob: str, deep: bool) -> GlobStep:
+    if glob == "*":
+        return GlobStep(lambda key: True, deep, False)
+    if "*" not in glob and "?" not in glob:
+        return GlobStep(lambda key: key == glob, deep, False)
+    # fnmatch would read brackets as a set of characters; a key may have them in it.
+    pattern = re.compile(translate(glob.replace("[", "[[]")), re.DOTALL)
+    return GlobStep(lambda key: isinstance(key, str) and pattern.match(key) is not None, deep, False)
+
+
+def _no_path(text: str) -> UsageError:
+    return UsageError(
+        f"“{text[:80]}” is no path in a message.",
+        hint="Write one like $.result.content[*].text or $..createdAt, or a JSON pointer like /result/content/0.",
+    )

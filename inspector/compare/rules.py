@@ -1,0 +1,239 @@
+"""What may differ without being a difference: places, texts of a known kind, numbers within a tolerance, list order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from inspector.compare.paths import GlobStep, Key, parse_glob
+from inspector.errors import UsageError
+
+LONGEST_MASKED = 1 << 20
+"""Characters of a text above which patterns are not looked for in it: it is equal or it is not."""
+_KEPT_STEPS = 4096
+
+REDACTED = ("redacted", r"‹redacted [0-9a-f]+›")
+"""A secret that was cut out: its mark has another key in each recording."""
+
+PATTERNS = (
+    REDACTED,
+    ("time", r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"),
+    ("time", r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? \d?\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d(?: GMT)?"),
+    ("time", r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} \d?\d \d{4} \d\d:\d\d:\d\d(?: GMT[+-]\d{4})?"),
+    ("time", r"\b\d?\d:\d\d:\d\d(?:\.\d{1,9})?(?: ?[AP]M)?\b"),
+    ("uuid", r"(?i)\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"),
+    ("duration", r"\b\d+(?:\.\d+)?\s?(?:ns|us|µs|μs|ms)\b"),
+    ("duration", r"\b\d+\.\d+\s?(?:s|secs?|seconds)\b"),
+)
+"""Texts that are new with every run, by what they are: a mask takes their place before texts are compared."""
+
+VOLATILE = (
+    "$.id",
+    *(f"$..{name}" for name in (
+        "nextCursor", "cursor", "taskId", "progressToken", "requestId", "sessionId", "session_id", "elicitationId",
+        "requestState", "traceparent", "tracestate",
+        "timestamp", "createdAt", "created_at", "updatedAt", "updated_at", "lastUpdatedAt", "lastModified", "startedAt",
+        "started_at", "finishedAt", "completedAt", "expiresAt", "expires_at",
+        "duration", "durationMs", "duration_ms", "elapsed", "elapsedMs", "elapsed_ms", "uptime",
+    )),
+)  # fmt: skip
+"""Ids, cursors, tokens, times and durations by the names they go by: they must be there, and be of the same type."""
+
+UNORDERED = ("*/list:$..required",)
+"""Lists whose order means nothing: what a schema requires."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far apart two numbers may be: `absolute`, or `relative` to the larger one; at `where` and below it."""
+
+    absolute: float = 0.0
+    relative: float = 0.0
+    where: str = "$"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What may differ. A place is a path glob (see `paths`), after `METHOD:` or `METHOD NAME:` for certain messages.
+
+    `tools/call get-*:$.result.content[*].text` are the texts of the answers of the tools called so. The root, `$`, is
+    the message.
+    """
+
+    ignore: tuple[str, ...] = ()
+    """Places that are not compared at all."""
+    volatile: tuple[str, ...] = VOLATILE
+    """Places whose value may differ, if there is one of the same type on both sides."""
+    unordered: tuple[str, ...] = UNORDERED
+    """Lists in which order means nothing."""
+    patterns: tuple[tuple[str, str], ...] = PATTERNS
+    """Texts that count as equal wherever they stand in strings: what they are, and a regular expression."""
+    tolerances: tuple[Tolerance, ...] = ()
+
+    def __post_init__(self) -> None:
+        compiled(self)
+
+    def plus(
+        self,
+        *,
+        ignore: Iterable[str] = (),
+        unordered: Iterable[str] = (),
+        patterns: Iterable[str] = (),
+        tolerances: Iterable[Tolerance] = (),
+    ) -> Rules:
+        """These rules and more. Raises `UsageError` for a path or pattern that is none."""
+        return replace(
+            self,
+            ignore=(*self.ignore, *ignore),
+            unordered=(*self.unordered, *unordered),
+            patterns=(*self.patterns, *(("ignored", pattern) for pattern in patterns)),
+            tolerances=(*self.tolerances, *tolerances),
+        )
+
+
+class State:
+    """What the rules say of one place, and by `step` of the places below it. States are shared and never change."""
+
+    __slots__ = ("_machine", "_next", "ignore", "items", "tolerance", "unordered", "volatile")
+
+    def __init__(self, machine: Machine, items: frozenset[tuple[int, int]]) -> None:
+        self.items = items
+        self.ignore = self.volatile = self.unordered = False
+        self.tolerance: tuple[float, float] | None = None
+        self._machine = machine
+        self._next: dict[Key, State] = {}
+        for number, at in sorted(items):
+            kind, steps, tolerance = machine.places[number]
+            if at < len(steps):
+                continue
+            if tolerance is not None:
+                self.tolerance = (tolerance.absolute, tolerance.relative)
+            elif kind == "ignore":
+                self.ignore = True
+            elif kind == "volatile":
+                self.volatile = True
+            else:
+                self.unordered = True
+
+    def step(self, key: Key) -> State:
+        """The place one step further on."""
+        if not self.items:
+            return self
+        if isinstance(key, int) and not self._machine.counts:
+            key = 0  # No rule names an index: all items of a list are alike.
+        found = self._next.get(key)
+        if found is None:
+            found = self._machine.after(self.items, key)
+            if len(self._next) < _KEPT_STEPS:
+                self._next[key] = found
+        return found
+
+
+class Machine:
+    """Rules ready to be used on one kind of message."""
+
+    def __init__(self, rules: Rules, active: tuple[bool, ...]) -> None:
+        said = [
+            *(("ignore", place, None) for place in rules.ignore),
+            *(("volatile", place, None) for place in rules.volatile),
+            *(("unordered", place, None) for place in rules.unordered),
+            *(("tolerance", tolerance.where, tolerance) for tolerance in rules.tolerances),
+        ]
+        self.places: list[tuple[str, tuple[GlobStep, ...], Tolerance | None]] = [
+            (kind, parse_glob(_split(place)[1]), tolerance)
+            for (kind, place, tolerance), on in zip(said, active, strict=True)
+            if on
+        ]
+        self.counts = any(step.numbered for _, steps, _ in self.places for step in steps)
+        self._masks = tuple((_compiled(pattern), f"‹{name}›") for name, pattern in rules.patterns)
+        self._only_ours = set(rules.patterns) <= set(PATTERNS)
+        self._states: dict[frozenset[tuple[int, int]], State] = {}
+        self.root = self._state(frozenset((number, 0) for number in range(len(self.places))))
+
+    def after(self, items: frozenset[tuple[int, int]], key: Key) -> State:
+        """The state one step on from those positions in the globs."""
+        found: set[tuple[int, int]] = set()
+        for number, at in items:
+            _, steps, tolerance = self.places[number]
+            if at == len(steps):
+                if tolerance is not None:
+                    found.add((number, at))  # It holds for all that lies below, too.
+                continue
+            if steps[at].any_depth:
+                found.add((number, at))
+            if steps[at].matches(key):
+                found.add((number, at + 1))
+        return self._state(frozenset(found))
+
+    def _state(self, items: frozenset[tuple[int, int]]) -> State:
+        return self._states.get(items) or self._states.setdefault(items, State(self, items))
+
+    def masked(self, text: str) -> str:
+        """The text with a mask in the place of what a pattern matches."""
+        if not self._masks or len(text) > LONGEST_MASKED or (self._only_ours and _DIGIT.search(text) is None):
+            return text
+        for pattern, mask in self._masks:
+            text = pattern.sub(mask, text)
+        return text
+
+
+_DIGIT = re.compile(r"[0-9]|‹redacted ")  # Whatever our own patterns look for has one of these in it.
+_SCOPE = re.compile(r"(?P<method>[^\s:$]+)(?:\s+(?P<name>[^:]+?))?\s*:\s*(?=[$/])")
+
+
+def _split(place: str) -> tuple[tuple[str, str], str]:
+    """A place as ((method glob, name glob), path)."""
+    found = None if place.startswith(("/", "$")) else _SCOPE.match(place)
+    if found is None:
+        return ("*", "*"), place
+    return (found["method"], found["name"] or "*"), place[found.end() :]
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise UsageError(
+            f"“{pattern[:80]}” is no regular expression: {error}.", hint="The syntax is that of Python's re module."
+        ) from None
+
+
+def compiled(rules: Rules, method: str = "", name: str = "") -> Machine:
+    """The rules as they are for a message of `method` about `name` (a tool's name, a URI). Raises `UsageError`."""
+    places = (*rules.ignore, *rules.volatile, *rules.unordered, *(limit.where for limit in rules.tolerances))
+    return _machine(rules, tuple(_applies(place, method, name) for place in places))
+
+
+def _applies(place: str, method: str, name: str) -> bool:
+    (wanted, about), _ = _split(place)
+    return (wanted == "*" or fnmatchcase(method, wanted)) and (about == "*" or fnmatchcase(name, about))
+
+
+_machine = lru_cache(maxsize=64)(Machine)
+
+DEFAULT = Rules()
+"""What differs between two runs of the same conversation does not count: ids, times, cursors, tokens, durations."""
+EXACT = Rules(volatile=(), unordered=(), patterns=(REDACTED,))
+"""Everything counts."""
+
+
+def parse_tolerance(text: str) -> Tolerance:
+    """`0.5`, `1%`, or one of them for a place: `$.result.structuredContent.area=1e-6`. Raises `UsageError`."""
+    where, equals, amount = text.rpartition("=")
+    number = amount.strip().removesuffix("%")
+    try:
+        value = float(number)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise UsageError(
+            f"“{text[:80]}” is no tolerance.", hint="Write one like 0.01, 1% or $.result.structuredContent.area=0.01."
+        )
+    place = where.strip() if equals else "$"
+    parse_glob(_split(place)[1])
+    if amount.strip().endswith("%"):
+        return Tolerance(relative=value / 100, where=place)
+    return Tolerance(absolute=value, where=place)

@@ -1,0 +1,385 @@
+"""The differences between two JSON values, by place, under rules that say what may differ."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isfinite
+from typing import Any, Literal, NamedTuple
+
+from inspector.compare.alignment import align
+from inspector.compare.digests import Digests, exact_digest
+from inspector.compare.paths import ROOT, Path
+from inspector.compare.reading import Repeated, type_of
+from inspector.compare.rules import DEFAULT, Machine, Rules, State, compiled
+
+MOST = 10_000
+"""Differences told of two values."""
+
+DifferenceKind = Literal["added", "removed", "changed", "moved", "repeated"]
+
+
+class Difference(NamedTuple):
+    """One difference. `a` and `b` are the values on either side: the caller's own objects, of any size."""
+
+    kind: DifferenceKind
+    """`added`: only in B; `removed`: only in A; `moved`: an item of a list that stands elsewhere in B; `repeated`: a
+    key that one of the objects has more often (`a` and `b` are how often)."""
+    path: Path
+    """Where it is in A; for what was added, in B."""
+    path_b: Path
+    """Where it is in B; for what was removed, in A."""
+    a: Any = None
+    b: Any = None
+    note: str = ""
+    """What kind of change it is where that is not plain: `string → null`, `integer → number` (1 and 1.0)."""
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`: kind, path, both values where there are two, and the note."""
+        shown: dict[str, Any] = {"kind": self.kind, "path": str(self.path)}
+        if self.path_b is not self.path and self.kind in ("changed", "moved"):
+            shown["path_b"] = str(self.path_b)
+        if self.kind not in ("added", "moved"):
+            shown["a"] = self.a
+        if self.kind not in ("removed", "moved"):
+            shown["b"] = self.b
+        return shown | ({"note": self.note} if self.note else {})
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What `compare` found."""
+
+    differences: list[Difference] = field(default_factory=list)
+    """In the order in which they stand in A; what was added stands where it was put in."""
+    ignored: int = 0
+    """How many differences the rules let pass."""
+    truncated: bool = False
+    """There are more than `MOST`."""
+
+    @property
+    def same(self) -> bool:
+        """Whether the two are equal as far as the rules look."""
+        return not self.differences
+
+
+def compare(
+    a: Any, b: Any, rules: Rules = DEFAULT, *, method: str = "", name: str = "", most: int = MOST
+) -> Comparison:
+    """Compare two JSON values, as `json` or `reading.read` makes them. `method` and `name` choose among the rules.
+
+    Types are told apart, 1 and 1.0 too; integers are exact; NaN equals NaN. Work is linear in the size of the values
+    (but for sorting), whatever their depth. The same values give the same differences, in the same order.
+    """
+    return compare_under(a, b, compiled(rules, method, name), most)
+
+
+def compare_under(a: Any, b: Any, machine: Machine, most: int = MOST) -> Comparison:
+    """`compare`, with rules that have been made ready."""
+    return _Walk(machine, most).run(a, b)
+
+
+class _Pair(NamedTuple):
+    """Two values that stand for each other, still to be compared."""
+
+    a: Any
+    b: Any
+    path: Path
+    path_b: Path
+    state: State
+
+
+class _Walk:
+    def __init__(self, machine: Machine, most: int) -> None:
+        self._machine = machine
+        self._most = most
+        self._digests = Digests(machine)
+        self._found = Comparison()
+
+    def run(self, a: Any, b: Any) -> Comparison:
+        todo: list[_Pair | Difference] = [_Pair(a, b, ROOT, ROOT, self._machine.root)]
+        while todo:
+            item = todo.pop()
+            if isinstance(item, Difference):
+                if len(self._found.differences) >= self._most:
+                    self._found.truncated = True
+                    break
+                self._found.differences.append(item)
+            else:
+                todo += reversed(list(self._one(item)))
+        return self._found
+
+    def _one(self, pair: _Pair) -> Iterator[_Pair | Difference]:
+        a, b, path, path_b, state = pair
+        if state.ignore:
+            self._found.ignored += not _equal(a, b)
+            return
+        type_a, type_b = type_of(a), type_of(b)
+        numbers = type_a in _NUMBERS and type_b in _NUMBERS
+        if state.volatile and (type_a == type_b or numbers):
+            self._found.ignored += not _equal(a, b)
+        elif type_a != type_b:
+            if numbers and state.tolerance is not None and _near(a, b, state.tolerance):
+                self._found.ignored += 1
+            else:
+                yield Difference("changed", path, path_b, a, b, f"{type_a} → {type_b}")
+        elif type_a == "object":
+            yield from self._objects(pair)
+        elif type_a == "array":
+            yield from self._lists(pair)
+        elif numbers:
+            if a != b and (a == a or b == b):
+                if state.tolerance is not None and _near(a, b, state.tolerance):
+                    self._found.ignored += 1
+                else:
+                    yield Difference("changed", path, path_b, a, b)
+        elif a != b:
+            if type_a == "string" and self._machine.masked(a) == self._machine.masked(b):
+                self._found.ignored += 1
+            else:
+                yield Difference("changed", path, path_b, a, b)
+
+    def _objects(self, pair: _Pair) -> Iterator[_Pair | Difference]:
+        a, b, path, path_b, state = pair
+        for key, value in a.items():
+            below = state.step(key)
+            if key in b:
+                yield from self._repeats(pair, key, below)
+                yield _Pair(value, b[key], path / key, path_b / key, below)
+            elif below.ignore:
+                self._found.ignored += 1
+            else:
+                yield _removed(path / key, value)
+        for key, value in b.items():
+            if key in a:
+                continue
+            below = state.step(key)
+            if below.ignore:
+                self._found.ignored += 1
+            else:
+                yield _added(path_b / key, value)
+
+    def _repeats(self, pair: _Pair, key: str, below: State) -> Iterator[_Pair | Difference]:
+        """What comes of a key that stands more than once in an object: its values before the last one."""
+        a, b = pair.a, pair.b
+        if not isinstance(a, Repeated) and not isinstance(b, Repeated):
+            return
+        values_a = a.values_of(key) if isinstance(a, Repeated) else [a[key]]
+        values_b = b.values_of(key) if isinstance(b, Repeated) else [b[key]]
+        place, place_b = pair.path / key, pair.path_b / key
+        if len(values_a) != len(values_b):
+            if below.ignore:
+                self._found.ignored += 1
+            else:
+                yield Difference("repeated", place, place_b, len(values_a), len(values_b))
+            return
+        for value_a, value_b in zip(values_a[:-1], values_b[:-1], strict=True):
+            yield _Pair(value_a, value_b, place, place_b, below)
+
+    def _lists(self, pair: _Pair) -> Iterator[_Pair | Difference]:
+        a, b, path, path_b, state = pair
+        if len(a) == len(b) == 1:
+            yield _Pair(a[0], b[0], path / 0, path_b / 0, state.step(0))
+            return
+        digests_a = [self._digests.of(item, state.step(at)) for at, item in enumerate(a)]
+        digests_b = [self._digests.of(item, state.step(at)) for at, item in enumerate(b)]
+        rows: Iterable[_Row]
+        by_size = state.unordered and state.step(0).tolerance is not None
+        if digests_a == digests_b and not by_size:
+            rows = ((at, at, False) for at in range(len(a)))
+        elif state.unordered:
+            rows = _without_order(a, b, digests_a, digests_b, numbers=by_size)
+        else:
+            rows = _in_order(a, b, digests_a, digests_b)
+        for i, j, moved in rows:
+            if j is None:
+                assert i is not None
+                if state.step(i).ignore:
+                    self._found.ignored += 1
+                else:
+                    yield _removed(path / i, a[i])
+            elif i is None:
+                if state.step(j).ignore:
+                    self._found.ignored += 1
+                else:
+                    yield _added(path_b / j, b[j])
+            else:
+                below = state.step(i)
+                if moved and below.ignore:
+                    self._found.ignored += 1
+                elif moved:
+                    yield Difference("moved", path / i, path_b / j, a[i], b[j])
+                yield _Pair(a[i], b[j], path / i, path_b / j, below)
+
+
+_NUMBERS = ("integer", "number")
+
+
+def _removed(path: Path, value: Any) -> Difference:
+    return Difference("removed", path, path, value, None)
+
+
+def _added(path: Path, value: Any) -> Difference:
+    return Difference("added", path, path, None, value)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Whether two values are the same in every part."""
+    return a is b or exact_digest(a) == exact_digest(b)
+
+
+def _near(a: int | float, b: int | float, tolerance: tuple[float, float]) -> bool:
+    """Whether two numbers are within a tolerance; exact, however large they are."""
+    if a == b:
+        return True
+    if not isfinite_number(a) or not isfinite_number(b):
+        return False
+    apart = abs(Fraction(a) - Fraction(b))
+    absolute, relative = tolerance
+    return apart <= Fraction(absolute) or apart <= Fraction(relative) * max(abs(Fraction(a)), abs(Fraction(b)))
+
+
+def isfinite_number(value: int | float) -> bool:
+    """Whether a number is neither NaN nor infinite; an integer of any size is neither."""
+    return isinstance(value, int) or isfinite(value)
+
+
+# Lists
+
+_Row = tuple[int | None, int | None, bool]
+"""Which item of A stands for which of B, and whether it stands elsewhere there."""
+
+
+def _in_order(a: list[Any], b: list[Any], digests_a: list[bytes], digests_b: list[bytes]) -> Iterator[_Row]:
+    """Every item of both lists, each once: as in A, and what is only in B before the pair that it precedes there.
+
+    Of equally good alignments the same one is taken whichever of the two is called A.
+    """
+    if (len(b), digests_b) < (len(a), digests_a):
+        found = _Aligner(b, a, digests_b, digests_a)
+        to_b = {j: i for i, j in found.pairs.items()}
+        moved = {found.pairs[i] for i in found.moved}
+    else:
+        found = _Aligner(a, b, digests_a, digests_b)
+        to_b, moved = found.pairs, found.moved
+    taken = set(to_b.values())
+    at_b = 0
+    for i in range(len(a)):
+        j = to_b.get(i)
+        if j is not None and i not in moved:
+            yield from ((None, before, False) for before in range(at_b, j) if before not in taken)
+            at_b = j + 1
+        yield i, j, i in moved
+    yield from ((None, rest, False) for rest in range(at_b, len(b)) if rest not in taken)
+
+
+class _Aligner:
+    """Pairs the items of two lists: equal ones first, then those of one name, then what stands in the same gap."""
+
+    def __init__(self, a: list[Any], b: list[Any], digests_a: list[bytes], digests_b: list[bytes]) -> None:
+        self._a, self._b = a, b
+        self.pairs: dict[int, int] = dict(align(digests_a, digests_b))
+        self._taken = set(self.pairs.values())
+        self.moved: set[int] = set()
+        self._pair_elsewhere(digests_a, digests_b)
+        labels_a, labels_b = [_label(item) for item in a], [_label(item) for item in b]
+        for i, j in self._gaps(lambda left, right: align([labels_a[i] for i in left], [labels_b[j] for j in right])):
+            self._take(i, j)
+        self._pair_elsewhere(
+            [label if label[0] in _STRONG else None for label in labels_a],
+            [label if label[0] in _STRONG else None for label in labels_b],
+        )
+        for i, j in self._gaps(
+            lambda left, right: _unnamed(left, right, [labels_a[i] for i in left], [labels_b[j] for j in right])
+        ):
+            self._take(i, j)
+
+    def _take(self, i: int, j: int, *, moved: bool = False) -> None:
+        self.pairs[i] = j
+        self._taken.add(j)
+        if moved:
+            self.moved.add(i)
+
+    def _pair_elsewhere(self, keys_a: Sequence[Any], keys_b: Sequence[Any]) -> None:
+        """The k-th of those left of A belongs to the k-th of those left of B that has the same key, wherever it is."""
+        waiting: dict[Any, deque[int]] = {}
+        for j, key in enumerate(keys_b):
+            if j not in self._taken and key is not None:
+                waiting.setdefault(key, deque()).append(j)
+        for i, key in enumerate(keys_a):
+            if i not in self.pairs and key is not None and waiting.get(key):
+                self._take(i, waiting[key].popleft(), moved=True)
+
+    def _gaps(self, pairs: Callable[[list[int], list[int]], list[tuple[int, int]]]) -> list[tuple[int, int]]:
+        """What `pairs(left, right)` makes of the items that are left between two pairs that stand in order."""
+        found: list[tuple[int, int]] = []
+        fixed = [(i, j) for i, j in sorted(self.pairs.items()) if i not in self.moved]
+        from_a = from_b = 0
+        for i, j in (*fixed, (len(self._a), len(self._b))):
+            left = [at for at in range(from_a, i) if at not in self.pairs]
+            right = [at for at in range(from_b, j) if at not in self._taken]
+            if left and right:
+                found += ((left[x], right[y]) for x, y in pairs(left, right))
+            from_a, from_b = i + 1, j + 1
+        return found
+
+
+_STRONG = ("name", "uri", "uriTemplate", "id", "key")
+
+
+def _label(item: Any) -> tuple[str, str]:
+    """What an item of a list goes by: its name where it has one, else what kind of thing it is."""
+    if isinstance(item, dict):
+        for key in (*_STRONG, "type"):
+            value = item.get(key)
+            if type(value) is str or type(value) is int:
+                return key, str(value)[:1000]
+    return "", type_of(item)
+
+
+def _unnamed(
+    left: list[int], right: list[int], labels_a: list[tuple[str, str]], labels_b: list[tuple[str, str]]
+) -> list[tuple[int, int]]:
+    """Items without a name of their own, one after the other."""
+    plain_a = [at for at in range(len(left)) if labels_a[at][0] not in _STRONG]
+    plain_b = [at for at in range(len(right)) if labels_b[at][0] not in _STRONG]
+    return list(zip(plain_a, plain_b, strict=False))
+
+
+def _without_order(
+    a: list[Any], b: list[Any], digests_a: list[bytes], digests_b: list[bytes], *, numbers: bool
+) -> Iterator[_Row]:
+    """Pair the items of two lists in which order means nothing: equal ones, those of one name, then the rest.
+
+    The rest is paired in the order of its digests, which is the same whichever list is called A; with a tolerance,
+    where all numbers have one digest, they are paired by size.
+    """
+    order_a = sorted(range(len(a)), key=lambda at: _rank(a[at], digests_a[at], numbers))
+    order_b = sorted(range(len(b)), key=lambda at: _rank(b[at], digests_b[at], numbers))
+    to_b: dict[int, int] = {}
+    taken: set[int] = set()
+    for key_a, key_b in (
+        (digests_a, digests_b),
+        ([_label(item) for item in a], [_label(item) for item in b]),
+    ):
+        waiting: dict[Any, deque[int]] = {}
+        for j in order_b:
+            if j not in taken:
+                waiting.setdefault(key_b[j], deque()).append(j)
+        for i in order_a:
+            if i not in to_b and waiting.get(key_a[i]):
+                to_b[i] = waiting[key_a[i]].popleft()
+                taken.add(to_b[i])
+    for i in range(len(a)):
+        yield i, to_b.get(i), False
+    for j in range(len(b)):
+        if j not in taken:
+            yield None, j, False
+
+
+def _rank(item: Any, digest: bytes, numbers: bool) -> tuple[int, Any]:
+    if numbers and type(item) in (int, float) and isfinite_number(item):
+        return 0, Fraction(item)
+    return 1, digest
