@@ -1,0 +1,294 @@
+"""A Streamable HTTP endpoint for clients: POST, GET and DELETE on one path, with sessions where there are any.
+
+Sources: MCP "Streamable HTTP" of 2025-03-26 to 2026-07-28. What a message means is the handler's matter; here it
+is only looked at for what the binding needs: whether it begins a session, and whether its era has none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from inspector.errors import UsageError
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.revisions import MODERN, R4
+from inspector.serving.base import Arrived, Fields, Head, Opens
+from inspector.serving.http_connection import Connection, Limits, Refusal, Request, Response
+from inspector.serving.http_guard import Guard
+from inspector.serving.http_session import JSON, HttpSession
+
+SESSION = "Mcp-Session-Id"
+VERSION = "MCP-Protocol-Version"
+_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+_METHODS = "GET, POST, DELETE, OPTIONS"
+_ONLY_POST = "POST, OPTIONS"
+MOST_SESSIONS = 1000
+CLOSE_WITHIN = 2.0
+"""Seconds that handlers are given to end, and connections to take what was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """How the endpoint behaves where the protocol leaves it to the server."""
+
+    path: str = "/mcp"
+    sessions: bool = True
+    """The answer to `initialize` names a session."""
+    listening: bool = True
+    """A GET opens a stream for what belongs to no request; otherwise it is answered with 405."""
+    resumable: bool = False
+    """Events have ids, and a client may come back for what it missed."""
+    names: tuple[str, ...] = ()
+    """Host names that the server may be asked for, beside its own."""
+    limits: Limits = field(default_factory=Limits)
+
+
+class HttpEnd:
+    """`start` it, tell others its `url`, `close` it. It opens a handler for each client session.
+
+    Clients without a session (the modern era, or a binding that names none) share one handler for each query of the
+    URL: `/mcp?client=a` and `/mcp?client=b` are two clients. It is opened anew when one begins with `server/discover`
+    or `initialize` while nothing else of it is under way.
+    """
+
+    def __init__(self, opens: Opens, host: str = "127.0.0.1", port: int = 0, binding: Binding | None = None) -> None:
+        self.binding = binding or Binding()
+        self.limits = self.binding.limits
+        self.connections: set[Connection] = set()
+        self._opens = opens
+        self._host, self._port = host, port
+        self._guard = Guard(host, self.binding.names)
+        self._sessions: dict[str, HttpSession] = {}
+        self._shared: dict[str, HttpSession] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+        self._posts = 0
+        self._closed = False
+
+    async def start(self) -> None:
+        """Listen. Raises `UsageError` where that address cannot be listened on."""
+        loop = asyncio.get_running_loop()
+        try:
+            self._server = await loop.create_server(lambda: Connection(self), self._host, self._port, backlog=128)
+        except (OSError, OverflowError, UnicodeError) as error:
+            taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+            reason = "another process listens there" if taken else str(error)
+            raise UsageError(
+                f"Nothing can listen on {self._host}:{self._port}: {reason}.",
+                hint="Name another port, or 0 for any that is free.",
+            ) from None
+        self._port = self._server.sockets[0].getsockname()[1]
+
+    @property
+    def url(self) -> str:
+        """Where clients find the endpoint."""
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self._port}{self.binding.path}"
+
+    def __len__(self) -> int:
+        """How many client sessions there are now."""
+        return len(self._sessions) + len(self._shared)
+
+    # What comes in
+
+    def screen(self, head: Head) -> Refusal | None:
+        """Refuse by the head what must not come in, or has nothing to look for here."""
+        why = self._guard.refusal(head)
+        if why:
+            return _refusal(403, why)
+        cors = self._guard.cors(head)
+        if _path(head) != self.binding.path:
+            return _refusal(404, f"The MCP endpoint is {self.binding.path}.", cors)
+        if head.method == "OPTIONS":
+            fields = [("Allow", self._methods(head)), *cors]
+            return Refusal(204, b"", [*fields, *self._guard.preflight(head, self._methods(head))] if cors else fields)
+        if head.method not in ("POST", "GET", "DELETE"):
+            return self._not_allowed(head, cors)
+        if head.method == "POST":
+            return _post_refusal(head, cors)
+        return self._listening_refusal(head, cors)
+
+    def _methods(self, head: Head) -> str:
+        return _ONLY_POST if head.field(VERSION) in MODERN else _METHODS
+
+    def _not_allowed(self, head: Head, cors: Fields) -> Refusal:
+        allow = ("Allow", self._methods(head))
+        return _refusal(405, f"The method {head.method[:20]} is not allowed here.", [allow, *cors])
+
+    def _listening_refusal(self, head: Head, cors: Fields) -> Refusal | None:
+        """What GET and DELETE must be: of an era that has them, and of a session that is known."""
+        if head.field(VERSION) in MODERN or not (self.binding.listening or head.method == "DELETE"):
+            return self._not_allowed(head, cors)
+        if head.method == "GET" and not _accepts(head, "text/event-stream"):
+            return _refusal(406, "Accept must allow text/event-stream.", cors)
+        name = head.field(SESSION)
+        if self.binding.sessions:
+            return self._session_refusal(name, cors)
+        return self._not_allowed(head, cors) if head.method == "DELETE" else None
+
+    def _session_refusal(self, name: str | None, cors: Fields) -> Refusal | None:
+        if name is None:
+            return _refusal(400, f"{SESSION} is missing: begin with initialize.", cors)
+        if name not in self._sessions:
+            return _refusal(404, "There is no such session: begin again with initialize.", cors)
+        return None
+
+    def answer(self, request: Request, response: Response) -> None:
+        """Let the session that a request belongs to have it."""
+        head = request.head
+        response.always = self._guard.cors(head)
+        if self._closed:
+            response.abort()
+        elif head.method == "POST":
+            self._post(request, response)
+        elif head.method == "GET":
+            self._session_of(head).listen(response, head.field("last-event-id") or "")
+        else:
+            self._end_session(self._sessions.pop(head.field(SESSION) or ""), gone=True)
+            response.whole(204)
+
+    def _session_of(self, head: Head) -> HttpSession:
+        found = self._sessions.get(head.field(SESSION) or "")
+        return found or self._shared_session(head, begins=False)
+
+    def _post(self, request: Request, response: Response) -> None:
+        head = request.head
+        arrived = Arrived.read(request.body, cut=not request.complete, head=head)
+        session = self._session_for(arrived, head, response)
+        if session is None:
+            return
+        self._posts += 1
+        reply = session.reply(f"post-{self._posts}", response)
+        session.handler.received(arrived, reply)
+
+    def _session_for(self, arrived: Arrived, head: Head, response: Response) -> HttpSession | None:
+        """The session a message belongs to; None where it is refused, which has been answered."""
+        name = head.field(SESSION)
+        method = arrived.message["method"] if arrived.shape is Shape.REQUEST else ""
+        if name is not None and name in self._sessions:
+            return self._sessions[name]
+        modern = is_modern(arrived.message, head)
+        if not self.binding.sessions or modern or (name is None and method == "server/discover"):
+            return self._shared_session(head, begins=method in ("initialize", "server/discover"))
+        if method == "initialize":
+            return self._new_session(arrived.message, response)
+        if arrived.message is None and name is None:
+            return self._shared_session(head, begins=False)
+        refusal = self._session_refusal(name, ())
+        if refusal is not None:
+            response.whole(*refusal)
+        return None
+
+    # Sessions
+
+    def _new_session(self, message: dict[str, Any], response: Response) -> HttpSession:
+        session = self._open(secrets.token_hex(16), _revision(message))
+        self._sessions[session.id] = session
+        if len(self._sessions) > MOST_SESSIONS:
+            self._end_session(self._sessions.pop(next(iter(self._sessions))), gone=True)
+        response.always = (*response.always, (SESSION, session.id))
+        return session
+
+    def _shared_session(self, head: Head, *, begins: bool) -> HttpSession:
+        query = urlsplit(head.target).query
+        found = self._shared.get(query)
+        if found is not None and begins and found.idle:
+            self._end_session(self._shared.pop(query), gone=True)
+            found = None
+        if found is None:
+            found = self._shared[query] = self._open("", "")
+            if len(self._shared) > MOST_SESSIONS:
+                self._end_session(self._shared.pop(next(iter(self._shared))), gone=True)
+        return found
+
+    def _open(self, id: str, revision: str) -> HttpSession:
+        resumable = self.binding.resumable and bool(id)
+        session = HttpSession(
+            self._opens, id, resumable=resumable, primes=resumable and revision >= R4,
+            keep_alive=self.limits.keep_alive,
+        )  # fmt: skip
+        session.on_drop = lambda: self._dropped(session)
+        return session
+
+    def _dropped(self, session: HttpSession) -> None:
+        for sessions in (self._sessions, self._shared):
+            for name in [name for name, each in sessions.items() if each is session]:
+                self._end_session(sessions.pop(name), gone=True)
+
+    def _end_session(self, session: HttpSession, *, gone: bool) -> None:
+        task = asyncio.get_running_loop().create_task(session.close(gone=gone))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    async def close(self) -> None:
+        """End all sessions and connections, within about two seconds. Idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._server is not None:
+            self._server.close()
+        for session in [*self._sessions.values(), *self._shared.values()]:
+            self._end_session(session, gone=False)
+        if self._closing:
+            await asyncio.wait(self._closing, timeout=CLOSE_WITHIN)
+        for connection in list(self.connections):
+            connection.shut()
+        for _ in range(int(CLOSE_WITHIN / 0.005)):
+            if not self.connections:
+                return
+            await asyncio.sleep(0.005)
+        for connection in list(self.connections):
+            connection.kill()
+
+
+def is_modern(message: Any, head: Head) -> bool:
+    """Whether a message is of the era without sessions: by what it says of itself, else by the header field."""
+    params = message.get("params") if type(message) is dict else None
+    meta = params.get("_meta") if type(params) is dict else None
+    if type(meta) is dict and _VERSION_KEY in meta:
+        return True
+    return head.field(VERSION) in MODERN
+
+
+def _revision(message: dict[str, Any]) -> str:
+    params = message.get("params")
+    revision = params.get("protocolVersion") if type(params) is dict else None
+    return revision if type(revision) is str else ""
+
+
+def _post_refusal(head: Head, cors: Fields) -> Refusal | None:
+    kind = (head.field("content-type") or "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        return _refusal(415, "The body must be application/json.", cors)
+    if not (_accepts(head, "application/json") or _accepts(head, "text/event-stream")):
+        return _refusal(406, "Accept must allow application/json and text/event-stream.", cors)
+    return None
+
+
+def _accepts(head: Head, kind: str) -> bool:
+    """Whether a client takes answers of this type; one that does not say takes all (RFC 9110 section 12.5.1)."""
+    accept = head.field("accept")
+    if accept is None:
+        return True
+    allowed = {each.partition(";")[0].strip().lower() for each in accept.split(",")}
+    return bool(allowed & {kind, kind.partition("/")[0] + "/*", "*/*"})
+
+
+def _path(head: Head) -> str:
+    """The path of a request's target, which may be a whole URL (RFC 9112 section 3.2.2)."""
+    try:
+        return urlsplit(head.target).path
+    except ValueError:
+        return ""
+
+
+def _refusal(status: int, text: str, fields: Sequence[tuple[str, str]] = ()) -> Refusal:
+    """A refusal as a JSON-RPC error without an id (MCP "Streamable HTTP", "Sending Messages")."""
+    body = jsonrpc.encode(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, text))
+    return Refusal(status, body, (*JSON, *fields))

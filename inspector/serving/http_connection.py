@@ -1,0 +1,436 @@
+"""One TCP connection that speaks HTTP/1.1 (RFC 9112): requests in, one answer after the other out, within limits."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+
+from inspector.serving.base import LONGEST_MESSAGE, MOST_UNSENT, Fields, Head
+
+if TYPE_CHECKING:
+    import h11
+
+_REASONS = {
+    200: "OK", 202: "Accepted", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
+    405: "Method Not Allowed", 406: "Not Acceptable", 408: "Request Timeout", 413: "Content Too Large",
+    415: "Unsupported Media Type", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
+    501: "Not Implemented", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a client may take of us."""
+
+    head: int = 1 << 16
+    """Bytes of a request's head."""
+    body: int = LONGEST_MESSAGE
+    """Bytes of a request's body."""
+    unsent: int = MOST_UNSENT
+    """Bytes that wait for a client that does not read."""
+    connections: int = 256
+    patience: float = 30.0
+    """Seconds for a head to come; a body may take so long, too, and a second more for every 64 KiB of it."""
+    idle: float = 75.0
+    """Seconds that a connection may stay open without a request."""
+    stall: float = 120.0
+    """Seconds that a client may take nothing of what waits for it."""
+    keep_alive: float = 15.0
+    """Seconds without an event after which a stream gets a comment, so that nobody in between closes it."""
+
+
+class Request:
+    """One HTTP request whose head has come, and its body."""
+
+    __slots__ = ("body", "complete", "head")
+
+    def __init__(self, head: Head) -> None:
+        self.head = head
+        self.body = b""
+        self.complete = False
+        """The body came to its end."""
+
+
+class Refusal(NamedTuple):
+    """An answer that is known before the body has come."""
+
+    status: int
+    body: bytes
+    fields: Fields
+
+
+class Owner(Protocol):
+    """Who answers what comes in on a connection."""
+
+    limits: Limits
+    connections: set[Connection]
+
+    def screen(self, head: Head) -> Refusal | None:
+        """A head has come: how it is refused, whatever its body is. None: it is not."""
+
+    def answer(self, request: Request, response: Response) -> None:
+        """A request has come, or (not `complete`) the beginning of one whose client hung up. Never blocks."""
+
+
+class Response:
+    """The answer to one request: its head, then its body in pieces. Nothing has an effect once the client is gone."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection: Connection | None = connection
+        self.begun = False
+        self.on_left: Callable[[], None] | None = None
+        """Told when the client hangs up before the end."""
+        self.always: Fields = ()
+        """Header fields of this answer, whatever it is."""
+
+    @property
+    def open(self) -> bool:
+        """Whether more can be written."""
+        return self._connection is not None
+
+    def begin(self, status: int, fields: Fields, length: int | None = None) -> None:
+        """Write the head. `length` is that of the body; None: it comes in pieces, and ends with `finish`."""
+        if self._connection is not None and not self.begun:
+            self.begun = True
+            self._connection.begin(status, (*fields, *self.always), length)
+
+    def write(self, data: bytes) -> None:
+        """Write a piece of the body."""
+        if self._connection is not None and data:
+            self._connection.write(data)
+
+    def finish(self) -> None:
+        """The body is complete."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.finish()
+
+    def whole(self, status: int, body: bytes = b"", fields: Fields = ()) -> None:
+        """Answer at once."""
+        self.begin(status, fields, len(body))
+        self.write(body)
+        self.finish()
+
+    def abort(self) -> None:
+        """Close the connection in the middle of the answer, or without one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.abort()
+
+    def lost(self) -> None:
+        """The client has hung up."""
+        gone, self._connection = self._connection is not None, None
+        if gone and self.on_left is not None:
+            self.on_left()
+
+    async def drained(self) -> None:
+        """Wait until the client has taken most of what was written, or is gone."""
+        if self._connection is not None:
+            await self._connection.drained()
+
+
+class Connection(asyncio.Protocol):
+    """Reads requests and writes answers with h11; one is answered before the next is looked at."""
+
+    def __init__(self, owner: Owner) -> None:
+        import h11
+
+        self._h11 = h11
+        self._owner = owner
+        self._limits = owner.limits
+        self._loop = asyncio.get_running_loop()
+        self._state = h11.Connection(h11.SERVER, max_incomplete_event_size=owner.limits.head)
+        self._transport: asyncio.Transport | None = None
+        self._request: Request | None = None
+        self._response: Response | None = None
+        self._refusal: Refusal | None = None
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._stall: asyncio.TimerHandle | None = None
+        self._writable: asyncio.Future[None] | None = None
+        self._reading = True
+        self._deaf = False
+        """Nothing that comes is looked at any more."""
+
+    # The event loop's side
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=HIGH_WATER)
+        self._owner.connections.add(self)
+        if len(self._owner.connections) > self._limits.connections:
+            self._give_up(503, "Too many connections.")
+        else:
+            self._wait(self._limits.patience)
+
+    def data_received(self, data: bytes) -> None:
+        if self._deaf:
+            return
+        self._state.receive_data(data)
+        if self._request is None or not self._request.complete:
+            self._advance()
+        elif len(self._state.trailing_data[0]) > self._limits.head:
+            self._pause_reading()  # It asks on without listening to the answer.
+
+    def eof_received(self) -> bool:
+        self._hung_up()
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._hung_up()
+        self._stop_timers()
+        self._transport = None
+        self._owner.connections.discard(self)
+
+    def pause_writing(self) -> None:
+        if self._writable is None:
+            self._writable = self._loop.create_future()
+        self._watch_stall()
+
+    def resume_writing(self) -> None:
+        if self._stall is not None:
+            self._stall.cancel()
+        self._wake()
+
+    def _wake(self) -> None:
+        writable, self._writable = self._writable, None
+        if writable is not None and not writable.done():
+            writable.set_result(None)
+
+    def _watch_stall(self) -> None:
+        """Look later whether the client has taken any of what waits for it."""
+        if self._transport is not None:
+            waiting = self._transport.get_write_buffer_size()
+            self._stall = self._loop.call_later(self._limits.stall, self._still_waiting, waiting)
+
+    def _still_waiting(self, waiting: int) -> None:
+        if self._transport is None:
+            return
+        if self._transport.get_write_buffer_size() >= waiting:
+            self._transport.abort()
+        else:
+            self._watch_stall()
+
+    async def drained(self) -> None:
+        """Wait until most of what was written is gone, or the connection is."""
+        if self._writable is not None:
+            await asyncio.shield(self._writable)
+
+    def _hung_up(self) -> None:
+        """Nothing more comes: what has begun to come is the beginning of a message, and nobody waits for an answer."""
+        self._wake()
+        self._deaf = True
+        request, self._request = self._request, None
+        response, self._response = self._response, None
+        if request is None or response is None:
+            return
+        if not request.complete and self._parts and self._refusal is None:
+            request.body = b"".join(self._parts)
+            response.lost()
+            self._owner.answer(request, response)
+        else:
+            response.lost()
+
+    # Reading
+
+    def _advance(self) -> None:
+        """Take out of the state what has come, until more is needed or an answer is owed."""
+        while not self._deaf:
+            try:
+                event = self._state.next_event()
+            except self._h11.RemoteProtocolError as error:
+                self._give_up(error.error_status_hint, f"{error}.")
+                return
+            if isinstance(event, self._h11.Request):
+                self._begin(event)
+            elif isinstance(event, self._h11.Data):
+                self._take(bytes(event.data))
+            elif isinstance(event, self._h11.EndOfMessage):
+                self._complete()
+                return
+            else:  # More is needed, or this was the last request.
+                if event is self._h11.NEED_DATA and self._state.they_are_waiting_for_100_continue:
+                    self._send(self._h11.InformationalResponse(status_code=100, headers=[], reason="Continue"))
+                return
+
+    def _begin(self, event: h11.Request) -> None:
+        fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers.raw_items()]
+        head = Head(event.method.decode("latin-1"), event.target.decode("latin-1"), fields)
+        self._request, self._response = Request(head), Response(self)
+        self._parts.clear()
+        self._size = 0
+        self._wait(self._limits.patience)
+        self._refusal = self._owner.screen(head)
+        declared = head.field("content-length") or "0"
+        if not declared.isdigit() or len(declared) > 15 or int(declared) > self._limits.body:
+            self._too_large()
+        elif self._refusal and (int(declared) > UNWANTED or self._state.they_are_waiting_for_100_continue):
+            self._refuse()
+
+    def _take(self, data: bytes) -> None:
+        self._size += len(data)
+        if self._refusal is not None:
+            if self._size > UNWANTED:
+                self._refuse()
+        elif self._size > self._limits.body:
+            self._too_large()
+        else:
+            self._parts.append(data)
+
+    def _too_large(self) -> None:
+        self._refusal = Refusal(413, f"A body may have {self._limits.body} bytes.\n".encode(), PLAIN)
+        self._refuse()
+
+    def _complete(self) -> None:
+        request, response = self._request, self._response
+        self._stop_timers()
+        if request is None or response is None:
+            return
+        request.body = b"".join(self._parts)
+        self._parts.clear()
+        request.complete = True
+        if self._refusal is not None:
+            self._refuse()
+        else:
+            self._owner.answer(request, response)
+
+    def _refuse(self) -> None:
+        """Answer as the owner wants. A body that is still on its way is not waited for; the connection then ends."""
+        refusal, response = self._refusal, self._response
+        if refusal is not None and response is not None:
+            self._deaf = self._request is not None and not self._request.complete
+            response.whole(*refusal)
+
+    def _pause_reading(self) -> None:
+        if self._reading and self._transport is not None:
+            self._reading = False
+            self._transport.pause_reading()
+
+    # Patience
+
+    def _wait(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(seconds, self._lose_patience, self._size)
+
+    def _stop_timers(self) -> None:
+        for timer in (self._timer, self._stall):
+            if timer is not None:
+                timer.cancel()
+        self._timer = self._stall = None
+
+    def _lose_patience(self, size: int) -> None:
+        """Time is over for a head or a body, unless enough of it has come meanwhile."""
+        self._timer = None
+        seconds = (self._size - size) >> 16
+        if seconds:
+            self._wait(seconds)
+        elif self._request is None and not self._state.trailing_data[0]:
+            self._close()
+        else:
+            self._give_up(408, "The request did not come to its end in time.")
+
+    def _give_up(self, status: int, why: str) -> None:
+        """Say why nothing of this connection will be answered any more, and close it."""
+        self._deaf = True
+        self._request = self._response = None
+        if self._state.our_state in (self._h11.IDLE, self._h11.SEND_RESPONSE):
+            body = f"{why}\n".encode("ascii", "replace")
+            self.begin(status, PLAIN, len(body))
+            self.write(body)
+            self._send(self._h11.EndOfMessage())
+        self._linger()
+
+    # Writing
+
+    def begin(self, status: int, fields: Fields, length: int | None) -> None:
+        """Write the head of an answer."""
+        headers = [(b"Date", time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime()).encode())]
+        headers += [(name.encode("utf-8"), value.encode("utf-8")) for name, value in fields]
+        if length is not None and status != 204:
+            headers.append((b"Content-Length", b"%d" % length))
+        if self._deaf:
+            headers.append((b"Connection", b"close"))
+        self._send(self._h11.Response(status_code=status, headers=headers, reason=_REASONS.get(status, "")))
+
+    def write(self, data: bytes) -> None:
+        """Write a piece of the body, unless it was only the head that was asked for."""
+        if self._request is None or self._request.head.method != "HEAD":
+            self._send(self._h11.Data(data=data))
+
+    def _send(self, event: h11.Event) -> None:
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        try:
+            parts = self._state.send_with_data_passthrough(event)
+        except self._h11.LocalProtocolError:
+            # A body of another length than was said, or a field that is none: it cannot be sent honestly.
+            self.abort()
+            return
+        for part in parts or ():
+            transport.write(part)
+        if transport.get_write_buffer_size() > self._limits.unsent:
+            transport.abort()
+
+    def finish(self) -> None:
+        """The answer is complete: look at the next request, or close."""
+        self._send(self._h11.EndOfMessage())
+        self._response = self._request = None
+        if self._transport is None:
+            return
+        done = self._h11.DONE
+        if self._deaf or self._state.our_state is not done or self._state.their_state is not done:
+            self._linger()
+            return
+        self._state.start_next_cycle()
+        self._size = 0
+        self._wait(self._limits.idle)
+        if not self._reading:
+            self._reading = True
+            self._transport.resume_reading()
+        self._loop.call_soon(self._advance)
+
+    def _linger(self) -> None:
+        """Close, but not on a client that still sends: it would lose the answer with the connection."""
+        self._deaf = True
+        transport = self._transport
+        if transport is None or self._state.their_state in (self._h11.DONE, self._h11.MUST_CLOSE, self._h11.CLOSED):
+            self._close()
+        elif not transport.is_closing():
+            if transport.can_write_eof():
+                transport.write_eof()
+            self._loop.call_later(LINGER, self._close)
+
+    def _close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Close without an end, once what was written has gone out: an answer without its end tells that it broke."""
+        self._deaf = True
+        self._request = self._response = None
+        self._close()
+
+    def shut(self) -> None:
+        """The server ends: what was written may go out, nothing else."""
+        self._hung_up()
+        self._close()
+
+    def kill(self) -> None:
+        """Close now, whatever still waits to go out."""
+        if self._transport is not None:
+            self._transport.abort()
+
+
+PLAIN = (("Content-Type", "text/plain; charset=utf-8"),)
+HIGH_WATER = 1 << 20
+"""Bytes that wait for a client above which `drained` waits."""
+UNWANTED = 1 << 20
+"""Bytes of a body that are read though its request is refused, so that the refusal is heard."""
+LINGER = 1.0
+"""Seconds that a client which still sends is given to hear why nobody listens."""

@@ -1,0 +1,207 @@
+"""One client session over HTTP: its handler, the replies to its POSTs, and the streams on which it listens."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Literal
+
+from inspector.serving.base import Fields, Form, Handler, Opens
+from inspector.serving.http_connection import Response
+from inspector.serving.http_stream import KEPT_BYTES, KEPT_EVENTS, Stream
+
+MOST_FINISHED = 16
+"""Ended streams that are kept for clients which come back late."""
+JSON: Fields = (("Content-Type", "application/json"),)
+
+
+class HttpReply:
+    """What answers one POST."""
+
+    def __init__(self, session: HttpSession, channel: str, response: Response) -> None:
+        self.channel = channel
+        self._session = session
+        self._response = response
+        self._stream: Stream | None = None
+        self._parts: list[bytes] | None = None
+        self._status = 202
+        self._fields: Fields = ()
+        self._ended = False
+        response.on_left = self._left
+
+    @property
+    def open(self) -> bool:
+        """Whether anything sent can still reach the client."""
+        if self._ended:
+            return False
+        return self._stream.open if self._stream is not None else self._response.open
+
+    def begin(self, form: Form, status: int = 200, fields: Fields = ()) -> None:
+        """Decide how the answer stands in the response. A stream's head goes out at once, a body's with the body."""
+        if self._ended or self._stream is not None or self._parts is not None:
+            return
+        self._status, self._fields = status, fields
+        if form == "json":
+            self._parts = []
+            return
+        self._stream = self._session.new_stream()
+        self._stream.on_left = self._left
+        self._stream.attach(self._response, status, fields)
+        if self._session.primes:
+            self._stream.prime()
+
+    def send(self, data: bytes) -> None:
+        """Send one message, or a part of the body."""
+        if self._parts is not None:
+            self._parts.append(data)
+            return
+        self.begin("sse")
+        if self._stream is not None and not self._ended:
+            self._stream.send(data)
+
+    def end(self) -> None:
+        """Complete the answer; 202 where nothing was begun."""
+        if self._ended:
+            return
+        self._ended = True
+        if self._stream is not None:
+            self._stream.end()
+        elif self._parts:
+            typed = any(name.lower() == "content-type" for name, _ in self._fields)
+            self._response.whole(self._status, b"".join(self._parts), self._fields if typed else (*JSON, *self._fields))
+        else:
+            self._response.whole(self._status, fields=self._fields)
+
+    def cut(self, data: bytes = b"") -> None:
+        """Break the connection off, in the middle of the body or stream; without `data` before it."""
+        if self._ended:
+            return
+        if self._stream is not None:
+            self._stream.cut(data)
+        elif data:
+            self._response.begin(self._status if self._parts is not None else 200, (*JSON, *self._fields), None)
+            self._response.write(data)
+            self._response.abort()
+        else:
+            self._response.abort()
+        self._ended = self._stream is None or not self._stream.open
+
+    def _left(self) -> None:
+        if not self._ended:
+            self._session.handler.left(self)
+
+    async def drain(self) -> None:
+        """Wait until the client has taken most of what was sent, or is gone."""
+        if self._stream is not None:
+            await self._stream.drained()
+
+
+class HttpSession:
+    """A client session: the `Client` of its handler. `id` is empty where the protocol has no session."""
+
+    transport: Literal["http"] = "http"
+
+    def __init__(
+        self, opens: Opens, id: str = "", *, resumable: bool = False, primes: bool = False, keep_alive: float = 15.0
+    ) -> None:
+        self.id = id
+        self.primes = primes
+        """Streams begin with an event that has an id and no data (2025-11-25)."""
+        self.on_drop: Callable[[], None] = lambda: None
+        """Told when the handler gives its client up."""
+        self._resumable = resumable
+        self._keep_alive = keep_alive
+        self._streams: dict[str, Stream] = {}
+        self._listening: list[Stream] = []
+        self._waiting: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        self._posts: set[Response] = set()
+        self._made = 0
+        self._closed = False
+        self.handler: Handler = opens(self)
+
+    @property
+    def channel(self) -> str:
+        """The newest stream on which the client listens."""
+        return f"get-{self._listening[-1].name}" if self._listening else "get-0"
+
+    @property
+    def idle(self) -> bool:
+        """Whether no answer is owed."""
+        return not any(each.open for each in self._posts)
+
+    def reply(self, channel: str, response: Response) -> HttpReply:
+        """The reply to a POST of this session."""
+        self._posts = {each for each in self._posts if each.open}
+        self._posts.add(response)
+        return HttpReply(self, channel, response)
+
+    def new_stream(self) -> Stream:
+        """A stream with a name of its own; the oldest ended ones are forgotten."""
+        self._made += 1
+        stream = Stream(str(self._made), resumable=self._resumable, keep_alive=self._keep_alive)
+        if self._resumable:
+            for name in [name for name, each in self._streams.items() if each.ended][:-MOST_FINISHED]:
+                del self._streams[name]
+            self._streams[stream.name] = stream
+        return stream
+
+    def listen(self, response: Response, last_event: str = "") -> None:
+        """A GET: a stream for what belongs to no request, or what is left of the one that `last_event` belongs to."""
+        name, _, number = last_event.partition(".")
+        found = self._streams.get(name)
+        if found is not None and number.isascii() and number.isdigit() and len(number) < 16:
+            if found in self._listening:
+                self._listening = [each for each in self._listening if each is not found] + [found]
+            found.resume(response, int(number))
+            return
+        stream = self.new_stream()
+        stream.on_left = lambda: self._stop_listening(stream)
+        self._listening.append(stream)
+        stream.attach(response)
+        if self.primes:
+            stream.prime()
+        for data in self._waiting:
+            stream.send(data)
+        self._waiting.clear()
+        self._waiting_bytes = 0
+
+    def _stop_listening(self, stream: Stream) -> None:
+        """Its client is gone; where it may come back and no other stream is open, what comes is kept for it."""
+        if len(self._listening) > 1 or not self._resumable:
+            self._listening = [each for each in self._listening if each is not stream]
+
+    def push(self, data: bytes) -> None:
+        """Send a message on the newest open stream; where there is none it waits, as long as there is room."""
+        if self._closed:
+            return
+        attended = [each for each in self._listening if each.attended] or self._listening
+        if attended:
+            attended[-1].send(data)
+        elif len(self._waiting) < KEPT_EVENTS and self._waiting_bytes < KEPT_BYTES:
+            self._waiting.append(data)
+            self._waiting_bytes += len(data)
+
+    def drop(self) -> None:
+        """Close every connection that carries the session, without an end."""
+        for response in self._posts:
+            response.abort()
+        for stream in [*self._listening, *self._streams.values()]:
+            stream.cut()
+        self.on_drop()
+
+    async def drain(self) -> None:
+        """Wait until the client has taken most of what was pushed, or is gone."""
+        if self._listening:
+            await self._listening[-1].drained()
+
+    async def close(self, *, gone: bool) -> None:
+        """End the handler and all streams. Idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        await self.handler.close(gone=gone)
+        for stream in [*self._listening, *self._streams.values()]:
+            stream.end()
+        for response in self._posts:
+            response.abort()

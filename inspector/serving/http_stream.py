@@ -1,0 +1,153 @@
+"""One event stream to a client: server-sent events, kept for a while where the client may come back for them.
+
+Sources: HTML "Server-sent events", section 9.2.6; MCP 2025-11-25 "Streamable HTTP", "Resumability and Redelivery".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Callable
+
+from inspector.serving.base import Fields
+from inspector.serving.http_connection import Response
+
+KEPT_EVENTS = 1000
+KEPT_BYTES = 1 << 24
+"""What is kept of one stream for a client that comes back, and of what no client listens to."""
+FIELDS: Fields = (
+    ("Content-Type", "text/event-stream"),
+    ("Cache-Control", "no-store"),
+    ("X-Accel-Buffering", "no"),
+)  # fmt: skip
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_COMMENT = b": still here\n\n"
+
+
+def event(data: bytes, id: str = "", retry: int | None = None) -> bytes:
+    """One server-sent event. Each line of the data has its own field; a client joins them with line feeds."""
+    head = f"id: {id}\n".encode() if id else b""
+    if retry is not None:
+        head += b"retry: %d\n" % retry
+    if b"\n" not in data and b"\r" not in data:
+        return b"%bdata: %b\n\n" % (head, data)
+    return b"%b%b\n" % (head, b"".join(b"data: %b\n" % line for line in _LINE_END.split(data)))
+
+
+class Stream:
+    """Events for one response, or, `resumable`, for those that follow it after a break."""
+
+    def __init__(self, name: str, *, resumable: bool, keep_alive: float) -> None:
+        self.name = name
+        """What the ids of its events begin with."""
+        self.ended = False
+        self.on_left: Callable[[], None] | None = None
+        """Told when a client that was listening has hung up."""
+        self._resumable = resumable
+        self._keep_alive = keep_alive
+        self._loop = asyncio.get_running_loop()
+        self._response: Response | None = None
+        self._events: deque[bytes] = deque()
+        self._bytes = 0
+        self._count = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def attended(self) -> bool:
+        """Whether a client listens."""
+        return self._response is not None and self._response.open
+
+    @property
+    def open(self) -> bool:
+        """Whether what is sent can still reach the client."""
+        return not self.ended and (self._resumable or self.attended)
+
+    def attach(self, response: Response, status: int = 200, fields: Fields = ()) -> None:
+        """Let `response` carry what is sent from now on; it takes the place of any other."""
+        before, self._response = self._response, response
+        if before is not None:
+            before.on_left = None
+            before.finish()
+        response.on_left = self._left
+        response.begin(status, (*FIELDS, *fields))
+        self._beat()
+
+    def prime(self) -> None:
+        """An event without data, whose id the client can come back with before there is any other (2025-11-25)."""
+        if self._resumable:
+            self._put(b"")
+
+    def resume(self, response: Response, after: int) -> None:
+        """Let `response` carry what followed event number `after` and is still kept, and all that comes."""
+        self.attach(response)
+        kept = list(self._events)
+        for data in kept[max(0, len(kept) - (self._count - after)) :] if after < self._count else ():
+            response.write(data)
+        if self.ended:
+            self._finish()
+
+    def send(self, data: bytes) -> None:
+        """Send one message. While nobody listens it is kept, as long as there is room."""
+        if self.open:
+            self._put(data)
+
+    def _put(self, data: bytes) -> None:
+        self._count += 1
+        line = event(data, f"{self.name}.{self._count}" if self._resumable else "")
+        if self._resumable:
+            self._events.append(line)
+            self._bytes += len(line)
+            while len(self._events) > KEPT_EVENTS or (self._bytes > KEPT_BYTES and len(self._events) > 1):
+                self._bytes -= len(self._events.popleft())
+        if self._response is not None:
+            self._response.write(line)
+
+    def end(self) -> None:
+        """Nothing more will be sent."""
+        if not self.ended:
+            self.ended = True
+            self._finish()
+
+    def _finish(self) -> None:
+        self._stop()
+        if self._response is not None:
+            self._response.on_left = None
+            self._response.finish()
+            self._response = None
+
+    def cut(self, data: bytes = b"") -> None:
+        """Break the connection off, after the beginning of an event. Where it can be resumed, the stream goes on."""
+        self._stop()
+        response, self._response = self._response, None
+        if response is not None:
+            response.on_left = None
+            if data:
+                response.write(b"data: " + data)
+            response.abort()
+
+    def _left(self) -> None:
+        self._stop()
+        self._response = None
+        if self.on_left is not None:
+            self.on_left()
+
+    def _beat(self) -> None:
+        """A comment now and then keeps the connection from being closed on the way."""
+        self._stop()
+        self._timer = self._loop.call_later(self._keep_alive, self._still_here)
+
+    def _still_here(self) -> None:
+        if self._response is not None:
+            self._response.write(_COMMENT)
+            self._beat()
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    async def drained(self) -> None:
+        """Wait until the client has taken most of what was sent, or is gone."""
+        if self._response is not None:
+            await self._response.drained()
