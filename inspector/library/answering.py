@@ -11,6 +11,9 @@ from inspector.library.results import Elicitation, SamplingRequest
 if TYPE_CHECKING:
     from inspector.client.answers import Inbox, Question
 
+CALLBACK_MODEL = "inspector/callback"
+"""The model that an answer names to which the callback gave its text only."""
+
 SamplingAnswer: TypeAlias = "str | Mapping[str, Any] | None"
 """The text of the model's answer, a whole `CreateMessageResult`, or None to refuse."""
 ElicitationAnswer: TypeAlias = "Mapping[str, Any] | str | None"
@@ -76,7 +79,7 @@ class Answering:
 
 def _settle_sampling(question: Question, answer: Any) -> None:
     if isinstance(answer, str):
-        question.reply_text(answer)
+        question.reply_text(answer, CALLBACK_MODEL)
     elif isinstance(answer, Mapping):
         question.send(dict(answer))
     elif answer is None:

@@ -1,0 +1,49 @@
+"""What `import inspector` gives, and what it does not cost."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import inspector
+
+SOURCE = Path(inspector.__file__)
+
+
+def test_importing_it_loads_nothing() -> None:
+    code = "import sys; before = set(sys.modules); import inspector; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, cwd=SOURCE.parents[1]
+    )
+    assert set(done.stdout.split()) <= {"__future__", "inspector", "inspector.version"}
+
+
+@pytest.mark.parametrize("name", inspector.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(inspector, name) is not None
+    assert name in dir(inspector)
+
+
+def test_what_type_checkers_see_is_what_is_there() -> None:
+    tree = ast.parse(SOURCE.read_text(encoding="utf-8"))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name)]
+    seen = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    lazily = {name: f"inspector.{home}" for home, names in inspector._HOMES.items() for name in names}
+    assert seen == lazily
+    assert sorted([*seen, "__version__"]) == sorted(inspector.__all__)
+    assert (SOURCE.parent / "py.typed").exists()
+
+
+def test_other_names_are_not_there() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'opne'"):
+        _ = inspector.opne  # type: ignore[attr-defined]
+
+
+def test_star_gives_the_public_names() -> None:
+    names: dict[str, object] = {}
+    exec("from inspector import *", names)
+    assert set(inspector.__all__) <= set(names)
