@@ -9,7 +9,6 @@ that failed, or events were chosen, it is written like everything else.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
@@ -18,19 +17,17 @@ from inspector.journal.connections import KINDS
 from inspector.journal.format import Dir, Event, Kind, dumps
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
+from inspector.markup import fence, span
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.jsontext import pretty
 from inspector.text import SIGNS, count, duration, safe, size
 from inspector.version import __version__
 
-SPAN = 200
-"""Characters of a name or other short text."""
 INLINE = 80
 """Characters of an object or array of scalars that stays on one line."""
 STDERR_TOGETHER = 200
 """Lines of stderr that stand in one block at most."""
 
-_TICKS = re.compile("`+")
 _STATES = {
     State.PENDING: "never answered",
     State.CANCELLED: "cancelled",
@@ -46,7 +43,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     """Write the transcript to `out`, event by event. Without numbers, all of them, and the negotiation in short."""
     facts = facts_of(journal)
     label = _target(journal).get("label")
-    out.write(f"# MCP session: {_span(label if isinstance(label, str) and label else 'unnamed')}\n\n")
+    out.write(f"# MCP session: {span(label if isinstance(label, str) and label else 'unnamed')}\n\n")
     out.write("".join(f"- **{name}:** {text}\n" for name, text in _head(journal, facts)))
     _write_findings(journal, out)
     out.write("\n## Messages\n")
@@ -79,7 +76,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 def _write_stderr(lines: list[str], out: IO[str]) -> None:
     """Write the lines that have come together, and begin anew."""
     if lines:
-        out.write(f"\n#### {SIGNS.local} stderr\n\n{_fence(chr(10).join(lines), '')}")
+        out.write(f"\n#### {SIGNS.local} stderr\n\n{fence(chr(10).join(lines), '')}")
         lines.clear()
 
 
@@ -92,16 +89,16 @@ def _head(journal: Journal, facts: Facts) -> Iterator[tuple[str, str]]:
     target = _target(journal)
     argv = target.get("argv")
     where = " ".join(map(str, argv)) if type(argv) is list else target.get("url") or target.get("path") or "unknown"
-    yield "target", _span(where, 1000)
+    yield "target", span(where, 1000)
     named = " ".join(text for key in ("name", "version") if isinstance(text := facts.server.get(key), str))
-    yield "server", _span(named) if named else "never introduced itself"
+    yield "server", span(named) if named else "never introduced itself"
     if facts.revision:
-        yield "revision", _span(facts.revision) + (f" ({_span(facts.era)} era)" if facts.era else "")
+        yield "revision", span(facts.revision) + (f" ({span(facts.era)} era)" if facts.era else "")
     if facts.transport:
-        yield "transport", _span(facts.transport)
+        yield "transport", span(facts.transport)
     yield (
         "recorded",
-        f"{_span(journal.header.get('started'))}, {duration(facts.duration)}, by {_span(journal.header.get('tool'))}",
+        f"{span(journal.header.get('started'))}, {duration(facts.duration)}, by {span(journal.header.get('tool'))}",
     )
     amounts = [
         _amount(len(journal), "event"),
@@ -116,7 +113,7 @@ def _head(journal: Journal, facts: Facts) -> Iterator[tuple[str, str]]:
     yield "counts", ", ".join(amounts)
     yield "end", _end(journal)
     for notice in journal.notices:
-        yield "notice", _span(notice, 1000)
+        yield "notice", span(notice, 1000)
 
 
 def _amount(number: int, noun: str) -> str:
@@ -125,7 +122,7 @@ def _amount(number: int, noun: str) -> str:
 
 def _end(journal: Journal) -> str:
     if journal.ended is not None:
-        return _span(journal.ended.get("reason") or "closed")
+        return span(journal.ended.get("reason") or "closed")
     if not journal.end_is_missing:
         return "the session goes on"
     torn = ", and its last line is torn" if journal.torn else ""
@@ -139,9 +136,7 @@ def _write_findings(journal: Journal, out: IO[str]) -> None:
     out.write(f"\n## Findings ({count(journal.findings.total)})\n\n")
     for finding in found:
         about = f"event {finding.n}: " if finding.n else ""
-        out.write(
-            f"- {SIGNS.finding} {about}**{finding.level}** {_span(finding.rule)} {_span(finding.message, 1000)}\n"
-        )
+        out.write(f"- {SIGNS.finding} {about}**{finding.level}** {span(finding.rule)} {span(finding.message, 1000)}\n")
 
 
 def _negotiations(journal: Journal) -> dict[int, int]:
@@ -164,9 +159,9 @@ def _negotiation(journal: Journal, first: int, last: int) -> Iterator[str]:
             yield f"- {event.n} {SIGNS.received} no JSON, {size(len(event.bytes))}\n"
         elif event.kind == Kind.LIFE:
             fields = event.fields
-            said = [_span(fields[name]) for name in ("text", "revision", "how") if isinstance(fields.get(name), str)]
+            said = [span(fields[name]) for name in ("text", "revision", "how") if isinstance(fields.get(name), str)]
             if said:
-                yield f"- {event.n} {SIGNS.local} {_span(fields.get('event'))} {', '.join(said)}\n"
+                yield f"- {event.n} {SIGNS.local} {span(fields.get('event'))} {', '.join(said)}\n"
 
 
 def _event(journal: Journal, event: Event) -> str:
@@ -175,14 +170,14 @@ def _event(journal: Journal, event: Event) -> str:
     if event.kind in (Kind.LIFE, Kind.NOTE, Kind.AUTH):
         name = event.fields.get("event") or event.kind_name
         rest = {key: value for key, value in event.fields.items() if key != "event"}
-        return f"\n#### {event.n} {SIGNS.local} {_span(name)} {moment}\n" + (
-            f"\n{_fence(_json(rest), 'json')}" if rest else ""
+        return f"\n#### {event.n} {SIGNS.local} {span(name)} {moment}\n" + (
+            f"\n{fence(_json(rest), 'json')}" if rest else ""
         )
     if event.kind == Kind.RPC:
         return f"\n### {event.n} {_rpc_title(journal, event)} {moment}\n\n{_payload(event)}"
     sign = {Dir.SEND: SIGNS.sent, Dir.RECV: SIGNS.received}.get(event.dir, SIGNS.local)
-    heading = f"\n### {event.n} {sign} {_span(event.kind_name)} {moment}\n\n"
-    parts = [_fence(_json(event.fields), "json")] if event.fields else []
+    heading = f"\n### {event.n} {sign} {span(event.kind_name)} {moment}\n\n"
+    parts = [fence(_json(event.fields), "json")] if event.fields else []
     if event.raw is not None or event.data is not None:
         parts.append(_payload(event))
     return heading + "\n".join(parts)
@@ -196,22 +191,22 @@ def _rpc_title(journal: Journal, event: Event) -> str:
     arrow = SIGNS.sent if sent else SIGNS.received
     facts: list[str] = []
     if shape is Shape.REQUEST:
-        what = f"{_span(method)}{_named(event)}"
+        what = f"{span(method)}{_named(event)}"
         arrow = arrow if sent else f"{arrow}{SIGNS.asked}"
-        facts.append(f"id {_span(index.id(n))}")
+        facts.append(f"id {span(index.id(n))}")
         if pair:
             facts.append(f"answered by {pair}")
         if index.parents[n - 1]:
             facts.append(f"inside {index.parents[n - 1]}")
     elif shape in (Shape.RESULT, Shape.ERROR):
         what = "result" if shape is Shape.RESULT else "error"
-        what += f" of {pair} {_span(method)}" if pair else f" with id {_span(index.id(n))}"
+        what += f" of {pair} {span(method)}" if pair else f" with id {span(index.id(n))}"
         elapsed = index.duration(n)
         if elapsed is not None:
             facts.append(duration(elapsed))
     elif shape is Shape.NOTIFICATION:
         arrow += SIGNS.progress if method == "notifications/progress" else SIGNS.notification
-        what = _span(method)
+        what = span(method)
         if pair or index.parents[n - 1]:
             facts.append(f"belongs to {pair or index.parents[n - 1]}")
     else:
@@ -232,7 +227,7 @@ def _named(event: Event) -> str:
     if type(params) is dict:
         for key in ("name", "uri"):
             if isinstance(params.get(key), str):
-                return " " + _span(params[key])
+                return " " + span(params[key])
     return ""
 
 
@@ -241,8 +236,8 @@ def _payload(event: Event) -> str:
     text = event.text
     before = f"{len(event.data):,} bytes that are not UTF-8:\n\n" if event.data is not None else ""
     if event.kind in (Kind.RPC, Kind.SSE):
-        return before + _fence("\n".join(pretty(text, inline=INLINE)), "json" if event.kind == Kind.RPC else "")
-    return before + _fence(text, "")
+        return before + fence("\n".join(pretty(text, inline=INLINE)), "json" if event.kind == Kind.RPC else "")
+    return before + fence(text, "")
 
 
 def _json(value: Any) -> str:
@@ -250,19 +245,3 @@ def _json(value: Any) -> str:
         return "\n".join(pretty(dumps(value), inline=INLINE))
     except RecursionError:
         return safe(value)
-
-
-def _fence(text: str, language: str) -> str:
-    """A fenced block (CommonMark section 4.5) that nothing in it can end."""
-    shown = safe(text, multiline=True)
-    longest = max((len(run) for run in _TICKS.findall(shown)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{shown}\n{fence}\n"
-
-
-def _span(value: Any, limit: int = SPAN) -> str:
-    """Code within a line (CommonMark section 6.1) that nothing in it can end."""
-    shown = safe(value, limit)
-    ticks = "`" * (max((len(run) for run in _TICKS.findall(shown)), default=0) + 1)
-    padded = f" {shown} " if not shown.strip() or shown[0] in "` " or shown[-1] in "` " else shown
-    return f"{ticks}{padded}{ticks}"
