@@ -119,10 +119,11 @@ class Notifications:
             n = self._seen
             code = index.codes[n - 1]
             if code == _BATCH:
-                items: Any = self._session.journal.event(n).message
+                message = self._session.journal.event(n).message
+                items: list[Any] = message if type(message) is list else []
                 self._batch = [
                     Notification(item, n)
-                    for item in reversed(items if type(items) is list else ())
+                    for item in reversed(items)
                     if jsonrpc.shape_of(item) is Shape.NOTIFICATION and self._wanted(item["method"])
                 ]
             elif code == _TOLD and self._wanted(index.method(n)):
