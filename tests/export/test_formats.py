@@ -49,12 +49,28 @@ def is_table(text: str) -> None:
         assert all(cell.isprintable() for cell in row)
 
 
+DIAGRAM_LINE = re.compile(
+    r"  (?:participant [CS] as |[CS](?:->>|-->>|-\)|-x)[CS]: |Note (?:over C,S|right of S): )"
+    r"(?:[A-Za-z0-9 _/.,()+*'?!@-]|#[0-9]{1,7};)+"
+)
+
+
+def is_diagram(text: str) -> None:
+    head, *lines, last = text.split("\n")
+    assert (head, last) == ("sequenceDiagram", "")
+    assert len(text) < 50_000
+    for line in lines:
+        assert DIAGRAM_LINE.fullmatch(line), line
+        assert not re.search(r"\bend\b", line, re.IGNORECASE)
+
+
 CHECKS: dict[str, Callable[[str], None]] = {
     "md": lambda text: None,
     "json": is_document,
     "jsonl": is_lines,
     "recording": is_recording,
     "csv": is_table,
+    "mermaid": is_diagram,
 }
 
 
