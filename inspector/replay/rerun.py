@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from inspector.client.bare import BareConnection
+from inspector.client.connect import transport_for
 from inspector.client.options import Options
 from inspector.compare.rules import DEFAULT, Rules
 from inspector.compare.values import compare
@@ -24,7 +25,7 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.replay.carried import Carried
 from inspector.replay.report import Outcome, Report, Verdict
 from inspector.replay.script import Script, Step
-from inspector.transports.base import Outgoing
+from inspector.transports.base import Outgoing, Sink, Transport
 from inspector.transports.correlate import id_span
 
 PATIENCE = 5.0
@@ -47,6 +48,7 @@ class Rerun:
         carry: Sequence[str] = (),
         pace: float | None = None,
         told: Callable[[Outcome], None] = lambda _outcome: None,
+        connect: Callable[[Target, Sink, Options], Transport] = transport_for,
     ) -> None:
         """`pace`: 1.0 leaves the pauses of the recording between messages, 2.0 half of them, None none."""
         self.recording = recording
@@ -59,6 +61,7 @@ class Rerun:
         self._carried = Carried(carry)
         self._pace = pace
         self._told = told
+        self._connect_to = connect
         self._connection: BareConnection | None = None
         self._lost: InspectorError | None = None
         self._asked: dict[int, Outcome] = {}
@@ -90,6 +93,12 @@ class Rerun:
         self._conclude()
         return self.report
 
+    def kill_now(self) -> None:
+        """End the server at once, for whoever cannot wait."""
+        kill = getattr(self._connection.transport, "kill_now", None) if self._connection is not None else None
+        if kill is not None:
+            kill()
+
     # Steps
 
     async def _do(self, step: Step) -> None:
@@ -110,7 +119,9 @@ class Rerun:
             await self._connection.close()
             self._open.clear()
         self._lost = None
-        self._connection = BareConnection(self.target, self.journal, self, self._options)
+        self._connection = BareConnection(
+            self.target, self.journal, self, self._options, connect=self._connect_to
+        )
         await self._connection.open()
 
     def _send(self, n: int) -> None:

@@ -22,6 +22,8 @@ SUMMARIES = {
     "listen": "print what the server tells by itself, as it comes",
     "replay": "open the interface on a recording",
     "export": "write a recording as a transcript or another format",
+    "rerun": "send a recording's messages to a live server and compare its answers",
+    "bisect": "the same for `git bisect run`",
     "servers": "list the servers that config files name, and where you are logged in",
     "login": "log in to a server, for this and the next commands",
     "logout": "end the login to a server",
@@ -30,7 +32,14 @@ SUMMARIES = {
 }
 """Every verb and what it does, in the order of the help."""
 
-_MODULES = {"tools": "lists", "resources": "lists", "templates": "lists", "prompts": "lists", "logout": "login"}
+_MODULES = {
+    "tools": "lists",
+    "resources": "lists",
+    "templates": "lists",
+    "prompts": "lists",
+    "logout": "login",
+    "bisect": "rerun",
+}
 
 
 def load(name: str) -> Verb:

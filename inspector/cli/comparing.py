@@ -1,0 +1,91 @@
+"""The options of every verb that compares, and the rules that they make; how a difference is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.options import Option
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from inspector.cli.output import Output
+    from inspector.cli.words import Invocation
+    from inspector.compare.rules import Rules
+    from inspector.compare.values import Difference
+
+VALUE = 160
+"""Characters of a value that are shown."""
+
+
+def tolerance(word: str) -> tuple[str, float, bool]:
+    """`0.01`, `1%`, or either after `PATH=`: where, how much, and whether it is relative."""
+    where, _, amount = word.rpartition("=")
+    percent = amount.endswith("%")
+    try:
+        value = float(amount.removesuffix("%")) / (100 if percent else 1)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise UsageError(f"“{word[:80]}” is no tolerance.", hint="Write one like 0.01, 1% or $..price=0.5.")
+    return where or "$", value, percent
+
+
+IGNORE = Option(
+    "--ignore", "Do not compare what is at this place, such as '$.result.content[*].text'.", "PATH", many=True
+)
+UNORDERED = Option("--unordered", "The order of this list means nothing.", "PATH", many=True)
+PATTERN = Option("--pattern", "Texts that match count as equal, wherever they stand.", "REGEX", many=True)
+TOLERANCE = Option(
+    "--tolerance", "How far numbers may be apart: 0.01, 1%, or PATH=0.01.", "AMOUNT", many=True, read=tolerance
+)
+EXACT = Option("--exact", "Compare times, ids, cursors and the like too, which are new with every run.")
+RULES = (IGNORE, UNORDERED, PATTERN, TOLERANCE, EXACT)
+
+
+def rules_of(said: Invocation) -> Rules:
+    """The rules that were asked for. Raises `UsageError` for a path or pattern that is none."""
+    from inspector.compare.rules import DEFAULT, REDACTED, Rules, Tolerance
+    from inspector.compare.rules import UNORDERED as SETS
+
+    base = DEFAULT
+    if said.option("exact"):
+        base = Rules(volatile=("$.id",), unordered=SETS, patterns=(REDACTED,))
+    tolerances = [
+        Tolerance(relative=value, where=where) if relative else Tolerance(absolute=value, where=where)
+        for where, value, relative in said.option("tolerance", ())
+    ]
+    return base.plus(
+        ignore=said.option("ignore", ()),
+        unordered=said.option("unordered", ()),
+        patterns=said.option("pattern", ()),
+        tolerances=tolerances,
+    )
+
+
+def told(out: Output, difference: Difference) -> str:
+    """A difference in one safe line: where, what was there, what is there."""
+    from inspector.protocol.jsonrpc import excerpt
+
+    def shown(value: Any) -> str:
+        return out.safe(excerpt(value, VALUE), VALUE)
+
+    if isinstance(difference.a, str) and isinstance(difference.b, str) and difference.kind == "changed":
+        difference = difference._replace(**_where_they_part(difference.a, difference.b))
+    where = out.safe(str(difference.path), 300)
+    note = f"  ({out.safe(difference.note, 200)})" if difference.note else ""
+    if difference.kind == "added":
+        return f"{where}  is new: {shown(difference.b)}{note}"
+    if difference.kind == "removed":
+        return f"{where}  is gone: {shown(difference.a)}{note}"
+    if difference.kind == "moved":
+        return f"{where}  is at {out.safe(str(difference.path_b), 300)} now{note}"
+    return f"{where}  {shown(difference.a)} → {shown(difference.b)}{note}"
+
+
+def _where_they_part(a: str, b: str) -> dict[str, str]:
+    """Two long texts from shortly before the place where they differ."""
+    alike = next((at for at, (left, right) in enumerate(zip(a, b, strict=False)) if left != right), min(len(a), len(b)))
+    if max(len(a), len(b)) <= VALUE or alike < VALUE // 2:
+        return {"a": a, "b": b}
+    begin = alike - VALUE // 4
+    return {"a": f"…{a[begin : begin + VALUE]}", "b": f"…{b[begin : begin + VALUE]}"}

@@ -1,0 +1,54 @@
+"""JUnit's XML, as CI systems read it: one suite, a case for each thing that was looked at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 has no way to write (section 2.2)."""
+
+
+class Case(NamedTuple):
+    """One thing that was looked at. Texts may be anybody's."""
+
+    name: str
+    group: str
+    failure: str = ""
+    """What is wrong with it; empty where nothing is."""
+    skipped: str = ""
+    """Why it was not looked at."""
+    seconds: float = 0.0
+    details: str = ""
+
+
+def document(suite: str, cases: Iterable[Case]) -> str:
+    """The whole document."""
+    known = list(cases)
+    failures = sum(bool(case.failure) for case in known)
+    skipped = sum(bool(case.skipped) for case in known)
+    seconds = sum(case.seconds for case in known)
+    counts = f'tests="{len(known)}" failures="{failures}" errors="0" skipped="{skipped}" time="{seconds:.3f}"'
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {counts}>"]
+    lines.append(f"  <testsuite name={_attribute(suite)} {counts}>")
+    for case in known:
+        head = f"    <testcase classname={_attribute(case.group)} name={_attribute(case.name)}"
+        head += f' time="{case.seconds:.3f}"'
+        if case.failure:
+            lines += (f"{head}>", f"      <failure message={_attribute(case.failure)}>{_text(case.details)}</failure>")
+            lines.append("    </testcase>")
+        elif case.skipped:
+            lines.append(f"{head}><skipped message={_attribute(case.skipped)}/></testcase>")
+        else:
+            lines.append(f"{head}/>")
+    return "\n".join((*lines, "  </testsuite>", "</testsuites>", ""))
+
+
+def _text(text: str) -> str:
+    return escape(_NOT_XML.sub("\ufffd", text))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_NOT_XML.sub("\ufffd", text))

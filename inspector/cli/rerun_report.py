@@ -1,0 +1,109 @@
+"""What came of a rerun, for people, for CI and for programs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.comparing import told
+from inspector.cli.junit import Case, document
+
+if TYPE_CHECKING:
+    from inspector.cli.output import Output
+    from inspector.replay.report import Outcome, Report
+
+MOST = 20
+"""Differences of one exchange that are told; the JSON report has them all."""
+_WORDS = {
+    "same": "as recorded", "different": "differs", "no answer": "no answer", "not sent": "was not sent",
+    "not recorded": "is new", "not asked": "was not asked",
+}  # fmt: skip
+
+
+def summary(report: Report) -> str:
+    """How many exchanges of each verdict, in one line."""
+    counts = Counter(outcome.verdict for outcome in report.outcomes)
+    named = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(counts.items(), key=lambda item: -item[1]))
+    return named or "nothing was asked"
+
+
+def what(out: Output, outcome: Outcome) -> str:
+    """The exchange in a few safe words."""
+    name = f" {out.safe(outcome.name, 80)}" if outcome.name else ""
+    return f"{out.safe(outcome.method, 80)}{name}"
+
+
+def place(outcome: Outcome) -> str:
+    """Where it stands in both recordings."""
+    then = f"message {outcome.recorded}" if outcome.recorded else "nothing then"
+    return f"{then}, {f'message {outcome.live}' if outcome.live else 'nothing'} now"
+
+
+def lines_of(out: Output, outcome: Outcome) -> Iterator[str]:
+    """An exchange that differs: what it was, and what differs."""
+    asked = " (asked by the server)" if outcome.question else ""
+    yield f"✗ {what(out, outcome)}{asked}: {_WORDS[outcome.verdict]}  ({place(outcome)})"
+    if outcome.note:
+        yield f"    {out.safe(outcome.note, 500)}"
+    for difference in outcome.differences[:MOST]:
+        yield f"    {told(out, difference)}"
+    if len(outcome.differences) > MOST:
+        yield f"    and {len(outcome.differences) - MOST:,} more; --json tells all"
+
+
+def text(out: Output, report: Report) -> Iterator[str]:
+    """The first exchange that differs, then all that do, then the counts."""
+    first = report.first
+    differing = [outcome for outcome in report.outcomes if outcome.differs]
+    if first is not None and len(differing) > 1:
+        yield f"First where the server does something else: {place(first)}, {what(out, first)}"
+        yield ""
+    for outcome in differing:
+        yield from lines_of(out, outcome)
+    if differing:
+        yield ""
+    yield f"{summary(report)}"
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """For `--json`."""
+    first = report.first
+    return {
+        "clean": report.clean,
+        "counts": dict(Counter(outcome.verdict for outcome in report.outcomes)),
+        "first": first.as_json() if first is not None else None,
+        "error": report.error.as_json() if report.error is not None else None,
+        "notes": report.notes,
+        "exchanges": [outcome.as_json() for outcome in report.outcomes],
+    }
+
+
+def as_junit(out: Output, report: Report, suite: str) -> str:
+    """For CI: a case for each exchange."""
+    cases = [
+        Case(
+            f"{outcome.recorded or 'new'} {outcome.method} {outcome.name}".rstrip(),
+            outcome.method,
+            _WORDS[outcome.verdict] if outcome.differs else "",
+            details="\n".join(lines_of(out, outcome)) if outcome.differs else "",
+        )
+        for outcome in report.outcomes
+    ]
+    if report.error is not None:
+        cases.append(Case("connection", "connection", report.error.message, details=report.error.hint))
+    return document(suite, cases)
+
+
+def as_markdown(out: Output, report: Report, title: str) -> str:
+    """For a pull request or a bug report."""
+    from inspector.markup import fence, span
+
+    found = [f"# Rerun: {span(title)}", "", f"{summary(report)}.", ""]
+    if report.error is not None:
+        found += ["It ended before its end:", "", fence(report.error.message)]
+    for outcome in report.outcomes:
+        if outcome.differs:
+            found += [f"## {_WORDS[outcome.verdict].capitalize()}: {place(outcome)}", ""]
+            found.append(fence("\n".join(lines_of(out, outcome))))
+    return "\n".join(found)

@@ -1,0 +1,236 @@
+"""`inspector rerun`: a recorded client in front of a live server; `inspector bisect`: the same for `git bisect run`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.comparing import RULES, rules_of
+from inspector.cli.options import Option, path
+from inspector.cli.output import Output
+from inspector.cli.setup import live_target
+from inspector.cli.verb import Slot, Verb
+from inspector.errors import InspectorError, RecordingError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.cli.words import Invocation
+    from inspector.config.targets import HttpTarget, StdioTarget
+    from inspector.journal.journal import Journal
+    from inspector.replay.report import Report
+
+GOOD, BAD, SKIP = 0, 1, 125
+"""What `git bisect run` makes of an exit code: this commit is good, is bad, cannot be tested."""
+
+
+def run(said: Invocation) -> int:
+    """Run the recording against the target and report; 5 where the server does something else."""
+    out = Output.of(said)
+    source = path(said.arguments["file"])
+    target = live_target(said)
+    report, journal = _rerun(said, out, source, target, again=bool(said.option("update")))
+    if report is None:
+        return 130
+    _reports(said, out, report, source, target.label)
+    if out.json:
+        from inspector.cli.rerun_report import as_json
+
+        out.document(as_json(report) | {"recording": str(journal or "") or None})
+    else:
+        from inspector.cli.rerun_report import text
+
+        for note in report.notes:
+            out.note(f"note: {out.safe(note)}")
+        out.lines(text(out, report))
+    if report.error is not None:
+        out.error(report.error, recording=journal)
+        return report.error.exit_code
+    if said.option("update"):
+        _replace(source)
+        out.note(f"{out.safe(str(source))} holds the new recording now.")
+        return 0
+    return 0 if report.clean else 5
+
+
+def run_bisect(said: Invocation) -> int:
+    """Run the recording against the target: 0 good, 1 bad, 125 where it could not be run at all."""
+    from inspector.cli.rerun_report import lines_of
+
+    out = Output.of(said)
+    try:
+        report, _ = _rerun(said, out, path(said.arguments["file"]), live_target(said))
+    except UsageError:
+        raise
+    except InspectorError as error:
+        out.error(error)
+        return SKIP
+    if report is None:
+        return 128 + 2  # `git bisect run` stops at codes above 127.
+    answered = any(outcome.live and outcome.verdict in ("same", "different") for outcome in report.outcomes)
+    if report.error is not None and not answered:
+        out.error(report.error)
+        return SKIP
+    if report.clean:
+        out.line("good: the server does what was recorded")
+        return GOOD
+    out.line("bad: the server does something else")
+    first = report.first
+    if first is not None:
+        out.lines(lines_of(out, first))
+    return BAD
+
+
+def _rerun(
+    said: Invocation, out: Output, source: Path, target: StdioTarget | HttpTarget, *, again: bool = False
+) -> tuple[Report | None, Path | None]:
+    """The report (None: interrupted), and where the new recording is. With `again` that is beside the old one."""
+    from inspector.cli import setup
+    from inspector.cli.recorded import tell_notices, whole_journal
+    from inspector.client.recording import new_journal
+
+    settings = setup.settings_of(said)
+    options = setup.options_of(said, target, settings, asking=False)
+    rules = rules_of(said)
+    with whole_journal(source) as recording:
+        tell_notices(out, recording)
+        _check(recording, source)
+        if again:
+            _beside(source).unlink(missing_ok=True)
+        journal = new_journal(
+            target,
+            record=_beside(source) if again else said.option("record"),
+            keep=settings.record and not said.option("no-record"),
+            settings=settings,
+        )
+
+        async def work() -> Report | None:
+            from inspector.cli.signals import Signals
+            from inspector.replay.rerun import Rerun
+
+            rerun = Rerun(
+                recording, target, journal, rules, options,
+                carry=said.option("carry", ()), pace=said.option("pace"),
+            )  # fmt: skip
+            signals = Signals(rerun.kill_now)
+            try:
+                return await rerun.run()
+            except asyncio.CancelledError:
+                if not signals.caught:
+                    raise
+                return None
+            finally:
+                signals.remove()
+
+        try:
+            return asyncio.run(work()), journal.path
+        finally:
+            journal.close("closed")
+            journal.release()
+
+
+def _check(recording: Journal, source: Path) -> None:
+    from inspector.journal.format import Dir, Kind
+
+    if recording.raw_only:
+        raise RecordingError(f"{source} has a newer format, so it cannot be run again.", hint="Update Inspector.")
+    sent = Kind.RPC | Dir.SEND << 4
+    if not any(code & 0x3F == sent for code in recording.index.codes):
+        raise RecordingError(
+            f"{source} holds no message of a client: there is nothing to be sent.",
+            hint="Choose a recording in which something was asked.",
+        )
+
+
+def _reports(said: Invocation, out: Output, report: Report, source: Path, label: str) -> None:
+    """Write the reports that were asked for to their files."""
+    from inspector.cli import rerun_report
+
+    title = f"{source.name} against {label}"
+    for option, write in (("junit", rerun_report.as_junit), ("markdown", rerun_report.as_markdown)):
+        wanted: Any = said.option(option)
+        if wanted is not None:
+            _write(wanted, write(out, report, title))
+
+
+def _write(where: Path, text: str) -> None:
+    from inspector.config.paths import private_open
+
+    try:
+        with private_open(where, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise UsageError(f"{where} cannot be written: {error.strerror or error}.") from None
+
+
+def _beside(source: Path) -> Path:
+    return source.with_name(f".{source.name}.rerun")
+
+
+def _replace(source: Path) -> None:
+    try:
+        os.replace(_beside(source), source)
+    except OSError as error:
+        raise UsageError(f"{source} cannot be replaced: {error.strerror or error}.") from None
+
+
+def pace(word: str) -> float | None:
+    """`fast`, `recorded`, or a factor: 2 is twice as fast as it was recorded."""
+    if word == "fast":
+        return None
+    try:
+        value = 1.0 if word == "recorded" else float(word)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e6:
+        raise UsageError(f"“{word[:80]}” is no pace.", hint="It is fast, recorded, or a factor such as 2.")
+    return value
+
+
+CARRY = Option(
+    "--carry",
+    "Values under this key that the live server makes up are sent where the recorded ones were.",
+    "KEY",
+    many=True,
+)
+PACE = Option("--pace", "fast, recorded, or a factor: pauses between messages.", "PACE", read=pace)
+
+VERBS = {
+    "rerun": Verb(
+        "rerun",
+        run,
+        slots=(Slot("file", completes="file"),),
+        options=(
+            *RULES,
+            CARRY,
+            PACE,
+            Option("--junit", "Write a JUnit report to this file.", "FILE", read=path, completes="file"),
+            Option("--markdown", "Write a report in Markdown to this file.", "FILE", read=path, completes="file"),
+            Option("--update", "Put the new recording in the place of FILE."),
+        ),
+        about=(
+            "Sends what the recorded client sent, in the same order and concurrency, and holds each answer against the "
+            "recorded one. Questions of the server are answered as they were answered then; ids, cursors, tasks and "
+            "states that the server makes up are those of now. Times, ids and the like may differ (--exact: nothing "
+            "may). Ends with 5 where the server does something else."
+        ),
+        examples=(
+            "inspector rerun session.mcp.jsonl -- python server.py",
+            "inspector rerun session.mcp.jsonl --ignore '$.result.content[*].text' https://host.example/mcp",
+            "inspector rerun session.mcp.jsonl --junit report.xml --json @shop",
+            "inspector rerun session.mcp.jsonl --update -- python server.py",
+        ),
+    ),
+    "bisect": Verb(
+        "bisect",
+        run_bisect,
+        slots=(Slot("file", completes="file"),),
+        options=(*RULES, CARRY, PACE),
+        about=(
+            "What `git bisect run` wants of a command: ends with 0 where the server does what was recorded, with 1 "
+            "where it does something else, with 125 where it cannot be started."
+        ),
+        examples=("git bisect run inspector bisect session.mcp.jsonl -- python server.py",),
+    ),
+}
