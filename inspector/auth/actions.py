@@ -73,6 +73,8 @@ class Listen:
 
     wanted: str = ""
     fixed: bool = False
+    why: str = ""
+    """Why somebody is needed, the beginning of a sentence, for where nobody is; empty: the first login."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,8 @@ class Visit:
     redirect_uri: str
     host: str
     """The host of `url`, to be named when consent is asked."""
+    doubtful: str = ""
+    """The issuer whose registered client is not kept where the person gives up: it may be unknown there by now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ class Authorization:
         if self.options.bearer:
             return [("Authorization", f"Bearer {self.options.bearer}")]
         grant = self.grant
-        if grant is None:
+        if grant is None or self._ended(grant):
             return []
         fields = [("Authorization", f"{grant.token_type} {grant.access_token}")]
         if grant.key:
@@ -156,6 +156,9 @@ class Authorization:
         if grant is None:
             return False
         yield Keep(grant.issuer, grant.resource, None)
+        if grant.client.origin == "registered":
+            # Whoever begins anew does so as a client that the server knows for certain.
+            yield KeepClient(grant.issuer, None)
         return (yield from tokens.revoke(grant, self._means))
 
     # Parts
@@ -167,7 +170,7 @@ class Authorization:
         nonce = self._means.learn_nonce("", refusal.fields)
         if self.options.bearer:
             raise self._refused_bearer(refusal, challenge)
-        if self.grant is not None and token != self.grant.access_token:
+        if self.grant is not None and token != self.grant.access_token and not self._ended(self.grant):
             # Another request has brought a token since this one was sent.
             return True
         if challenge is not None and challenge.parameters.get("error") == "use_dpop_nonce" and self.grant is not None:
@@ -223,7 +226,7 @@ class Authorization:
             raise (yield from self._enough(refusal, challenge, effort.count))
         effort.tried.add(attempt)
         effort.count += 1
-        yield from self._acquired(found, scope)
+        yield from self._acquired(found, scope, self._why(refusal, scope))
         effort.at = self._now()
 
     def _renewed_or_kept(
@@ -272,13 +275,24 @@ class Authorization:
         yield Keep(fresh.issuer, fresh.resource, fresh)
         return True
 
-    def _acquired(self, found: Found, scope: tuple[str, ...] | None) -> Flow[Grant]:
-        """A new token by the grant that the options say; stored where a person had to give it."""
+    def _why(self, refusal: Refusal, scope: tuple[str, ...] | None) -> str:
+        """Why somebody is needed though there was a login; empty where there was none."""
+        if self.grant is None:
+            return ""
+        if refusal.status == 403:
+            return f"A person has to grant the scopes “{safe(' '.join(scope or ()), 200)}”"
+        return "The login that was kept is good no more: a person has to log in again"
+
+    def _acquired(self, found: Found, scope: tuple[str, ...] | None, why: str = "") -> Flow[Grant]:
+        """A new token by the grant that the options say; stored where a person had to give it.
+
+        `why` a person is needed is said where there is none.
+        """
         kind = grants.kind_of(found, self.options)
         if self.options.client_id:
             self._client_issuer = self._client_issuer or found.server.issuer
             self._means.options = self.options = replace(self.options, client_issuer=self._client_issuer)
-        grant = yield from grants.acquire(kind, found, self.server, scope, self._means)
+        grant = yield from grants.acquire(kind, found, self.server, scope, self._means, why)
         self.grant = grant
         if grants.needs_person(kind):
             yield Keep(grant.issuer, grant.resource, grant)
@@ -300,6 +314,10 @@ class Authorization:
         kept = yield Stored(self.server)
         if isinstance(kept, Grant) and urls.canonical(kept.server) == urls.canonical(self.server):
             self.grant = kept
+
+    def _ended(self, grant: Grant) -> bool:
+        """Whether a token is past its end: it is not sent any more, for not every server refuses it as it should."""
+        return grant.issued_at < grant.expires_at <= self._now()
 
     def _ends_soon(self, grant: Grant) -> bool:
         if not grant.expires_at:

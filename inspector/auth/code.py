@@ -101,8 +101,11 @@ def request(server: Server, client: Client, redirect_uri: str, resource: str, sc
     return Request(url, redirect_uri, state, verifier, server.issuer, server.names_itself)
 
 
-def visit(asked: Request, scope: tuple[str, ...] | None) -> Flow[str]:
-    """Let the person answer the request; returns the code. Raises `AuthorizationNeeded` for anything else."""
+def visit(asked: Request, scope: tuple[str, ...] | None, *, doubtful: bool = False) -> Flow[str]:
+    """Let the person answer the request; returns the code. Raises `AuthorizationNeeded` for anything else.
+
+    `doubtful`: the client was registered before, and the authorization server may have forgotten it.
+    """
     yield Secret(asked.verifier)
     yield Secret(asked.state)
     host = urls.parts(asked.url.partition("?")[0]).host
@@ -110,7 +113,7 @@ def visit(asked: Request, scope: tuple[str, ...] | None) -> Flow[str]:
         "authorize", f"To be answered in the browser, at {safe(host, 200)}", rule="C-AUTH-20", host=host,
         redirect_uri=asked.redirect_uri, scope=list(scope or ()), pkce="S256",
     )  # fmt: skip
-    back = yield Visit(asked.url, asked.redirect_uri, host)
+    back = yield Visit(asked.url, asked.redirect_uri, host, asked.issuer if doubtful else "")
     assert isinstance(back, str)
     try:
         given = _parameters(back)

@@ -64,13 +64,18 @@ def needs_person(kind: GrantKind) -> bool:
     return kind in ("auto", "code", "device")
 
 
-def acquire(kind: GrantKind, found: Found, mcp_server: str, scope: tuple[str, ...] | None, means: Means) -> Flow[Grant]:
-    """Get a token in the way that `kind` says. Raises `AuthorizationNeeded` with the reason."""
+def acquire(
+    kind: GrantKind, found: Found, mcp_server: str, scope: tuple[str, ...] | None, means: Means, why: str = ""
+) -> Flow[Grant]:
+    """Get a token in the way that `kind` says. Raises `AuthorizationNeeded` with the reason.
+
+    `why` a person is needed is said where there is none; empty for a first login.
+    """
     key = ""
     if means.options.dpop and (found.wants_bound or assertions.PROOF_ALGORITHM in found.server.dpop):
         key = assertions.new_key()
         yield Secret(key)
-    job = _Job(found, mcp_server, scope, means, key)
+    job = _Job(found, mcp_server, scope, means, key, why)
     ways = {
         "client-credentials": job.client_credentials,
         "enterprise": job.enterprise,
@@ -83,7 +88,9 @@ def acquire(kind: GrantKind, found: Found, mcp_server: str, scope: tuple[str, ..
 class _Job:
     """One acquisition: what is asked of whom, for what."""
 
-    def __init__(self, found: Found, mcp_server: str, scope: tuple[str, ...] | None, means: Means, key: str) -> None:
+    def __init__(
+        self, found: Found, mcp_server: str, scope: tuple[str, ...] | None, means: Means, key: str, why: str
+    ) -> None:
         self._server: Server = found.server
         self._resource = found.resource.resource
         self._mcp_server = mcp_server
@@ -91,6 +98,7 @@ class _Job:
         self._means = means
         self._options = means.options
         self._key = key
+        self._why = why
 
     # With a person
 
@@ -109,9 +117,10 @@ class _Job:
             )  # fmt: skip
         if client is None:
             client = yield from self._new_client(redirect_uri)
+        forgotten = client is before and client.origin == "registered"
         try:
             asked = code.request(self._server, client, redirect_uri, self._resource, self._scope)
-            word = yield from code.visit(asked, self._scope)
+            word = yield from code.visit(asked, self._scope, doubtful=forgotten)
             return (yield from self._token(client, {
                 "grant_type": "authorization_code",
                 "code": word,
@@ -120,7 +129,6 @@ class _Job:
             }, "code"))  # fmt: skip
         except (Denied, TimedOut, TokenRefused) as error:
             # A server that does not know a client shows that to the person alone: another one is tried next time.
-            forgotten = client is before and client.origin == "registered"
             mistyped = client.origin == "typed" and not isinstance(error, Denied)
             if forgotten or mistyped:
                 yield KeepClient(self._server.issuer, None)
@@ -255,7 +263,7 @@ class _Job:
                     f"“{safe(wanted, 200)}” cannot be a redirect URI: {error}.",
                     hint="It is http on this machine, or https.",
                 ) from None
-        answer = yield Listen(wanted or (before.redirect_uri if before else ""), fixed=bool(wanted))
+        answer = yield Listen(wanted or (before.redirect_uri if before else ""), fixed=bool(wanted), why=self._why)
         assert isinstance(answer, str)
         return answer
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from inspector.auth import browser, urls
@@ -181,7 +182,7 @@ class Runner:
     async def _listen(self, action: Listen) -> str:
         if not self._person.present and self._open_browser is not True:
             # Before a client is registered for nothing.
-            raise nobody("A person has to log in")
+            raise nobody(action.why or "A person has to log in")
         await self._stop_listening()
         self._callback = await browser.listen(action.wanted, fixed=action.fixed)
         return self._callback.redirect_uri if self._callback is not None else action.wanted
@@ -207,7 +208,14 @@ class Runner:
                 hint="Log in on a terminal: inspector login URL",
             )
         await self._person.show(Invitation(url, visit.host, opened, redirect_uri=visit.redirect_uri))
-        return await self._came_back(visit.redirect_uri)
+        try:
+            return await self._came_back(visit.redirect_uri)
+        except asyncio.CancelledError:
+            if visit.doubtful and self._store is not None:
+                # They may have seen that the server does not know us any more, which it tells nobody else.
+                with suppress(InspectorError):
+                    self._store.keep_client(visit.doubtful, None)
+            raise
 
     async def _came_back(self, redirect_uri: str) -> str:
         """Wait for the browser or for what the person pastes, whichever is first."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector.auth.actions import Denied, FetchFailed, Keep, TimedOut
+from inspector.auth.actions import Denied, FetchFailed, Keep, Listen, TimedOut, Visit
 from inspector.auth.authorize import Authorization
 from inspector.auth.values import Client
 from inspector.errors import AuthorizationNeeded
@@ -353,6 +353,18 @@ def test_a_short_lived_token_is_not_renewed_before_each_request() -> None:
     assert not state.waits()
 
 
+def test_a_token_past_its_end_is_not_sent() -> None:
+    """Some servers answer one with 500, where 401 would have begun a login."""
+    world, state = World({TOKEN: token(access_token="fresh")}), authorization()
+    state.grant = grant(issued_at=NOW - 100, expires_at=NOW)
+    assert state.fields("POST", SERVER) == []
+    assert answered(world, state)
+    assert len(world.visits) == 1
+    assert state.fields("POST", SERVER) == [("Authorization", "Bearer fresh")]
+    state.grant = grant(issued_at=NOW, expires_at=NOW)
+    assert state.fields("POST", SERVER) == list(BEARER), "a server that says zero does not mean it"
+
+
 def test_a_token_is_renewed_after_a_401_without_the_browser() -> None:
     """C-AUTH-32: the refresh token that stays away is kept."""
     world = World({TOKEN: token(access_token="fresh")})
@@ -526,6 +538,31 @@ def test_a_server_that_may_have_forgotten_the_client_is_registered_with_anew(err
     assert world.clients == {}
 
 
+def test_only_a_client_of_before_is_doubted() -> None:
+    before = Client("registered-0", origin="registered", method="none", redirect_uri=REDIRECT)
+    for clients, doubtful in (({}, ""), ({ISSUER: before}, ISSUER), ({ISSUER: replace(before, origin="typed")}, "")):
+        world = World(clients=dict(clients))
+        answered(world, authorization())
+        (visit,) = [action for action in world.log if isinstance(action, Visit)]
+        assert visit.doubtful == doubtful
+
+
+def test_why_a_person_is_needed_is_said() -> None:
+    """For where nobody is."""
+
+    def why(state: Authorization, refusal: Refused) -> str:
+        world = World()
+        answered(world, state, refusal)
+        return next(action.why for action in world.log if isinstance(action, Listen))
+
+    state = authorization()
+    assert why(state, Refused()) == ""
+    assert why(state, insufficient("mcp:write")) == "A person has to grant the scopes “mcp:write”"
+    again = authorization()
+    again.grant = grant()
+    assert "no more: a person has to log in again" in why(again, Refused())
+
+
 def test_a_client_whose_secret_has_ended_is_registered_anew() -> None:
     client = Client("registered-0", "s" * 20, "client_secret_basic", "registered", REDIRECT, NOW - 1)
     world = World(clients={ISSUER: client})
@@ -586,6 +623,30 @@ def test_tokens_are_forgotten_though_nobody_takes_them_back(answer: Any) -> None
     world = World({url: answer}, store={(ISSUER, SERVER): grant(revocation_endpoint=url)})
     assert world.run(authorization().log_out()) is False
     assert world.store == {}
+
+
+def test_logging_out_forgets_the_client_that_was_registered() -> None:
+    """So that whoever begins anew is known to the server for certain."""
+    for client, left in (
+        (grant().client, {}),
+        (Client("mine", origin="typed"), {ISSUER: Client("mine", origin="typed")}),
+    ):
+        world = World(store={(ISSUER, SERVER): grant(client=client)}, clients={ISSUER: client})
+        world.run(authorization().log_out())
+        assert world.clients == left
+
+
+def test_a_server_that_wants_a_secret_of_who_has_none_gets_an_empty_one() -> None:
+    """The revocation endpoint of the Python SDK; RFC 6749 section 2.3.1 has the two mean the same."""
+    url = f"{ISSUER}/revoke"
+    wants = (400, {"error": "invalid_request", "error_description": "client_secret: Field required"})
+    world = World({url: [wants, (200, b"")]}, store={(ISSUER, SERVER): grant(revocation_endpoint=url)})
+    assert world.run(authorization().log_out()) is True
+    assert [b"&client_secret=" in sent.body for sent in world.sent(url)] == [False, True]
+    client = Client("c", "secret-of-c", "client_secret_post")
+    world = World({url: wants}, store={(ISSUER, SERVER): grant(revocation_endpoint=url, client=client)})
+    assert world.run(authorization().log_out()) is False
+    assert len(world.sent(url)) == 1
 
 
 def test_logging_out_without_a_token_is_nothing() -> None:

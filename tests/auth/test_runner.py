@@ -192,6 +192,31 @@ async def test_cancelling_ends_everything() -> None:
         await ask(int(uris[0].split(":")[2].partition("/")[0]), "/callback?code=1")
 
 
+@pytest.mark.parametrize("doubtful", ["https://as.example", ""])
+async def test_a_client_that_may_be_unknown_by_now_is_forgotten_by_who_gives_up(tmp_path: Path, doubtful: str) -> None:
+    """The browser shows “unknown client”, and only the person knows."""
+    person, store = FakePerson(), Store(tmp_path / "logins.json", Memory())
+    store.keep_client("https://as.example", CLIENT)
+
+    def flow() -> Generator[Action, Any, None]:
+        redirect_uri = yield Listen()
+        yield Visit(LOGIN, redirect_uri, "as.example", doubtful)
+
+    task = asyncio.ensure_future(runner(person, opener=Opened(), store=store).run(flow()))
+    async with asyncio.timeout(60):
+        while not person.visits:
+            await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (store.client("https://as.example") is None) is bool(doubtful)
+
+
+async def test_where_nobody_is_it_is_said_why_somebody_is_needed() -> None:
+    with pytest.raises(AuthorizationNeeded, match=r"^The login ended, and there is nobody to ask"):
+        await runner(Nobody()).run(only(Listen(why="The login ended")))
+
+
 async def test_what_cannot_be_done_is_thrown_into_the_flow() -> None:
     def flow() -> Generator[Action, Any, str]:
         try:
