@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from inspector.export.chosen import Chosen, Exchange, left_out
+from inspector.export.facts import moment
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import DIR_NAMES
 from inspector.journal.index import STATE_NAMES, State
@@ -49,7 +50,7 @@ def _row(journal: Journal, chosen: Chosen, exchange: Exchange) -> list[object]:
     return [
         n,
         answer or "",
-        journal.clock(index.times[n - 1]).astimezone(journal.started.tzinfo).isoformat(timespec="milliseconds"),
+        moment(journal, index.times[n - 1]),
         DIR_NAMES[exchange.dir],
         cell(index.channel(n)),
         cell(index.method(n)),

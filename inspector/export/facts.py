@@ -57,6 +57,14 @@ def facts_of(journal: Journal) -> Facts:
     return Facts(info, revision, era, transport, sent, received, stderr, index.invalid, index.errors, duration)
 
 
+def moment(journal: Journal, t: int, timespec: str = "milliseconds") -> str:
+    """The time of an event as RFC 3339 has it, in the time zone of the recording."""
+    try:
+        return journal.clock(t).astimezone(journal.started.tzinfo).isoformat(timespec=timespec)
+    except (OverflowError, ValueError):
+        return "1970-01-01T00:00:00+00:00"
+
+
 def _member(value: Any, key: str) -> dict[str, Any]:
     found = value.get(key) if type(value) is dict else None
     return found if type(found) is dict else {}

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from inspector.export.exact import is_strict, strict
-from inspector.export.facts import facts_of, findings_of
+from inspector.export.facts import facts_of, findings_of, moment
 from inspector.journal.connections import KINDS
 from inspector.journal.format import DIR_NAMES, Event, Kind, to_base64
 from inspector.journal.index import STATE_NAMES, State
@@ -63,7 +63,7 @@ def _event(journal: Journal, event: Event) -> str:
     members: dict[str, Any] = {
         "n": n,
         "t": event.t,
-        "at": journal.clock(event.t).astimezone(journal.started.tzinfo).isoformat(timespec="microseconds"),
+        "at": moment(journal, event.t, "microseconds"),
         "dir": DIR_NAMES[event.dir],
         "kind": event.kind_name,
         "ch": event.ch,

@@ -64,12 +64,30 @@ def is_diagram(text: str) -> None:
         assert not re.search(r"\bend\b", line, re.IGNORECASE)
 
 
+def are_traces(text: str) -> None:
+    is_document(text)
+    (resource,) = json.loads(text)["resourceSpans"]
+    (scope,) = resource["scopeSpans"]
+    ids = {span["spanId"] for span in scope["spans"]}
+    assert len(ids) == len(scope["spans"])
+    session, *spans = scope["spans"]
+    for span in scope["spans"]:
+        assert re.fullmatch("[0-9a-f]{32}", span["traceId"])
+        assert re.fullmatch("[0-9a-f]{16}", span["spanId"])
+        assert 0 <= int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"]) < 2**63
+        assert span["name"]
+        assert len({each["key"] for each in span["attributes"]}) == len(span["attributes"])
+    for span in spans:
+        assert span["parentSpanId"] in ids or span["traceId"] != session["traceId"]
+
+
 CHECKS: dict[str, Callable[[str], None]] = {
     "md": lambda text: None,
     "json": is_document,
     "jsonl": is_lines,
     "recording": is_recording,
     "csv": is_table,
+    "otlp": are_traces,
     "mermaid": is_diagram,
 }
 
@@ -136,6 +154,20 @@ ODD_LINES: list[dict[str, Any] | str] = [
     "[1, 2",
     "no JSON",
 ]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    "started", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59Z", "2026-01-01T00:00:00", "?", 5]
+)
+def test_clocks_that_no_machine_has_are_exported(format: str, started: Any, tmp_path: Path) -> None:
+    file = tmp_path / "clock.mcp.jsonl"
+    lines: list[dict[str, Any]] = [{"format": "mcp-recording", "version": 1, "started": started}]
+    for t in (2**61, 5, 0):
+        lines.append({"t": t, "dir": "send", "kind": "rpc", "ch": "a", "raw": f'{{"id":{t},"method":"m"}}'})
+        lines.append({"t": 1, "dir": "recv", "kind": "rpc", "ch": "a", "raw": f'{{"id":{t},"result":1}}'})
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    CHECKS[format](exported(opened(file), format))
 
 
 @pytest.mark.parametrize("format", FORMATS)

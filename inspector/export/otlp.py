@@ -1,0 +1,300 @@
+"""OTLP traces as JSON (OpenTelemetry protocol 1.x, JSON mapping): what a collector's `otlpjsonfile` receiver reads.
+
+One trace for the recording, a span for the session in it, and a span for each exchange, nested as the exchanges were;
+what belongs to a request (progress, log messages) is an event of its span. A request that carries a `traceparent` in
+its `_meta` (SEP-414) stands in the trace and under the span which that names. Names and attributes are those of the
+OpenTelemetry semantic conventions for MCP: docs/gen-ai/mcp.md of open-telemetry/semantic-conventions-genai. All ids
+follow from the recording's id and the event's number, so that the same recording gives the same spans.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from typing import IO, Any
+
+from inspector.export.chosen import Chosen, Exchange, left_out
+from inspector.export.exact import clean
+from inspector.export.facts import Facts, facts_of
+from inspector.journal.format import Dir, Kind
+from inspector.journal.index import State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape, excerpt
+from inspector.version import __version__
+
+LONGEST = 1000
+"""Characters of an attribute's text."""
+MOST_EVENTS = 128
+"""Events of a span: OpenTelemetry's own default limit. The rest are counted in `droppedEventsCount`."""
+LARGEST_READ = 16 << 20
+"""Bytes of a message beyond which nothing is looked up in it."""
+
+_INTERNAL, _SERVER, _CLIENT = 1, 2, 3
+_ERROR = 2
+_LATEST = (1 << 63) - 1
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
+_URI_METHODS = frozenset((
+    "resources/read", "resources/subscribe", "resources/unsubscribe", "notifications/resources/updated",
+))  # fmt: skip
+_FATES = {
+    State.CANCELLED: "cancelled",
+    State.TIMED_OUT: "timeout",
+    State.LOST: "connection_lost",
+    State.PENDING: "no_answer",
+    State.LATE: "late",
+}
+_dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+
+Attributes = list[dict[str, Any]]
+
+
+def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
+    """Write the document to `out`, span by span."""
+    chosen = Chosen(journal, numbers)
+    spans = _Spans(journal, chosen, facts_of(journal))
+    out.write(f'{{"resourceSpans":[{{"resource":{_dumps({"attributes": spans.resource()})},"scopeSpans":[{{"scope":')
+    out.write(f'{{"name":"Inspector","version":"{__version__}"}},"spans":[\n')
+    out.write(_dumps(spans.session()))
+    for exchange in chosen.exchanges():
+        out.write(",\n" + _dumps(spans.exchange(exchange)))
+    for n in chosen.of(Kind.RPC):
+        if spans.stands_alone(n):
+            out.write(",\n" + _dumps(spans.notification(n)))
+    out.write("\n]}]}]}\n")
+    return left_out(chosen.batches(), "batch", "batches")
+
+
+def attribute(key: str, value: object) -> dict[str, Any]:
+    """A `KeyValue`. An int64 is a string in the JSON mapping of Protocol Buffers."""
+    if type(value) is bool:
+        return {"key": key, "value": {"boolValue": value}}
+    if type(value) is int and -(1 << 63) <= value < 1 << 63:
+        return {"key": key, "value": {"intValue": str(value)}}
+    shown = value if isinstance(value, str) else excerpt(value, LONGEST)
+    return {"key": key, "value": {"stringValue": clean(shown[:LONGEST])}}
+
+
+class _Spans:
+    """Makes the spans of one recording."""
+
+    def __init__(self, journal: Journal, chosen: Chosen, facts: Facts) -> None:
+        self._journal = journal
+        self._chosen = chosen
+        self._facts = facts
+        self._zero = _nanoseconds(journal)
+        self._seed = f"{journal.header.get('id')}".encode("utf-8", "replace")
+        self._trace = self._id("trace", 32)
+        self._root = self._id("session", 16)
+        self._common = self._of_connection()
+
+    def _id(self, name: str, digits: int) -> str:
+        """An id that is not zero in the given number of hexadecimal digits."""
+        return hashlib.sha256(b"%b %b" % (self._seed, name.encode())).hexdigest()[: digits - 1] + "1"
+
+    def _time(self, t: int) -> str:
+        return str(min(max(self._zero + t * 1000, 0), _LATEST))
+
+    def resource(self) -> Attributes:
+        """Who made the spans: the client of the recording, as far as it is known."""
+        tool = self._journal.header.get("tool")
+        found = [attribute("service.name", "mcp-client")]
+        if isinstance(tool, str):
+            found.append(attribute("telemetry.distro.name", tool.partition("/")[0]))
+            found.append(attribute("telemetry.distro.version", tool.partition("/")[2]))
+        return found
+
+    def session(self) -> dict[str, Any]:
+        """The span around all the others."""
+        times = self._journal.index.times
+        facts = self._facts
+        attributes = [*self._common]
+        for key, value in (
+            ("inspector.recording.id", self._journal.header.get("id")),
+            ("inspector.server.name", facts.server.get("name")),
+            ("inspector.server.version", facts.server.get("version")),
+        ):
+            if isinstance(value, str) and value:
+                attributes.append(attribute(key, value))
+        return {
+            "traceId": self._trace,
+            "spanId": self._root,
+            "name": "MCP session",
+            "kind": _INTERNAL,
+            "startTimeUnixNano": self._time(0),
+            "endTimeUnixNano": self._time(max(times, default=0)),
+            "attributes": attributes,
+        }
+
+    def exchange(self, exchange: Exchange) -> dict[str, Any]:
+        """The span of an exchange: of kind client where the recorded client asked, else server."""
+        index = self._journal.index
+        n = exchange.request
+        begun = index.times[n - 1]
+        ended = max(index.times[exchange.answer - 1], begun) if exchange.answer else begun
+        span = self._span(n, _CLIENT if exchange.dir is Dir.SEND else _SERVER, begun, ended)
+        problem, said, more = self._outcome(exchange)
+        span["attributes"] += more
+        if problem:
+            span["attributes"].append(attribute("error.type", problem))
+            span["status"] = {"code": _ERROR, "message": said} if said else {"code": _ERROR}
+        events, dropped = self._events(n)
+        if events:
+            span["events"] = events
+        if dropped:
+            span["droppedEventsCount"] = dropped
+        return span
+
+    def stands_alone(self, n: int) -> bool:
+        """Whether an event is a notification that belongs to no request: those that do are events of its span."""
+        index = self._journal.index
+        return index.shape(n) is Shape.NOTIFICATION and not index.parents[n - 1] and not index.pairs[n - 1]
+
+    def notification(self, n: int) -> dict[str, Any]:
+        """The span of a notification: a moment."""
+        t = self._journal.index.times[n - 1]
+        return self._span(n, _CLIENT if self._journal.index.dir(n) is Dir.SEND else _SERVER, t, t)
+
+    def _span(self, n: int, kind: int, begun: int, ended: int) -> dict[str, Any]:
+        method = self._journal.index.method(n)
+        message = self._message(n)
+        params = message.get("params")
+        params = params if type(params) is dict else {}
+        trace, parent = self._parent(n, params)
+        target, attributes = _of_request(method, message, params)
+        return {
+            "traceId": trace,
+            "spanId": self._id(str(n), 16),
+            "parentSpanId": parent,
+            "name": clean(f"{method[:LONGEST]} {target}".strip() or "request"),
+            "kind": kind,
+            "startTimeUnixNano": self._time(begun),
+            "endTimeUnixNano": self._time(ended),
+            "attributes": [*attributes, *self._common, attribute("inspector.event", n)],
+        }
+
+    def _message(self, n: int) -> dict[str, Any]:
+        if self._journal.index.sizes[n - 1] > LARGEST_READ:
+            return {}
+        message = next(self._journal.events(n, n)).message
+        return message if type(message) is dict else {}
+
+    def _parent(self, n: int, params: dict[str, Any]) -> tuple[str, str]:
+        """Trace and parent: what the request itself says, else the exchange that it happened in, else the session."""
+        meta = params.get("_meta")
+        given = meta.get("traceparent") if type(meta) is dict else None
+        found = _TRACEPARENT.fullmatch(given) if isinstance(given, str) else None
+        if found:
+            return found[1], found[2]
+        outer = self._journal.index.parents[n - 1]
+        if outer and (outer in self._chosen or self._journal.index.pairs[outer - 1] in self._chosen):
+            return self._trace, self._id(str(outer), 16)
+        return self._trace, self._root
+
+    def _outcome(self, exchange: Exchange) -> tuple[str, str, Attributes]:
+        """The class of the error, if it was one, what was said about it, and attributes."""
+        if exchange.state in _FATES:
+            return _FATES[exchange.state], "", []
+        if exchange.state is not State.ERROR or not exchange.answer:
+            return "", "", []
+        error = self._message(exchange.answer).get("error")
+        if type(error) is not dict:
+            return "tool_error", "", []
+        code = error.get("code")
+        said = error.get("message")
+        shown = str(code) if type(code) is int and code.bit_length() < 64 else "_OTHER"
+        status = [attribute("rpc.response.status_code", shown)]
+        return shown, clean(said[:LONGEST]) if isinstance(said, str) else "", status
+
+    def _events(self, n: int) -> tuple[list[dict[str, Any]], int]:
+        """The notifications that belong to a request, and how many more there are."""
+        index = self._journal.index
+        found: list[dict[str, Any]] = []
+        dropped = 0
+        for m in self._chosen.inside(n):
+            if index.ids[m - 1] != -1:
+                continue  # A question: it has a span of its own.
+            if len(found) == MOST_EVENTS:
+                dropped += 1
+                continue
+            event = {
+                "timeUnixNano": self._time(index.times[m - 1]),
+                "name": clean(index.method(m)[:LONGEST]) or "event",
+            }
+            found.append({**event, "attributes": self._facts_of_event(m)})
+        return found, dropped
+
+    def _facts_of_event(self, n: int) -> Attributes:
+        params = self._message(n).get("params")
+        found = [attribute("inspector.event", n)]
+        if type(params) is dict:
+            found += (
+                attribute(f"mcp.notification.{key}", params[key])
+                for key in ("progress", "total", "message", "level", "logger", "data", "uri", "reason")
+                if key in params
+            )
+        return found
+
+    def _of_connection(self) -> Attributes:
+        """What is the same for every span: the revision, and how the server was reached."""
+        facts = self._facts
+        found: Attributes = []
+        if isinstance(facts.revision, str):
+            found.append(attribute("mcp.protocol.version", facts.revision))
+        target = self._journal.header.get("target")
+        url = target.get("url") if type(target) is dict else None
+        if facts.transport == "stdio" or (type(target) is dict and target.get("kind") == "stdio"):
+            found.append(attribute("network.transport", "pipe"))
+        elif isinstance(url, str):
+            found += (attribute("network.transport", "tcp"), attribute("network.protocol.name", "http"))
+            found += _of_url(url)
+        return found
+
+
+def _of_url(url: str) -> Attributes:
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return []
+    if not host:
+        return []
+    return [
+        attribute("server.address", host),
+        attribute("server.port", port or (443 if parts.scheme == "https" else 80)),
+    ]
+
+
+def _of_request(method: str, message: dict[str, Any], params: dict[str, Any]) -> tuple[str, Attributes]:
+    """What a span's name says beside the method, and what its attributes say of the request."""
+    found = [attribute("mcp.method.name", method)]
+    id = message.get("id")
+    if type(id) in (int, str):
+        found.append(attribute("jsonrpc.request.id", id if isinstance(id, str) else excerpt(id, LONGEST)))
+    version = message.get("jsonrpc")
+    if isinstance(version, str) and version != "2.0":
+        found.append(attribute("jsonrpc.protocol.version", version))
+    target = ""
+    name, uri = params.get("name"), params.get("uri")
+    if method == "tools/call":
+        found.append(attribute("gen_ai.operation.name", "execute_tool"))
+    if method in ("tools/call", "prompts/get") and isinstance(name, str):
+        target = name[:LONGEST]
+        found.append(attribute("gen_ai.tool.name" if method == "tools/call" else "gen_ai.prompt.name", target))
+    if method in _URI_METHODS and isinstance(uri, str):
+        found.append(attribute("mcp.resource.uri", uri))
+    return target, found
+
+
+def _nanoseconds(journal: Journal) -> int:
+    """When the recording began, in nanoseconds since 1970."""
+    from datetime import UTC, datetime
+
+    try:
+        elapsed = journal.started.astimezone(UTC) - datetime.fromtimestamp(0, UTC)
+    except (OverflowError, ValueError):
+        return 0
+    return (elapsed.days * 86_400 + elapsed.seconds) * 1_000_000_000 + elapsed.microseconds * 1000
