@@ -70,7 +70,8 @@ def told(out: Output, difference: Difference) -> str:
         return out.safe(excerpt(value, VALUE), VALUE)
 
     if isinstance(difference.a, str) and isinstance(difference.b, str) and difference.kind == "changed":
-        difference = difference._replace(**_where_they_part(difference.a, difference.b))
+        a, b = _where_they_part(difference.a, difference.b)
+        difference = difference._replace(a=a, b=b)
     where = out.safe(str(difference.path), 300)
     note = f"  ({out.safe(difference.note, 200)})" if difference.note else ""
     if difference.kind == "added":
@@ -82,10 +83,10 @@ def told(out: Output, difference: Difference) -> str:
     return f"{where}  {shown(difference.a)} → {shown(difference.b)}{note}"
 
 
-def _where_they_part(a: str, b: str) -> dict[str, str]:
+def _where_they_part(a: str, b: str) -> tuple[str, str]:
     """Two long texts from shortly before the place where they differ."""
     alike = next((at for at, (left, right) in enumerate(zip(a, b, strict=False)) if left != right), min(len(a), len(b)))
     if max(len(a), len(b)) <= VALUE or alike < VALUE // 2:
-        return {"a": a, "b": b}
+        return a, b
     begin = alike - VALUE // 4
-    return {"a": f"…{a[begin : begin + VALUE]}", "b": f"…{b[begin : begin + VALUE]}"}
+    return f"…{a[begin : begin + VALUE]}", f"…{b[begin : begin + VALUE]}"
