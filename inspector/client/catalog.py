@@ -71,6 +71,15 @@ class ServerList:
         """The items by name or URI; of equal ones the first."""
         return dict(self._by_id)
 
+    def clear(self) -> None:
+        """Nothing has been listed: a recording is shown as it was before."""
+        self.begin()
+        self.loading = False
+        self.items = []
+        self._by_id = {}
+        self.newest = self.odd = 0
+        self.version += 1
+
     def begin(self) -> None:
         """A listing starts anew. What was there stays until the first page has come."""
         self.loading = True

@@ -1,32 +1,47 @@
-"""A recording seen as a session: the same attributes, reduced from the journal's frames instead of from a live wire."""
+"""A recording seen as a session: the same attributes, reduced from the journal's frames instead of from a live wire.
+
+It stands at the recording's end, or at any moment before it (`at`): the attributes are what the session knew then.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from inspector.client.answers import TOPICS, Inbox, Question, Standing
-from inspector.client.catalog import BY_METHOD, Catalog, SurfaceChange
+from inspector.client.answers import State as QuestionState
+from inspector.client.catalog import KINDS, Catalog, SurfaceChange
 from inspector.client.changes import Changes
-from inspector.client.header_fields import VERSION_KEY
-from inspector.client.modern import discovered
 from inspector.client.pending import Pending
-from inspector.client.recorded_tasks import MOST, find_maker
+from inspector.client.recorded_calls import InFlight, RecordedCall
+from inspector.client.recorded_questions import MAY_ASK, Questions, wants_input
+from inspector.client.recorded_tracks import (
+    Budget,
+    ListTrack,
+    ServerTrack,
+    SubscriptionTrack,
+    TaskTrack,
+    Track,
+    routes,
+)
 from inspector.client.server import Server
 from inspector.client.session import Phase
 from inspector.client.subscriptions import Subscriptions
 from inspector.client.tasks import Tasks
 from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
-from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
+
+_SLICE = 8192
+"""Events that are sorted by topic between two looks at the clock."""
 
 
 class RecordedSession:
     """What `Session` shows, for a finished or growing recording. Nothing can be sent.
 
-    Call `advance()` whenever the journal may have grown: it reads only the few frames that change what is shown.
+    Call `advance()` whenever the journal may have grown, and after `at`: it reads only the few frames that change what
+    is shown, and no more of them than a few milliseconds allow.
     """
 
     can_send = False
@@ -45,118 +60,132 @@ class RecordedSession:
         self.subscriptions = Subscriptions(lambda: self.changes.bump("subscriptions"))
         self.pending = Pending(lambda _call, _reason: None, lambda: None)
         self.inbox = Inbox(Standing(), lambda _q, _r, _e: None, lambda: self.changes.bump("inbox"), lambda _s: None)
+        self._tracks: dict[str, Track] = {
+            "server": ServerTrack(self), "subscriptions": SubscriptionTrack(self), "tasks": TaskTrack(self),
+            **{name: ListTrack(self, name) for name in KINDS},
+        }  # fmt: skip
+        self._routes = routes(self._tracks)
+        self._by_number: list[str] = []
+        self._questions = Questions(self)
+        self._flight = InFlight(journal)
+        self._modern = False
         self._seen = 0
-        self._makers_sought = 0
+        self._at: int | None = None
+        self._now = 0
+        self._settled = (-1, False)
+
+    # The moment
+
+    @property
+    def at_end(self) -> bool:
+        """Whether it stands at the end of the recording, and stays there as that grows."""
+        return self._at is None
+
+    @property
+    def upto(self) -> int:
+        """The last event of what is shown; 0 where it stands before the first."""
+        count = self.journal.index.count
+        return count if self._at is None else min(self._at, count)
+
+    @property
+    def now(self) -> int:
+        """The moment in microseconds of the recording: that of the last event shown, or somewhat later."""
+        return self._time() if self._at is None else self._now
+
+    def _time(self) -> int:
+        return self.journal.index.times[self.upto - 1] if self.upto else 0
+
+    def at(self, n: int | None, now: int | None = None) -> None:
+        """Stand after event `n` (0: before the first), or with None at the end, also as that moves on.
+
+        `now` is the time, in microseconds of the recording, where it is not that of the event. Call `advance` after it.
+        """
+        before = (self._at, self._now)
+        self._at = None if n is None else max(n, 0)
+        self._now = self._time() if now is None or n is None else now
+        if before != (self._at, self._now):
+            self.changes.bump("calls")
+        if before[0] != self._at:
+            self.changes.bump("log")
 
     def advance(self, limit: int = 50_000) -> bool:
-        """Reduce up to `limit` more frames. True: there are more already."""
-        index = self.journal.index
-        last = min(index.count, self._seen + limit)
-        if last == self._seen:
-            return False
-        names = index.method_names.texts
-        methods, codes = index.methods, index.codes
-        for n in range(self._seen + 1, last + 1):
-            code = codes[n - 1]
-            if code & 15 == Kind.RPC and methods[n - 1] and names[methods[n - 1]] in _INTERESTING:
-                self._reduce(n, names[methods[n - 1]])
-        self._seen = last
-        self.changes.bump("log")
-        return last < index.count
+        """Look at up to `limit` more frames, and go on towards the moment that is to be shown. True: there is more."""
+        budget = Budget()
+        before, self._seen = self._seen, self._sort(min(self.journal.index.count, self._seen + limit), budget)
+        self._flight.advance(self._seen)
+        upto = min(self.upto, self._seen)
+        done = True
+        if self._settled != (upto, self.at_end) or self._seen != before:
+            for track in self._tracks.values():
+                done = track.go_to(upto, budget) and done
+            done = self._questions.go_to(upto, budget) and done
+            self._settled = (upto, self.at_end) if done else (-1, False)
+        if self._seen != before or not done:
+            self.changes.bump("log")
+        return not done or self._seen < self.journal.index.count
 
-    def _reduce(self, n: int, method: str) -> None:
-        index = self.journal.index
-        shape, dir = index.shape(n), index.dir(n)
-        if dir == Dir.RECV and shape == Shape.RESULT:
-            self._reduce_result(n, method)
-        elif shape == Shape.REQUEST and dir == Dir.RECV and method in TOPICS:
-            self._reduce_question(n, method)
-        elif dir == Dir.SEND and method in TOPICS and shape in (Shape.RESULT, Shape.ERROR):
-            self._reduce_answer(index.pairs[n - 1], n)
-        elif method == "subscriptions/listen" and shape == Shape.REQUEST:
-            self._reduce_listen(_params(self.journal.event(n)))
-        elif method in _TASK_NEWS and dir == Dir.RECV:
-            self._replay_task(n, _params(self.journal.event(n)))
-        elif dir == Dir.RECV and method == "notifications/resources/updated":
-            params = _params(self.journal.event(n))
-            self.subscriptions.updated(params.get("uri"), n)
+    @property
+    def catching_up(self) -> bool:
+        """Whether what is shown is not yet that of the moment: there is more to read than one turn allows."""
+        return self._settled != (self.upto, self.at_end)
 
-    def _reduce_result(self, n: int, method: str) -> None:
-        message = self.journal.event(n).message
-        result = message.get("result") if type(message) is dict else None
-        request = self.journal.index.pairs[n - 1]
-        if method == "initialize":
-            self.server = Server(result)
-            self.changes.bump("server")
-        elif method == "server/discover":
-            meta = _params(self.journal.event(request)).get("_meta") if request else None
-            revision = meta.get(VERSION_KEY) if type(meta) is dict else None
-            self.server = discovered(result, revision if isinstance(revision, str) else "")
-            self.changes.bump("server")
-        elif method in BY_METHOD:
-            kind = BY_METHOD[method]
-            found = self.catalog[kind.name]
-            if "cursor" not in _params(self.journal.event(request)):
-                found.begin()
-            found.page(result)
-            found.loading = False
-            self.changes.bump(kind.name)
-        elif method.startswith("tasks/") and type(result) is dict:
-            told = {**_params(self.journal.event(request)), **result}
-            self._replay_task(n, told, fetched=method == "tasks/result")
-        elif method in ("resources/subscribe", "resources/unsubscribe"):
-            uri = _params(self.journal.event(request)).get("uri")
-            if type(uri) is str:
-                (self.subscriptions.add if method == "resources/subscribe" else self.subscriptions.remove)(uri)
+    def _sort(self, last: int, budget: Budget) -> int:
+        """Note which of the events up to `last` are about which topic, as far as the budget goes. Returns how far."""
+        index, seen = self.journal.index, self._seen
+        codes, methods = index.codes, index.methods
+        while seen < last and budget.left:
+            high = min(last, seen + _SLICE)
+            names = index.method_names.texts
+            for name in names[len(self._by_number) :]:
+                known = name in self._routes or name in TOPICS or name in MAY_ASK
+                self._by_number.append(name if known else "")
+            by_number = self._by_number
+            for n, method in enumerate(methods[seen:high], seen + 1):
+                if method and by_number[method]:
+                    self._note(n, codes[n - 1], by_number[method])
+            seen = high
+        return seen
 
-    def _replay_task(self, n: int, told: dict[str, Any], *, fetched: bool = False) -> None:
-        id = told.get("taskId")
-        known = isinstance(id, str) and id in self.tasks.items
-        self.tasks.replay(n, told, fetched=fetched)
-        task = self.tasks.items.get(id) if isinstance(id, str) else None
-        if task is not None and not known and self._makers_sought < MOST:
-            self._makers_sought += 1
-            find_maker(self.journal, task, n)
+    def _note(self, n: int, code: int, method: str) -> None:
+        """Event `n` may be one of those that change what is shown."""
+        if code & 15 != Kind.RPC:
+            return
+        dir, shape = (code >> 4) & 3, code >> 6
+        if method in TOPICS:
+            if dir == Dir.RECV and shape == Shape.REQUEST:
+                self._questions.events.append(n)
+        elif method in MAY_ASK:
+            if self._modern and dir == Dir.RECV and shape == Shape.RESULT and wants_input(self.journal, n):
+                self._questions.events.append(n)
+        else:
+            track, forms = self._routes[method]
+            if (dir, shape) in forms:
+                track.events.append(n)
+                if method in _ERAS:
+                    self._modern = method == "server/discover"
 
-    def _reduce_listen(self, params: dict[str, Any]) -> None:
-        """Each listening stream takes the place of the one before it."""
-        wanted = params.get("notifications")
-        uris = wanted.get("resourceSubscriptions") if type(wanted) is dict else None
-        kept = [uri for uri in uris if isinstance(uri, str)] if type(uris) is list else []
-        for uri in set(self.subscriptions.uris).difference(kept):
-            self.subscriptions.remove(uri)
-        for uri in kept:
-            self.subscriptions.add(uri)
+    # What belongs to the moment, and what came after it
 
-    def _reduce_question(self, n: int, method: str) -> None:
-        event = self.journal.event(n)
-        message = event.message
-        question = Question(
-            n, message.get("id"), TOPICS[method], _params(event), self.journal.index.parents[n - 1], event.t, self.inbox
-        )
-        question.state = "lost"
-        self.inbox.questions.append(question)
-        self.changes.bump("inbox")
+    def is_open(self, request: int) -> bool:
+        """Whether a request of ours had no answer yet at the moment; at the end of a recording none is waited for."""
+        return not self.at_end and self._flight.is_open(request, self.upto)
 
-    def _reduce_answer(self, request: int, n: int) -> None:
-        question = next((asked for asked in self.inbox.questions if asked.n == request), None)
-        if question is not None:
-            message = self.journal.event(n).message
-            question.answer = message.get("result", message.get("error"))
-            action = question.answer.get("action") if type(question.answer) is dict else None
-            refused = "error" in message or action == "decline"
-            question.state = "declined" if refused else "cancelled" if action == "cancel" else "answered"
+    def settled_at(self, request: int) -> int:
+        """The event by which a request was given up; beyond the last one where there is none."""
+        return self._flight.settled_at(request)
+
+    def in_flight(self) -> list[int]:
+        """The requests of ours that were in flight at the moment, oldest first."""
+        return [] if self.at_end else self._flight.at(self.upto)
+
+    def call(self, request: int) -> RecordedCall:
+        """A request that was in flight at the moment, with the progress it had made."""
+        return self._flight.call(request, self.upto, self.now)
+
+    def reply_to(self, question: Question) -> tuple[int, QuestionState]:
+        """The message that answers a question, also one after the moment, and how it ends; 0 where there is none."""
+        return self._questions.reply(question), self._questions.answer(question)[0]
 
 
-_INTERESTING = frozenset((
-    "initialize", "server/discover", "resources/subscribe", "resources/unsubscribe", "notifications/resources/updated",
-    "subscriptions/listen", "tasks/get", "tasks/result", "tasks/list", "tasks/cancel", "notifications/tasks",
-    "notifications/tasks/status", *BY_METHOD, *TOPICS,
-))  # fmt: skip
-_TASK_NEWS = frozenset(("notifications/tasks", "notifications/tasks/status"))
-
-
-def _params(event: Event) -> dict[str, Any]:
-    message = event.message
-    params = message.get("params") if type(message) is dict else None
-    return params if type(params) is dict else {}
+_ERAS = frozenset(("initialize", "server/discover"))
+"""What is asked first in either era."""

@@ -37,7 +37,7 @@ class Profile:
         self.length = 0
         """The place of the last event that has been looked at."""
         self.latest = 0
-        """The latest time of an event, in microseconds since the start: its last one's, unless a clock ran backwards."""
+        """The latest time of all events, in microseconds since the start."""
         self.errors = 0
         self._blocks = array("Q", [0])
         self._latest = array("q", [0])
@@ -65,10 +65,13 @@ class Profile:
                 width, limit_place = self._width, self._width * BINS
             counts[place // width] += 1
             state = states[n - 1]
-            if state in _BAD or (code & 15 == Kind.LIFE and pairs[n - 1] and states[pairs[n - 1] - 1] in _FATES):
-                if code >> 6 != Shape.REQUEST:
-                    self._errors[place // width] += 1
-                    self.errors += 1
+            if state in _BAD:
+                bad = code >> 6 != Shape.REQUEST
+            else:
+                bad = code & 15 == Kind.LIFE and pairs[n - 1] > 0 and states[pairs[n - 1] - 1] in _FATES
+            if bad:
+                self._errors[place // width] += 1
+                self.errors += 1
             if n % BLOCK == 0:
                 self._blocks.append(place)
                 self._latest.append(latest)
@@ -147,7 +150,7 @@ class Profile:
     def number_in(self, cell: int, cells: int) -> int:
         """The first event of a part of `cells`, or where none lies in it the last one before it; 1 at least."""
         begin = ceil(cell * (self.length + 1) / max(cells, 1))
-        before = self.number_at(begin - 1)
+        before = self.number_at(max(begin - 1, 0))
         after = before + 1
         inside = after <= self.seen and self.cell(self.place(after), cells) == cell
         return max(after if inside else before, min(self.seen, 1))

@@ -16,9 +16,10 @@ def words(speed: float) -> str:
 
 def read(text: str) -> float | None:
     """A speed as somebody writes it: `4`, `4x`, `0.5×`, `1/4`, `max`; None where it is none, or out of bounds."""
-    plain = text.strip().lower().removesuffix("x").removesuffix("×").strip()
+    plain = text.strip().lower()
     if plain == "max":
         return inf
+    plain = plain.removesuffix("x").removesuffix("×").strip()
     over, _, under = plain.partition("/")
     try:
         speed = float(over) / float(under) if under else float(over)

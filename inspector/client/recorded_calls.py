@@ -1,0 +1,161 @@
+"""The calls that were in flight at a moment of a recording, and how far each had got."""
+
+from __future__ import annotations
+
+from array import array
+
+from inspector.client.pending import Progress
+from inspector.client.recorded_tracks import params_of
+from inspector.journal.format import Dir, Kind
+from inspector.journal.index import State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+BLOCK = 4096
+"""Events from one place at which the calls in flight are known to the next."""
+KEPT = 200
+"""Calls in flight at one of these places that are kept, the newest."""
+MOST_OPEN = 10_000
+"""Requests without an answer that are followed; a hostile recording may hold nothing else."""
+STRIDE = 1 << 14
+
+_REQUEST = Kind.RPC | Dir.SEND << 4 | Shape.REQUEST << 6
+_ANSWERS = frozenset(
+    Kind.RPC | dir << 4 | shape << 6 for dir in Dir for shape in (Shape.RESULT, Shape.ERROR, Shape.BATCH)
+)
+_LIFE = frozenset(Kind.LIFE | dir << 4 for dir in Dir)
+_GIVEN_UP = frozenset((State.CANCELLED, State.TIMED_OUT, State.ERROR, State.LOST))
+
+
+class RecordedCall:
+    """A call in flight, as the interface looks at a live one. `now` is the moment, in microseconds of the recording."""
+
+    fate = "pending"
+    late = False
+    allowed = 0.0
+    """Seconds that it may take; a recording does not say."""
+    task_id = ""
+
+    def __init__(self, journal: Journal, n: int, now: int, progress: Progress | None) -> None:
+        self.n = n
+        self.answer_n = 0
+        self.method = journal.index.method(n)
+        self.params = params_of(journal.event(n))
+        self.progress = progress
+        self.started = journal.index.times[n - 1]
+        self.now = now
+
+    @property
+    def name(self) -> str:
+        """What the request is about: the tool's or prompt's name, or the resource's URI."""
+        name = self.params.get("name") or self.params.get("uri") or ""
+        return name if isinstance(name, str) else ""
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it was sent."""
+        return max(self.now - self.started, 0) / 1_000_000
+
+    def cancel(self, reason: str = "") -> None:
+        """Nothing can be done to a recording."""
+
+    def extend(self, seconds: float) -> None:
+        """Nothing can be done to a recording."""
+
+
+class InFlight:
+    """Which requests of ours had no end yet. `advance` is told of the events in order; `at` asks about any moment."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.seen = 0
+        self._open: dict[int, None] = {}
+        self._blocks: list[array[int]] = [array("I")]
+        """What was open after each `BLOCK` events."""
+        self._progress: dict[int, tuple[int, int]] = {}
+        """By request: the last event that was looked at for its progress, and the newest progress up to there."""
+
+    def advance(self, last: int) -> None:
+        """Look at the events up to `last`."""
+        while self.seen < last:
+            self.seen = self._walk(self._open, self.seen, min(last, self.seen - self.seen % BLOCK + BLOCK))
+            if self.seen % BLOCK == 0:
+                self._blocks.append(array("I", list(self._open)[-KEPT:]))
+
+    def at(self, n: int) -> list[int]:
+        """The requests that were in flight after event `n`, oldest first, the newest `KEPT` of them."""
+        n = min(n, self.seen)
+        block = n // BLOCK
+        found = dict.fromkeys(self._blocks[block])
+        self._walk(found, block * BLOCK, n)
+        return list(found)[-KEPT:]
+
+    def _walk(self, found: dict[int, None], first: int, last: int) -> int:
+        """Go through the events after `first` up to `last`; returns `last`."""
+        index = self.journal.index
+        states = index.states
+        columns = zip(index.codes[first:last], index.pairs[first:last], strict=True)
+        for n, (code, pair) in enumerate(columns, first + 1):
+            if code == _REQUEST:
+                found[n] = None
+                if len(found) > MOST_OPEN:
+                    del found[next(iter(found))]
+            elif pair in found and (code in _ANSWERS or (states[pair - 1] in _GIVEN_UP and self._ends(n, code))):
+                del found[pair]
+        return last
+
+    def _ends(self, n: int, code: int) -> bool:
+        """Whether an event about a request that was given up is what gave it up."""
+        return code in _LIFE or self.journal.index.method(n) == "notifications/cancelled"
+
+    def settled_at(self, request: int) -> int:
+        """The event by which a request was given up; beyond the last event where none is found."""
+        index = self.journal.index
+        n = request
+        for _ in range(MOST_OPEN):
+            try:
+                n = index.pairs.index(request, n) + 1
+            except ValueError:
+                break
+            if self._ends(n, index.codes[n - 1]):
+                return n
+        return index.count + 1
+
+    def is_open(self, request: int, n: int) -> bool:
+        """Whether a request of ours had no end yet after event `n`."""
+        index = self.journal.index
+        if request > n or 0 < index.pairs[request - 1] <= n:
+            return False
+        return index.states[request - 1] not in _GIVEN_UP or self.settled_at(request) > n
+
+    def progress(self, request: int, n: int) -> Progress | None:
+        """The latest progress of a request after event `n`."""
+        seen, found = self._progress.get(request, (request, 0))
+        if n < seen:
+            seen, found = request, 0
+        found = self._newest_progress(request, seen, n) or found
+        if len(self._progress) > KEPT:
+            self._progress.clear()
+        self._progress[request] = (n, found)
+        if not found:
+            return None
+        event = self.journal.event(found)
+        return Progress(found, event.t, params_of(event), 1)
+
+    def _newest_progress(self, request: int, low: int, high: int) -> int:
+        """The last of the events after `low` up to `high` that tells of a request's progress; 0 for none."""
+        index = self.journal.index
+        method = index.method_names.find("notifications/progress")
+        while high > low and method is not None:
+            begin = max(high - STRIDE, low)
+            pairs = index.pairs[begin:high]
+            if request in pairs:
+                for n in range(high, begin, -1):
+                    if pairs[n - begin - 1] == request and index.methods[n - 1] == method:
+                        return n
+            high = begin
+        return 0
+
+    def call(self, request: int, n: int, now: int) -> RecordedCall:
+        """A request that was in flight after event `n`, as a call."""
+        return RecordedCall(self.journal, request, now, self.progress(request, n))

@@ -1,0 +1,155 @@
+"""What the server had asked by some moment of a recording, and how each question stood then.
+
+Questions are requests of the server, or the input requests of an answer of the modern era (C-MRTR-01). As in a live
+session only the newest are kept, so that going anywhere reads a bounded number of messages.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any
+
+from inspector.client.answers import TOPICS, Inbox, Question, State
+from inspector.client.recorded_tracks import Budget, params_of, result_of
+from inspector.client.rounds import MOST_QUESTIONS
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.index import State as Standing
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+if TYPE_CHECKING:
+    from inspector.client.recorded import RecordedSession
+
+MAY_ASK = frozenset(("tools/call", "prompts/get", "resources/read"))
+"""What may be answered by a wish for input."""
+LARGEST = 1 << 16
+"""Bytes of an answer beyond which nobody looks whether it wants input."""
+LOOKED_AHEAD, READ_AHEAD = 20_000, 50
+"""Events after a wish for input that are looked at for the request that brings it, and requests that are read."""
+
+_REQUEST = Kind.RPC | Dir.SEND << 4 | Shape.REQUEST << 6
+
+
+def wants_input(journal: Journal, n: int) -> bool:
+    """Whether an answer looks as if it wanted input. Costs one read and no parsing."""
+    return journal.index.sizes[n - 1] <= LARGEST and b"input_required" in journal.line(n)
+
+
+class Questions:
+    """The questions of a recording: `events` are the numbers of the messages that ask."""
+
+    def __init__(self, session: RecordedSession) -> None:
+        self.session = session
+        self.events = array("I")
+        self._known: dict[int, list[Question]] = {}
+        self._replies: dict[tuple[int, Any], tuple[int, int]] = {}
+
+    def go_to(self, n: int, budget: Budget) -> bool:
+        """Make the inbox what it was after event `n`. False: the budget did not suffice."""
+        want = bisect_right(self.events, n)
+        wanted = self.events[max(want - Inbox.KEPT, 0) : want]
+        for event in wanted:
+            if event not in self._known:
+                if not budget.left:
+                    return False
+                self._known[event] = self._asked(event)
+        if len(self._known) > 2 * Inbox.KEPT:
+            self._known = {event: self._known[event] for event in wanted}
+            self._replies = {key: found for key, found in self._replies.items() if key[0] in self._known}
+        questions = [question for event in wanted for question in self._known[event]]
+        before = self.session.inbox.questions
+        changed = len(before) != len(questions) or any(map(_differ, before, questions))
+        self.session.inbox.questions = questions
+        for question in questions:
+            changed = self._settle(question, n) or changed
+        if changed:
+            self.session.changes.bump("inbox")
+        return True
+
+    def _asked(self, n: int) -> list[Question]:
+        journal, inbox = self.session.journal, self.session.inbox
+        event, index = journal.event(n), journal.index
+        if index.shape(n) == Shape.REQUEST:
+            message, topic = event.message, TOPICS[index.method(n)]
+            return [Question(n, message.get("id"), topic, params_of(event), index.parents[n - 1], event.t, inbox)]
+        return [
+            Question(n, key, TOPICS[method], params, index.pairs[n - 1], event.t, inbox)
+            for key, method, params in _input_requests(event)
+        ]
+
+    # How they stood
+
+    def reply(self, question: Question) -> int:
+        """The number of the message that answers a question, wherever in the recording it is; 0 if there is none."""
+        index = self.session.journal.index
+        if index.shape(question.n) == Shape.REQUEST:
+            return index.pairs[question.n - 1]
+        key = (question.n, question.id)
+        found, looked = self._replies.get(key, (0, 0))
+        if not found and looked != index.count:
+            found = self._sought(question)
+            self._replies[key] = (found, index.count)
+        return found
+
+    def _sought(self, question: Question) -> int:
+        """The request that brings the wished input: the same one as before, with the answer in it."""
+        journal = self.session.journal
+        codes, methods = journal.index.codes, journal.index.methods
+        read, method = 0, methods[question.n - 1]
+        for n in range(question.n + 1, min(question.n + LOOKED_AHEAD, journal.index.count) + 1):
+            if codes[n - 1] == _REQUEST and methods[n - 1] == method:
+                read += 1
+                responses = params_of(journal.event(n)).get("inputResponses")
+                if type(responses) is dict and question.id in responses:
+                    return n
+                if read >= READ_AHEAD:
+                    break
+        return 0
+
+    def answer(self, question: Question) -> tuple[State, Any]:
+        """How a question ended, and the answer that was given, whenever that was."""
+        reply = self.reply(question)
+        if not reply:
+            return "lost", None
+        event = self.session.journal.event(reply)
+        message = event.message if type(event.message) is dict else {}
+        if self.session.journal.index.shape(reply) == Shape.REQUEST:
+            answer = params_of(event)["inputResponses"][question.id]
+        else:
+            answer = message.get("result", message.get("error"))
+        action = answer.get("action") if type(answer) is dict else None
+        refused = "error" in message or action == "decline"
+        return "declined" if refused else "cancelled" if action == "cancel" else "answered", answer
+
+    def _settle(self, question: Question, n: int) -> bool:
+        """Put a question as it stood after event `n`. True: that is another state than before."""
+        before, reply = question.state, self.reply(question)
+        if 0 < reply <= n:
+            if before not in ("answered", "declined", "cancelled"):
+                question.state, question.answer = self.answer(question)
+        else:
+            question.answer = None
+            taken_back = self.session.journal.index.states[question.n - 1] == Standing.CANCELLED
+            if taken_back and self.session.settled_at(question.n) <= n:
+                question.state = "withdrawn"
+            else:
+                question.state = "lost" if self.session.at_end else "open"
+        return question.state != before
+
+
+def _differ(one: Question, other: Question) -> bool:
+    return one is not other
+
+
+def _input_requests(event: Event) -> list[tuple[str, str, dict[str, Any]]]:
+    """The key, method and parameters of each input request of an answer that we know how to show."""
+    result = result_of(event)
+    requests = result.get("inputRequests") if type(result) is dict else None
+    found = []
+    for key, request in list(requests.items())[:MOST_QUESTIONS] if type(requests) is dict else ():
+        method = request.get("method") if type(request) is dict else None
+        if isinstance(method, str) and method in TOPICS:
+            params = request.get("params")
+            found.append((key, method, params if type(params) is dict else {}))
+    return found

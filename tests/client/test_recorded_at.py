@@ -1,0 +1,258 @@
+"""A recording at any moment: what the session knew then, wherever one comes from."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.client import recorded_tracks
+from inspector.client.catalog import KINDS
+from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_calls import BLOCK, InFlight
+from inspector.client.recorded_tracks import Budget, Checkpoints
+from inspector.journal.journal import Journal
+from tests.replay.tape import Tape
+
+FORM = {"message": "sure?", "requestedSchema": {"type": "object", "properties": {}}}
+
+
+def a_session() -> Tape:
+    """A bit of everything that a recording says about the state of its session, legacy era."""
+    tape = Tape()
+    tape.ask("initialize", {})
+    tape.answer({"protocolVersion": "2025-11-25", "serverInfo": {"name": "first"}, "capabilities": {"tools": {}}})
+    tape.event("life", event="ready")
+    for cursor in ({}, {"cursor": "2"}):
+        tape.ask("tools/list", cursor)
+        tape.answer({"tools": [{"name": f"tool-{cursor.get('cursor', 1)}"}]} | ({} if cursor else {"nextCursor": "2"}))
+    tape.ask("resources/list")
+    tape.answer({"resources": [{"uri": "x:1"}]})
+    for uri in ("x:1", "x:2"):
+        tape.ask("resources/subscribe", {"uri": uri})
+        tape.answer({})
+    tape.tell("notifications/resources/updated", {"uri": "x:1"})
+    tape.ask("tools/call", {"name": "tool-1", "_meta": {"progressToken": "p"}})
+    call = tape.id
+    for step in (1, 2, 3):
+        tape.tell("notifications/progress", {"progressToken": "p", "progress": step, "total": 3})
+    for answer in ({"action": "accept", "content": {}}, {"action": "decline"}, {"action": "cancel"}):
+        tape.message("recv", {"id": f"q{answer['action']}", "method": "elicitation/create", "params": FORM})
+        tape.message("send", {"id": f"q{answer['action']}", "result": answer})
+    tape.message("recv", {"id": "never", "method": "sampling/createMessage", "params": {}})
+    tape.message("recv", {"id": "back", "method": "sampling/createMessage", "params": {}})
+    tape.tell("notifications/cancelled", {"requestId": "back"})
+    tape.answer({"content": []}, id=call)
+    tape.ask("resources/unsubscribe", {"uri": "x:2"})
+    tape.answer({})
+    tape.tell("notifications/resources/updated", {"uri": "x:1"})
+    tape.ask("tools/list")
+    tape.answer({"tools": [{"name": "renewed"}]})
+    tape.ask("tools/call", {"name": "lost"})
+    gone = tape.last
+    tape.event("life", event="timeout", **{"for": gone})
+    for status in ("working", "input_required", "completed"):
+        tape.ask("tasks/get", {"taskId": "t"})
+        tape.answer({"taskId": "t", "status": status})
+    tape.tell("notifications/tasks/status", {"taskId": "u", "status": "working"})
+    tape.ask("initialize", {})
+    tape.answer({"protocolVersion": "2025-06-18", "serverInfo": {"name": "second"}, "capabilities": {}})
+    return tape
+
+
+def state(session: RecordedSession) -> dict[str, Any]:
+    return {
+        "server": session.server.raw,
+        **{name: session.catalog[name].items for name in KINDS},
+        "loading": [name for name in KINDS if session.catalog[name].loading],
+        "uris": dict(session.subscriptions.uris),
+        "counts": dict(session.subscriptions.counts),
+        "tasks": [(task.id, task.status, task.done, task.last_n) for task in session.tasks.items.values()],
+        "questions": [(question.n, question.state, question.answer) for question in session.inbox.questions],
+    }
+
+
+def opened(journal: Journal, at: int | None = None) -> RecordedSession:
+    session = RecordedSession(journal, Path("a.mcp.jsonl"))
+    session.at(at)
+    settle(session)
+    return session
+
+
+def settle(session: RecordedSession, limit: int = 50_000) -> None:
+    while session.advance(limit):
+        pass
+    assert not session.catching_up
+
+
+def test_wherever_one_comes_from_a_moment_is_what_the_recording_had_told_by_then(tmp_path: Path) -> None:
+    tape = a_session()
+    journal = tape.journal(tmp_path / "whole.mcp.jsonl")
+    expected = []
+    for n in range(tape.last + 1):
+        cut = Tape()
+        cut.lines = tape.lines[: n + 1]
+        expected.append(state(opened(cut.journal(tmp_path / "cut.mcp.jsonl"))))
+        # At the end of a recording a question is lost that before it may yet be answered.
+        expected[-1]["questions"] = [(m, "open" if s == "lost" else s, a) for m, s, a in expected[-1]["questions"]]
+    session = opened(journal)
+    chosen = random.Random(7)
+    moves = [*range(tape.last + 1), *range(tape.last, -1, -1), *(chosen.randint(0, tape.last) for _ in range(200))]
+    for n in moves:
+        session.at(n)
+        settle(session, limit=5)
+        assert session.upto == n
+        assert state(session) == expected[n], n
+
+
+def test_checkpoints_lead_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Checkpoints.__init__, "__defaults__", (1,))
+    test_wherever_one_comes_from_a_moment_is_what_the_recording_had_told_by_then(tmp_path)
+
+
+def test_little_time_for_each_turn_leads_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Budget.__init__, "__defaults__", (0.0,))
+    test_wherever_one_comes_from_a_moment_is_what_the_recording_had_told_by_then(tmp_path)
+
+
+def test_at_the_end_it_stays_there_and_elsewhere_it_stays_too(tmp_path: Path) -> None:
+    tape = a_session()
+    path = tmp_path / "a.mcp.jsonl"
+    session = opened(tape.journal(path))
+    tape.ask("tools/list")
+    tape.answer({"tools": [{"name": "newest"}]})
+    tape.write(path)
+    session.journal.refresh()
+    settle(session)
+    assert (session.upto, session.at_end) == (tape.last, True)
+    assert session.catalog.tools.items == [{"name": "newest"}]
+    session.at(5)
+    tape.tell("notifications/message")
+    tape.write(path)
+    session.journal.refresh()
+    settle(session)
+    assert (session.upto, session.at_end) == (5, False)
+    session.at(None)
+    settle(session)
+    assert session.upto == tape.last
+    assert session.now == session.journal.index.times[-1]
+
+
+def test_calls_in_flight_with_the_progress_of_the_moment(tmp_path: Path) -> None:
+    tape = Tape()
+    tape.ask("tools/call", {"name": "slow", "_meta": {"progressToken": 1}})
+    slow = tape.last
+    tape.at = 1.0
+    tape.tell("notifications/progress", {"progressToken": 1, "progress": 10, "total": 40, "message": "on it"})
+    first = tape.last
+    tape.ask("resources/read", {"uri": "x:1"})
+    read = tape.last
+    tape.answer({"contents": []})
+    tape.tell("notifications/progress", {"progressToken": 1, "progress": 20, "total": 40})
+    second = tape.last
+    tape.ask("tools/call", {"name": "stopped"})
+    stopped = tape.last
+    tape.tell("notifications/cancelled", {"requestId": tape.id}, dir="send")
+    tape.answer({"content": []}, id=1)
+    journal = tape.journal(tmp_path / "a.mcp.jsonl")
+    session = opened(journal)
+    flying = []
+    for n in range(journal.index.count + 1):
+        session.at(n, n * 1_000_000)
+        flying.append(session.in_flight())
+        assert all(session.is_open(request) == (request in flying[-1]) for request in (slow, read, stopped))
+    assert flying == [
+        [], [slow], [slow], [slow, read], [slow], [slow], [slow, stopped], [slow], [],
+    ]  # fmt: skip
+    progress = {}
+    for n in (first, second, stopped, first, slow):
+        session.at(n, 2_500_000)
+        call = session.call(slow)
+        progress[n] = None if call.progress is None else (call.progress.value, call.progress.message)
+        assert (call.name, call.elapsed, call.fate) == ("slow", 2.5, "pending")
+    assert progress == {slow: None, first: (10, "on it"), second: (20, None), stopped: (20, None)}
+    session.at(None)
+    assert session.in_flight() == []
+
+
+def test_calls_in_flight_are_known_anywhere_in_a_long_recording() -> None:
+    journal = Journal.unnamed({})
+    request = {"jsonrpc": "2.0", "id": 0, "method": "tools/call", "params": {}}
+    for id in range(3):
+        journal.record_sent("stdio", b"{}", {**request, "id": id})
+    note = b'{"jsonrpc":"2.0","method":"notifications/message"}'
+    journal.record_received("stdio", [note] * (2 * BLOCK))
+    journal.record_received("stdio", [b'{"jsonrpc":"2.0","id":1,"result":{}}', *[note] * BLOCK])
+    flight = InFlight(journal)
+    for last in range(0, journal.index.count + 1, 1000):
+        flight.advance(last)
+    flight.advance(journal.index.count)
+    assert flight.at(2) == [1, 2]
+    assert flight.at(BLOCK + 5) == [1, 2, 3]
+    assert flight.at(2 * BLOCK + 3) == [1, 2, 3]
+    assert flight.at(2 * BLOCK + 4) == [1, 3]
+    assert flight.at(1 << 30) == [1, 3]
+
+
+def test_wishes_for_input_are_questions_with_the_answer_that_came_later(tmp_path: Path) -> None:
+    tape = Tape()
+    tape.ask("server/discover", {})
+    tape.answer({"supportedVersions": ["2026-07-28"], "serverInfo": {"name": "x"}, "capabilities": {}})
+    tape.ask("tools/call", {"name": "pay"})
+    call = tape.last
+    asked = {"method": "elicitation/create", "params": FORM}
+    wish = {"resultType": "input_required", "requestState": "s", "inputRequests": {"a": asked, "b": {"method": 7}}}
+    asking = tape.answer(wish)
+    tape.ask("tools/call", {"name": "other", "note": "input_required"})
+    tape.answer({"content": [{"type": "text", "text": "not input_required"}]})
+    reply = tape.ask("tools/call", {"name": "pay", "inputResponses": {"a": {"action": "accept", "content": {"x": 1}}}})
+    tape.answer({"content": []})
+    session = opened(tape.journal(tmp_path / "a.mcp.jsonl"))
+    for n in (asking, reply - 1, reply, asking, tape.last):
+        session.at(n)
+        settle(session)
+        (question,) = session.inbox.questions
+        assert (question.n, question.id, question.parent) == (asking, "a", call)
+        assert question.state == ("answered" if n >= reply else "open")
+        assert session.reply_to(question) == (reply, "answered")
+    session.at(call)
+    settle(session)
+    assert session.inbox.questions == []
+
+
+def test_a_hostile_recording_is_read_a_bit_at_a_time_and_only_what_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal.unnamed({})
+    lines = [b'{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{}}' % id for id in range(3000)]
+    lines += [
+        b'{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"%d"}}' % id for id in range(3000)
+    ]
+    journal.record_received("stdio", lines)
+    session = RecordedSession(journal, Path("a"))
+    reads: list[int] = []
+    read = journal._read
+    monkeypatch.setattr(journal, "_read", lambda n: reads.append(n) or read(n))
+    settle(session)
+    assert len(session.inbox.questions) == 500
+    assert len(reads) <= 500 + 3000
+    reads.clear()
+    session.at(5999)
+    settle(session)
+    assert len(reads) <= recorded_tracks.Checkpoints()._step * 2
+    session.at(100)
+    settle(session)
+    assert len(session.inbox.questions) == 100
+
+
+def test_checkpoints_are_few_and_small() -> None:
+    kept: Checkpoints[int] = Checkpoints(1)
+    for position in range(5000):
+        if kept.due(position):
+            kept.keep(position, position, 1)
+    assert len(kept._kept) <= Checkpoints.MOST
+    at, found = kept.before(3000) or (0, 0)
+    assert 3000 - 512 <= at == found <= 3000
+    assert kept.before(0) is None
+    kept.keep(9000, 9000, Checkpoints.ROOM + 1)
+    assert sum(size for _, _, size in kept._kept) <= Checkpoints.ROOM

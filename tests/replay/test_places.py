@@ -1,0 +1,81 @@
+"""Places and speeds as somebody types them."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.errors import UsageError
+from inspector.journal.journal import Journal
+from inspector.replay import speeds
+from inspector.replay.places import Place, read
+
+
+@pytest.fixture(scope="module")
+def journal() -> Journal:
+    return Journal.unnamed({})
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("01:12.3", Place("time", 72_300_000)),
+        (" 1:02:03 ", Place("time", 3_723_000_000)),
+        ("90", Place("time", 90_000_000)),
+        ("1.5min", Place("time", 90_000_000)),
+        ("250 ms", Place("time", 250_000)),
+        ("+30s", Place("time", 30_000_000, relative=True)),
+        ("-2m", Place("time", -120_000_000, relative=True)),
+        ("+0:30", Place("time", 30_000_000, relative=True)),
+        ("#1204", Place("number", 1204)),
+        ("+#10", Place("number", 10, relative=True)),
+        ("-#1", Place("number", -1, relative=True)),
+        ("start", Place("end", 0)),
+        ("END", Place("end", 1)),
+    ],
+)
+def test_places(journal: Journal, text: str, place: Place) -> None:
+    assert read(text, journal) == place
+
+
+def test_a_time_of_day_is_the_first_one_after_the_beginning(journal: Journal) -> None:
+    began = journal.clock(0)
+    minute = 60_000_000
+    later = journal.clock(5 * minute)
+    place = read(f"at {later:%H:%M:%S}", journal)
+    assert abs(place.value - 5 * minute) < 1_000_000
+    yesterday = journal.clock(-5 * minute)
+    assert abs(read(f"at {yesterday:%H:%M}", journal).value - (24 * 60 - 5) * minute) < minute
+    assert read(f"at {began:%H:%M:%S}", journal).value == 0
+
+
+@pytest.mark.parametrize("text", ["", "soon", "1:2:3:4", "#", "#-1", "at 25:00", "at 13:60", "12:", "--3", "9" * 30])
+def test_what_is_no_place_is_said(journal: Journal, text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read(text, journal)
+    assert caught.value.hint
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_place_or_is_not(text: str) -> None:
+    try:
+        read(text, Journal.unnamed({}))
+    except UsageError:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("text", "speed"),
+    [("4", 4), ("0.5×", 0.5), ("1/4", 0.25), ("10x", 10), ("max", inf), ("0.1", 0.1), ("100", 100)],
+)
+def test_speeds(text: str, speed: float) -> None:
+    assert speeds.read(text) == speed
+    assert speeds.read(speeds.words(speed)) == speed
+
+
+@pytest.mark.parametrize("text", ["", "fast", "0", "-1", "101", "inf", "nan", "1/0", "0.01"])
+def test_what_is_no_speed(text: str) -> None:
+    assert speeds.read(text) is None
