@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import deque
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
@@ -14,94 +13,167 @@ from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, Shape
 
 NOT_RECORDED = -32000
 """The error code for a method that is in the recording, but not with these parameters."""
+HANDSHAKE = ("initialize", "server/discover", "ping")
+"""What is answered from the recording whoever the client says that it is."""
+
+Match = Literal["exact", "params", "similar", "method", "sequence"]
+"""How a recorded request is found, see `Order.find`."""
 
 _OURS = "io.modelcontextprotocol/"
 _AT_ONCE = 256
 """Requests read from the file before others get their turn."""
+_SAFE = 1 << 53
+_COMPARED = 500
+"""Recorded requests that are looked at for the one which is nearest."""
 
-
-class _Requests:
-    """The recorded requests of one key, in order: each is used once before the last one is used again."""
-
-    __slots__ = ("last", "unused")
-
-    def __init__(self) -> None:
-        self.unused: deque[int] = deque()
-        self.last = 0
-
-    def take(self, used: set[int]) -> int:
-        """The next one that is not in `used`, which it then is."""
-        while self.unused:
-            self.last = self.unused.popleft()
-            if self.last not in used:
-                used.add(self.last)
-                break
-        return self.last
+Key = tuple[str, str]
 
 
 class RecordedRequests:
     """The client's requests of a recording. Their parameters are read when their method is first asked for."""
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._methods: dict[str, list[int]] = {}
-        self._by_params: dict[tuple[str, str], _Requests] = {}
-        self._by_name: dict[tuple[str, str], _Requests] = {}
-        self._read: dict[str, asyncio.Task[None]] = {}
-        self._used: set[int] = set()
+        self.journal = journal
+        self.methods: dict[str, list[int]] = {}
+        """The numbers of the requests of each method, in order."""
+        self.exact: dict[Key, list[int]] = {}
+        self.by_params: dict[Key, list[int]] = {}
+        self.by_subject: dict[Key, list[int]] = {}
+        self._reading: dict[str, asyncio.Task[None]] = {}
 
     async def load(self) -> int:
         """Index the recording to its end and find the client's requests. Returns how many there are."""
         more = True
         while more:
-            more = self._journal.refresh()
+            more = self.journal.refresh()
             await asyncio.sleep(0)
-        index = self._journal.index
+        index = self.journal.index
         wanted = Kind.RPC | Dir.SEND << 4 | Shape.REQUEST << 6
         count = 0
         for position, code in enumerate(index.codes):
             if code == wanted:
-                self._methods.setdefault(index.method(position + 1), []).append(position + 1)
+                self.methods.setdefault(index.method(position + 1), []).append(position + 1)
                 count += 1
         return count
+
+    async def read(self, method: str) -> bool:
+        """Have the parameters of a method's requests read. False where there are none."""
+        if method not in self.methods:
+            return False
+        if method not in self._reading:
+            self._reading[method] = asyncio.get_running_loop().create_task(self._read(method))
+        await asyncio.shield(self._reading[method])
+        return True
+
+    async def _read(self, method: str) -> None:
+        for done, n in enumerate(self.methods[method]):
+            params = self.params(n)
+            self.exact.setdefault((method, canonical(params)), []).append(n)
+            self.by_params.setdefault((method, comparable(params)), []).append(n)
+            self.by_subject.setdefault((method, subject(method, params)), []).append(n)
+            if done % _AT_ONCE == _AT_ONCE - 1:
+                await asyncio.sleep(0)
+
+    def params(self, n: int) -> Any:
+        """The parameters of a recorded request."""
+        return self.journal.event(n).message.get("params")
+
+    def missing(self, method: str) -> tuple[int, str]:
+        """Error code and message for a request that is not in the recording."""
+        if method not in self.methods:
+            return METHOD_NOT_FOUND, f"{method[:200]} is not in the recording."
+        return NOT_RECORDED, f"{method[:200]} is in the recording, but not with these parameters."
+
+    def nearest(self, method: str, params: Any) -> int:
+        """The recorded request of this method that has most in common with a live one, or 0."""
+        wanted = _leaves(params)
+        about = subject(method, params)
+        best, found = (-1, 0.0), 0
+        for n in self.methods.get(method, ())[:_COMPARED]:
+            here = self.params(n)
+            leaves = _leaves(here)
+            alike = len(wanted & leaves) / (len(wanted | leaves) or 1)
+            score = (int(subject(method, here) == about), alike)
+            if score > best:
+                best, found = score, n
+        return found
+
+    async def aclose(self) -> None:
+        """Stop reading."""
+        for task in self._reading.values():
+            task.cancel()
+        if self._reading:
+            await asyncio.wait(self._reading.values())
+
+
+class Order:
+    """Which of the recorded requests one client has used up: each is used once before the last is used again."""
+
+    def __init__(self, requests: RecordedRequests, match: Match = "similar") -> None:
+        self.used: set[int] = set()
+        self._requests = requests
+        self._match = match
+        self._next: dict[tuple[str, ...], int] = {}
+        """By key, how many of its requests have been passed."""
+        self._position = 0
 
     async def find(self, method: str, params: Any) -> int:
         """The number of the recorded request that stands for this one, or 0.
 
-        The next unused one with equal parameters; else any with equal parameters; else one about the same thing: the
-        same tool, prompt, resource or page.
+        `exact`: the next unused one with equal parameters. `params`: the same, `_meta` and what the client filled in
+        left aside; where all are used, the last again. `similar`: else one about the same thing, that is the same
+        tool, prompt, resource or page. `method`: else any of that method. `sequence`: the next one of that method
+        after the one that was found last. What opens a connection is found whatever its parameters are.
         """
-        if method not in self._methods:
+        if not await self._requests.read(method):
             return 0
-        if method not in self._read:
-            self._read[method] = asyncio.get_running_loop().create_task(self._read_method(method))
-        await asyncio.shield(self._read[method])
-        exact = self._by_params.get((method, canonical(params)))
-        if exact is not None:
-            return exact.take(self._used)
-        similar = self._by_name.get((method, subject(method, params)))
-        return similar.take(self._used) if similar is not None else 0
+        if method in HANDSHAKE:
+            return self._opening(method, params)
+        if self._match == "sequence":
+            return self._after(method)
+        if self._match == "exact":
+            return self._take(self._requests.exact, method, canonical(params), again=False)
+        found = self._take(self._requests.exact, method, canonical(params), again=False)
+        found = found or self._take(self._requests.by_params, method, comparable(params))
+        if not found and self._match != "params":
+            found = self._take(self._requests.by_subject, method, subject(method, params))
+        if not found and self._match == "method":
+            found = self._use(self._requests.methods[method], ("", method))
+        return found
 
-    def missing(self, method: str) -> tuple[int, str]:
-        """Error code and message for a request that is not in the recording."""
-        if method not in self._methods:
-            return METHOD_NOT_FOUND, f"{method[:200]} is not in the recording."
-        return NOT_RECORDED, f"{method[:200]} is in the recording, but not with these parameters."
+    def _take(self, table: dict[Key, list[int]], method: str, key: str, *, again: bool = True) -> int:
+        numbers = table.get((method, key))
+        return self._use(numbers, (str(id(table)), method, key), again=again) if numbers else 0
 
-    async def _read_method(self, method: str) -> None:
-        for done, n in enumerate(self._methods[method]):
-            params = self._journal.event(n).message.get("params")
-            self._by_params.setdefault((method, canonical(params)), _Requests()).unused.append(n)
-            self._by_name.setdefault((method, subject(method, params)), _Requests()).unused.append(n)
-            if done % _AT_ONCE == _AT_ONCE - 1:
-                await asyncio.sleep(0)
+    def _use(self, numbers: Sequence[int], key: tuple[str, ...], *, again: bool = True) -> int:
+        """The next that is not used yet, which it then is; else the last one."""
+        position = self._next.get(key, 0)
+        while position < len(numbers) and numbers[position] in self.used:
+            position += 1
+        self._next[key] = position
+        if position < len(numbers):
+            self.used.add(numbers[position])
+            return numbers[position]
+        return numbers[-1] if again else 0
 
-    async def aclose(self) -> None:
-        """Stop reading."""
-        for task in self._read.values():
-            task.cancel()
-        if self._read:
-            await asyncio.wait(self._read.values())
+    def _after(self, method: str) -> int:
+        for n in self._requests.methods[method]:
+            if n > self._position:
+                self._position = n
+                self.used.add(n)
+                return n
+        return 0
+
+    def _opening(self, method: str, params: Any) -> int:
+        """One that came off, with the same revision if there is one; the last of those, which is what was agreed on."""
+        numbers = self._requests.methods[method]
+        index = self._requests.journal.index
+        good = [n for n in numbers if index.pairs[n - 1] and index.shape(index.pairs[n - 1]) == Shape.RESULT]
+        wanted = _revision(params)
+        same = [n for n in good[-_COMPARED:] if _revision(self._requests.params(n)) == wanted]
+        found = (same or good or numbers)[-1]
+        self.used.add(found)
+        return found
 
 
 def canonical(params: Any) -> str:
@@ -114,9 +186,29 @@ def canonical(params: Any) -> str:
         if meta:
             params["_meta"] = meta
     try:
-        return json.dumps(params or None, sort_keys=True)
+        return json.dumps(_plain(params) or None, sort_keys=True)
     except RecursionError:
         return "too deep to be compared"
+
+
+def comparable(params: Any) -> str:
+    """The same without `_meta`; of what the client filled in for the server (2026-07-28) only what it was asked for."""
+    if type(params) is dict:
+        params = {key: value for key, value in params.items() if key != "_meta"}
+        if type(params.get("inputResponses")) is dict:
+            params["inputResponses"] = sorted(params["inputResponses"])
+    return canonical(params)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers that are equal in JSON read alike: some clients write 1.0 and others 1."""
+    if type(value) is dict:
+        return {key: _plain(item) for key, item in value.items()}
+    if type(value) is list:
+        return [_plain(item) for item in value]
+    if type(value) is float and value.is_integer() and abs(value) < _SAFE:
+        return int(value)
+    return value
 
 
 def subject(method: str, params: Any) -> str:
@@ -133,3 +225,24 @@ def _subject(method: str, params: dict[str, Any]) -> Iterator[str]:
     for key in ("name", "uri", "taskId", "cursor"):
         if key in params:
             yield f"{key}={params[key]!s:.1000}"
+    if "inputResponses" in params:
+        yield "another round"
+
+
+def _revision(params: Any) -> Any:
+    return params.get("protocolVersion") if type(params) is dict else None
+
+
+def _leaves(params: Any) -> set[str]:
+    """The values of parameters, each with where it stands; bounded."""
+    found: set[str] = set()
+    stack = [("", params)]
+    while stack and len(found) < _COMPARED:
+        path, value = stack.pop()
+        if type(value) is dict:
+            stack += [(f"{path}/{key:.100}", item) for key, item in list(value.items())[:_COMPARED] if key != "_meta"]
+        elif type(value) is list:
+            stack += [(path, item) for item in value[:_COMPARED]]
+        else:
+            found.add(f"{path}={value!s:.200}")
+    return found

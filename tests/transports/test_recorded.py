@@ -293,7 +293,7 @@ async def test_a_question_that_was_never_answered_holds_nothing_up(tape, replay)
     tape.answer(1, "done")
     client = await replay(tape)
     assert (await client.call("tools/call", echo("x")))["result"] == "done"
-    assert client.transport._questions == {}
+    assert len(client.transport.questions) == 0
 
 
 async def test_messages_of_a_subscription_carry_the_id_of_now(tape, replay):
@@ -411,7 +411,7 @@ async def test_an_abandoned_exchange_plays_no_further(tape, replay):
     client.transport.abandon(101)
     client.transport.abandon(5)
     await client.sink.until(lambda: not client.transport._tasks)
-    assert client.transport._questions == {}
+    assert len(client.transport.questions) == 0
     assert not call.done()
 
 

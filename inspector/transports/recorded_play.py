@@ -1,0 +1,233 @@
+"""One recorded exchange, played for a live request: in its order, with the ids and tokens of now.
+
+The text of messages is kept wherever only an id has to be another one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Protocol
+
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape, encode, id_key
+from inspector.transports.correlate import id_span, parsed
+
+_AT_ONCE = 64
+"""Messages played before others get their turn."""
+_LOOKED_AT = 1 << 13
+"""Events looked at before others get their turn."""
+_TOKEN = re.compile(rb'"progressToken"\s*:\s*(-?\d+|"[^"\\]*")\s*[,}]')
+_SUBSCRIPTION = re.compile(rb'"io\.modelcontextprotocol/subscriptionId"\s*:\s*(-?\d+|"[^"\\]*")\s*[,}]')
+SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
+
+Question = tuple[Any, asyncio.Future[None]]
+"""What a recorded server asked: the id it has now, and when the client has answered."""
+
+
+class Stage(Protocol):
+    """Where an exchange is played."""
+
+    async def deliver(self, raw: bytes, m: int, event: Event, *, answer: bool) -> None:
+        """Let the client have what event `m` was, as it reads now. `answer`: it ends the exchange."""
+
+    async def passed(self, m: int) -> None:
+        """An event of the exchange that is no message of the server: an HTTP head, a stream's end."""
+
+    def ask(self, id: Any) -> Question:
+        """Expect an answer to a question of the server's, under this id or another one that is free."""
+
+    def forget(self, questions: list[Question]) -> None:
+        """Expect no answers to these any more."""
+
+    async def wait(self, microseconds: int) -> None:
+        """So much time had passed."""
+
+
+class Names:
+    """What a request was called in the recording, and is called now."""
+
+    def __init__(self, recorded: Any, live: Any) -> None:
+        self.recorded_id, self.id = _id(recorded), _id(live)
+        self.recorded_token, self.token = token_of(recorded), token_of(live)
+
+    def notification(self, raw: bytes, message: dict[str, Any]) -> bytes | None:
+        """A notification with the token of now; None for progress that nobody asked for this time."""
+        params = message.get("params")
+        if type(params) is not dict:
+            return raw
+        progress = message["method"] == "notifications/progress" and self.recorded_token is not None
+        if progress and params.get("progressToken") == self.recorded_token:
+            if self.token is None:
+                return None
+            return _swapped(
+                raw, _TOKEN, self.token, lambda: {**message, "params": {**params, "progressToken": self.token}}
+            )
+        return self._of_subscription(raw, message, params)
+
+    def _of_subscription(self, raw: bytes, message: dict[str, Any], params: dict[str, Any]) -> bytes:
+        meta = params.get("_meta")
+        if type(meta) is not dict or SUBSCRIPTION_KEY not in meta or meta[SUBSCRIPTION_KEY] != self.recorded_id:
+            return raw
+        changed = {**params, "_meta": {**meta, SUBSCRIPTION_KEY: self.id}}
+        return _swapped(raw, _SUBSCRIPTION, self.id, lambda: {**message, "params": changed})
+
+    def response(self, raw: bytes, message: Any) -> bytes:
+        """The answer with the id of now; of a batch that answers several, with this one's."""
+        if self.id == self.recorded_id and type(self.id) is type(self.recorded_id):
+            return raw
+        if type(message) is list:
+            return encode([{**item, "id": self.id} if self._is_ours(item) else item for item in message])
+        span = id_span(raw)
+        if span is not None:
+            changed = raw[: span[0]] + encode(self.id) + raw[span[1] :]
+            after = parsed(changed)
+            if type(after) is dict and after.get("id") == self.id:
+                return changed
+        return encode({**message, "id": self.id})
+
+    def _is_ours(self, item: Any) -> bool:
+        return jsonrpc.shape_of(item) in (Shape.RESULT, Shape.ERROR) and item.get("id") == self.recorded_id
+
+
+class Play:
+    """The exchange of request `n`, for the request `live`. What `leave_out` tells of is played by somebody else."""
+
+    def __init__(
+        self, journal: Journal, n: int, live: Any, stage: Stage, leave_out: Callable[[int], bool] = lambda m: False
+    ) -> None:
+        self.n = n
+        self.answered = False
+        self.names = Names(journal.event(n).message, live)
+        self._journal = journal
+        self._stage = stage
+        self._leave_out = leave_out
+        self._questions: dict[int, Question] = {}
+        """By their number in the recording."""
+
+    async def run(self) -> bool:
+        """Deliver everything in its order, each after what the client had said by then. Whether an answer was there."""
+        try:
+            await self._run()
+        finally:
+            self._stage.forget(list(self._questions.values()))
+        return self.answered
+
+    async def _run(self) -> None:
+        index = self._journal.index
+        clock = index.times[self.n - 1]
+        played = 0
+        async for m in self._members():
+            if self._leave_out(m):
+                continue
+            dir, kind = index.dir(m), index.kind(m)
+            if dir == Dir.SEND and kind == Kind.RPC:
+                await self._client_answers(m)
+                clock = index.times[m - 1]
+            elif kind not in (Kind.RPC, Kind.INVALID):
+                await self._stage.passed(m)
+            elif dir == Dir.RECV:
+                await self._stage.wait(index.times[m - 1] - clock)
+                clock = index.times[m - 1]
+                await self._deliver(m, self._journal.event(m))
+            played += 1
+            if played % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+
+    async def _members(self) -> AsyncIterator[int]:
+        """The events of the exchange after its request: to its answer, or to the end while there is none."""
+        index = self._journal.index
+        members = {self.n}
+        for m in range(self.n + 1, (index.pairs[self.n - 1] or index.count) + 1):
+            if index.pairs[m - 1] in members or index.parents[m - 1] in members:
+                members.add(m)
+                yield m
+            if m % _LOOKED_AT == 0:
+                await asyncio.sleep(0)
+
+    async def _client_answers(self, m: int) -> None:
+        """Here the client had answered a question: go on when it has done so again."""
+        question = self._questions.get(self._journal.index.pairs[m - 1])
+        if question is not None:
+            await question[1]
+
+    async def _deliver(self, m: int, event: Event) -> None:
+        raw, shape = event.bytes, event.shape
+        answer = self._journal.index.pairs[m - 1] == self.n and shape in (Shape.RESULT, Shape.ERROR, Shape.BATCH)
+        if shape is Shape.REQUEST:
+            raw = self._question(m, raw, event.message)
+        elif shape is Shape.NOTIFICATION:
+            told = self.names.notification(raw, event.message)
+            if told is None:
+                return
+            raw = told
+        elif answer:
+            raw = self.names.response(raw, event.message)
+            self.answered = True
+        await self._stage.deliver(raw, m, event, answer=answer)
+
+    def _question(self, m: int, raw: bytes, message: dict[str, Any]) -> bytes:
+        if id_key(message["id"]) is None:
+            return raw
+        self._questions[m] = question = self._stage.ask(message["id"])
+        return asked_as(question[0], raw, message)
+
+
+class Questions:
+    """What recorded servers asked and the live client has not answered."""
+
+    def __init__(self) -> None:
+        self._open: dict[Any, asyncio.Future[None]] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def ask(self, id: Any) -> Question:
+        """Expect an answer to a question; its id, another one if that is waiting already, and when it is answered."""
+        fresh, again = id, 1
+        while fresh in self._open:
+            again += 1
+            fresh = f"{id}#{again}"
+        future = self._open[fresh] = asyncio.get_running_loop().create_future()
+        return fresh, future
+
+    def answered(self, message: Any) -> None:
+        """The client has said something: go on if that is an answer."""
+        if jsonrpc.shape_of(message) in (Shape.RESULT, Shape.ERROR):
+            asked = self._open.pop(id_key(message.get("id")), None)
+            if asked is not None and not asked.done():
+                asked.set_result(None)
+
+    def forget(self, questions: list[Question]) -> None:
+        """Expect no answers to these any more."""
+        for id, future in questions:
+            if self._open.get(id) is future:
+                del self._open[id]
+
+
+def asked_as(id: Any, raw: bytes, message: dict[str, Any]) -> bytes:
+    """A request of the server's under this id."""
+    return raw if id == message["id"] else encode({**message, "id": id})
+
+
+def token_of(message: Any) -> Any:
+    """The progress token of a request, or None."""
+    params = message.get("params") if type(message) is dict else None
+    meta = params.get("_meta") if type(params) is dict else None
+    return id_key(meta.get("progressToken")) if type(meta) is dict else None
+
+
+def _id(message: Any) -> Any:
+    return message.get("id") if type(message) is dict else None
+
+
+def _swapped(raw: bytes, pattern: re.Pattern[bytes], value: Any, otherwise: Callable[[], Any]) -> bytes:
+    """`raw` with the one value that `pattern` finds replaced; where there is not exactly one, `otherwise()` encoded."""
+    found = list(pattern.finditer(raw))
+    if len(found) != 1:
+        return encode(otherwise())
+    start, end = found[0].span(1)
+    return raw[:start] + encode(value) + raw[end:]
