@@ -62,7 +62,7 @@ def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revi
             hint="Tokens go to https URLs only, or to this machine.",
         ) from None
     named = bool(issuer)
-    resource = yield from _resource(server, challenge, revision)
+    resource = yield from protected_resource(server, challenge, revision)
     if resource is None:
         resource = Resource(urls.canonical(server))
         if not issuer:
@@ -87,8 +87,11 @@ def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revi
     return Found(resource, found, challenge)
 
 
-def _resource(server: str, challenge: Challenge | None, revision: str) -> Flow[Resource | None]:
-    """The protected resource metadata, from the first place that has it (C-AUTH-05 to 07); None where no place has."""
+def protected_resource(server: str, challenge: Challenge | None, revision: str) -> Flow[Resource | None]:
+    """The protected resource metadata, from the first place that has it (C-AUTH-05 to 07); None where no place has.
+
+    Raises `AuthorizationNeeded` where nothing can be concluded, or the document cannot be used.
+    """
     said = challenge.parameters.get("resource_metadata", "") if challenge else ""
     places = urls.resource_places(server)
     if said:

@@ -52,6 +52,8 @@ class AuthStep:
     """The events of the requests that were made for it, in order."""
     ms: float = 0
     """What these took, in milliseconds."""
+    again: tuple[AuthStep, ...] = ()
+    """What came of it each time it was run once more, alone: the last step told of each (see `auth/again.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +164,12 @@ def _newest(events: list[Event]) -> list[AuthStep]:
     """The steps since the newest login began, each with the requests that were made for it."""
     steps: list[AuthStep] = []
     fetches: list[Event] = []
+    repeated: dict[int, list[Event]] = {}
     for event in events:
         name = _text(event.fields.get("step"))
+        if type(of := _facts(event).get("again")) is int:
+            repeated.setdefault(of, []).append(event)
+            continue
         if name == "fetch":
             fetches.append(event)
             continue
@@ -176,7 +182,20 @@ def _newest(events: list[Event]) -> list[AuthStep]:
         # A request in the middle of something, or the last that was made before it failed.
         last = fetches[-1]
         steps.append(_step(last, "fetch", fetches))
-    return steps
+    return [replace(step, again=_repeated(repeated[step.n])) if step.n in repeated else step for step in steps]
+
+
+def _repeated(events: list[Event]) -> tuple[AuthStep, ...]:
+    """What came of a step each time that it was run again: one step for each run, with all its requests."""
+    runs: dict[object, list[Event]] = {}
+    for event in events:
+        runs.setdefault(_number(_facts(event).get("run")), []).append(event)
+    found: list[AuthStep] = []
+    for run in runs.values():
+        told = [event for event in run if event.fields.get("step") != "fetch"]
+        last = (told or run)[-1]
+        found.append(_step(last, _text(last.fields.get("step")), [each for each in run if each not in told]))
+    return tuple(found)
 
 
 def _step(event: Event, name: str, fetches: list[Event]) -> AuthStep:

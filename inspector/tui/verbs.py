@@ -231,12 +231,19 @@ _FAILED = (
     ("again", "start again", "r", "Try again."),
     ("copy", "copy for a bug report", "c", "Copy the steps and the server's last words."),
     ("authorization", "the login", "a", "Show the steps of the login, and where it stopped."),
+    ("otherwise", "log in otherwise", "o", "Say with which client, scopes, issuer or grant to log in, and log in so."),
 )
 _AUTHORIZATION = (
-    ("again", "connect again", "r", "Connect again; what failed before is tried again."),
-    ("log-in", "log in anew", "L", "Log in anew, whatever is stored."),
+    ("open", "open the step", "enter", "Open the step, or close it."),
+    ("again", "this step again", "r", "Run the step again, alone; where that cannot be, it says why."),
+    ("log-in", "log in anew", "L", "Log in anew, from the first step on, whatever is stored."),
+    ("otherwise", "log in otherwise", "o", "Say with which client, scopes, issuer or grant to log in, and log in so."),
     ("log-out", "log out", "O", "Give the tokens back, and forget them."),
+    ("reveal", "show the token", "T", "Show the token itself, or hide it again."),
+    ("its-messages", "its messages", "m", "Go to the messages of the step."),
     ("copy", "copy for a bug report", "c", "Copy the steps, and all there is to say of the one that failed."),
+    ("next-tab", "next view", "right_curly_bracket", "Show the next view of what was sent and came back."),
+    ("previous-tab", "previous view", "left_curly_bracket", "Show the previous view of what was sent and came back."),
     ("leave", "back", "escape", "Go back."),
 )
 _START = (

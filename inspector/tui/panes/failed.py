@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,16 +11,20 @@ from textual.containers import Container
 from textual.message import Message
 
 from inspector.client.authorization import Authorizations
-from inspector.client.steps import connection_steps
-from inspector.errors import ServerExited
+from inspector.client.steps import Step, connection_steps
+from inspector.errors import AuthorizationNeeded, ServerExited
 from inspector.text import safe
 from inspector.tui.events import AnySession, Copy, HintsChanged, ShowAuthorization
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.keys import hints
+from inspector.tui.panes.ladder import title
 from inspector.tui.panes.steps import step_rows
 from inspector.tui.rows import Row, RowSection, paragraph, plain
+from inspector.tui.screens.login_work import LoginWork
+from inspector.tui.themes import signs_now
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.wording import in_words
 
 _PLAIN_WIDTH = 100
 """Cells for which the steps are laid out in a copy."""
@@ -47,12 +52,13 @@ class FailedPane(Container):
 
     def hints(self) -> list[Hint]:
         """What can be done about it."""
-        login = ["failed.authorization"] if self._authorizations.numbers else []
-        return hints(self, "failed.again", *login, "failed.copy")
+        login = ["failed.authorization", "failed.otherwise"] if self._authorizations.numbers else []
+        again = "start again" if self.session.target.kind == "stdio" else "connect again"
+        return hints(self, ("failed.again", again), *login, "failed.copy")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A login is shown where there was one."""
-        return bool(self._authorizations.numbers) if action == "authorization" else True
+        return bool(self._authorizations.numbers) if action in ("authorization", "otherwise") else True
 
     def tick(self) -> None:
         """Look at what is new."""
@@ -81,14 +87,29 @@ class FailedPane(Container):
         assert error is not None
         rows = paragraph(error.message, "bright")
         rows.append(Row())
-        rows += step_rows(connection_steps(self.session.journal), width)
+        steps = connection_steps(self.session.journal)
+        if isinstance(error, AuthorizationNeeded):
+            steps = _without(error.message, steps)
+            rows += step_rows(steps, width)
+            rows += self._login_rows()
+        else:
+            rows += step_rows(steps, width)
         if isinstance(error, ServerExited) and error.stderr:
             rows += [Row(), Row([("stderr, last lines", "muted")])]
             for line in error.stderr:
                 rows += paragraph(line, indent=2)
         elif error.hint:
-            rows += [Row(), *paragraph(error.hint)]
+            rows += [Row(), *paragraph(in_words(error.hint))]
         return rows
+
+    def _login_rows(self) -> list[Row]:
+        """How far the login came."""
+        steps = self._authorizations.steps()
+        failed = next((at for at, step in enumerate(steps) if step.outcome == "failed"), None)
+        if failed is None:
+            return []
+        where = f"  the login stopped at step {failed + 1} of {len(steps)}: {title(steps[failed])}"
+        return [Row([(f"{signs_now().failed} ", "error"), ("login", "muted"), (where, "normal")], 4)]
 
     def action_copy(self) -> None:
         """The cause, the steps and the last words, as plain text."""
@@ -99,6 +120,19 @@ class FailedPane(Container):
         """Show how the login went, and where it stopped."""
         self.post_message(ShowAuthorization())
 
+    def action_otherwise(self) -> None:
+        """Ask with which client, scopes, issuer or grant to log in, and connect so."""
+        LoginWork(self.screen, self.session).otherwise(lambda: self.post_message(self.Again()))
+
     def action_again(self) -> None:
         """Try again, with the same words."""
         self.post_message(self.Again())
+
+
+def _without(message: str, steps: list[Step]) -> list[Step]:
+    """The steps, none of which says once more what stands above them."""
+    return [
+        replace(step, detail=step.detail.replace(message, "no answer without a login"))
+        for step in steps
+        if step.detail != message
+    ]

@@ -109,10 +109,12 @@ class ServerPane(Container):
                 title="Connection",
                 id="connection",
             )
-            yield Edge(
+            stderr = Edge(
                 VirtualList(self._stderr, follow=True, id="stderr-rows", empty="Nothing was written to stderr."),
                 title="stderr", id="stderr",
             )  # fmt: skip
+            stderr.display = self.session.target.kind != "http"
+            yield stderr
 
     def on_mount(self) -> None:
         self.tick()
@@ -175,6 +177,7 @@ class ServerPane(Container):
             self.query_one("#connection-rows", FactsView).show(RowSection(steps))
         first = self._stderr.advance()
         if first is not None:
+            self.query_one("#stderr").display = True
             self.query_one("#stderr-rows", VirtualList).source_changed(first)
             self.query_one("#stderr", Edge).facts = (f"{len(self._stderr):,} lines",)
         if self._stderr.behind or self._authorizations.behind:

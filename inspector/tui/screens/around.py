@@ -8,6 +8,7 @@ from textual.widget import Widget
 
 from inspector.client.catalog import KINDS
 from inspector.client.session import Session
+from inspector.errors import AuthorizationNeeded
 from inspector.text import count, duration, safe
 from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint
@@ -17,7 +18,7 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status import MainTab, Part, session_parts
 
-_TABS: tuple[tuple[str, str, str, str], ...] = (
+TABS: tuple[tuple[str, str, str, str], ...] = (
     ("tools", "1", "Tools", "Tools"),
     ("resources", "2", "Resources", "Res"),
     ("templates", "3", "Templates", "Tmpl"),
@@ -47,7 +48,10 @@ def header(session: AnySession, state: tuple[str, str] | None, width: int) -> li
     """Who the server is and how it fares; `state` stands in the place of a live session's phase."""
     target, problem = session.target, session.journal.storage.problem
     latency = session.pending.latency
-    said = (f"not on disk: {problem}", "error") if problem else state or _PHASES[session.phase]
+    phase = _PHASES[session.phase]
+    if session.phase == "failed" and isinstance(session.error, AuthorizationNeeded):
+        phase = ("not authorized", "error")
+    said = (f"not on disk: {problem}", "error") if problem else state or phase
     return session_parts(
         # A long name must not take the place of the state.
         safe(session.server.title or target.label, max(width // 3, _LEAST_NAME)),
@@ -69,7 +73,7 @@ def main_tabs(session: AnySession) -> list[MainTab]:
     """The tabs with what can be counted in them. Tasks have theirs where there may be some."""
     waiting, tasks = len(session.inbox.open()), session.tasks.items
     tabs = []
-    for id, key, title, short in _TABS:
+    for id, key, title, short in TABS:
         number = ""
         if id == "tasks":
             if not tasks and not offers_tasks(session):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+import time
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -10,70 +11,81 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 
 from inspector.client.authorization import Authorizations, AuthStep
-from inspector.client.session import Session
-from inspector.errors import InspectorError
-from inspector.text import safe
+from inspector.text import count, safe
 from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint, bindings
-from inspector.tui.panes.authorization import Ladder, logged_in_rows, step_rows, title
+from inspector.tui.panes.authorization import logged_in_rows, step_rows
 from inspector.tui.panes.keys import hints
-from inspector.tui.rows import Row, RowSection, plain
+from inspector.tui.panes.ladder import Ladder, LadderView, title
+from inspector.tui.panes.login_document import LoginDocument, document_of, looked_at
+from inspector.tui.rows import Row, RowSection, fact, plain
+from inspector.tui.screens import around
+from inspector.tui.screens.login_work import LoginWork
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.status import Footer
-from inspector.tui.widgets.virtual_list import VirtualList
-
-if TYPE_CHECKING:
-    from inspector.auth.credential import Login
-    from inspector.client.wire import Wire
+from inspector.tui.widgets.status import Footer, HeaderLine, TabLine
 
 LOOK_AGAIN = 0.2
 """Seconds between two looks at the journal."""
 NARROW = 100
+_MOST_OF_LOGIN = 20
+"""Lines of the pane that says who is logged in."""
 
-Wanted = int | Literal["again", "quit"] | None
-"""What the main screen is to do afterwards: show this event, connect again, leave, or nothing."""
+Wanted = int | str | None
+"""What the main screen is to do afterwards: show this event, connect `again`, `quit`, show the tab of this name."""
 
 
 class AuthorizationScreen(Screen[Wanted]):
-    """The steps at the left, over who is logged in; at the right what there is to say of the step under the cursor."""
+    """The steps at the left, over who is logged in; at the right the document of the step under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("authorization"),
         Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
         Binding(BY_ID["app.quit"].key, "quit", show=False, id="app.quit"),
+        *(
+            Binding(BY_ID[f"app.tab-{key}"].key, f"tab('{id}')", show=False, id=f"app.tab-{key}")
+            for id, key, *_ in around.TABS
+        ),
     ]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide")]  # noqa: RUF012 - Textual declares it so
     DEFAULT_CSS = """
     AuthorizationScreen { layout: vertical; }
     AuthorizationScreen #auth-body { height: 1fr; }
     AuthorizationScreen #auth-left { width: 58%; }
-    AuthorizationScreen #auth-steps { height: 14; }
-    AuthorizationScreen #auth-login, AuthorizationScreen #auth-step { height: 1fr; }
+    AuthorizationScreen #auth-right { width: 1fr; }
+    AuthorizationScreen #auth-steps, AuthorizationScreen LoginDocument { height: 1fr; }
+    AuthorizationScreen #auth-login, AuthorizationScreen #auth-again { display: none; }
     AuthorizationScreen.-narrow #auth-body { layout: vertical; }
-    AuthorizationScreen.-narrow #auth-left { width: 1fr; height: 12; }
-    AuthorizationScreen.-narrow #auth-steps { height: 1fr; }
-    AuthorizationScreen.-narrow #auth-login { display: none; }
+    AuthorizationScreen.-narrow #auth-left { width: 1fr; height: 2fr; }
+    AuthorizationScreen.-narrow #auth-right { height: 1fr; }
     """
 
     def __init__(self, session: AnySession) -> None:
         super().__init__()
         self.session = session
         self._found = Authorizations(session.journal)
-        self._ladder = Ladder()
-        self._seen: tuple[str, int] = ("", -1)
-        self._begun = 0
+        self._ladder = Ladder(step_rows)
+        self._work = LoginWork(self, session)
+        self._seen: tuple[object, ...] = ()
+        self._stop: tuple[int, int] = (0, -1)
+        """Which login is shown, by its first event, and where it has stopped."""
+        self._token = ""
 
     def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield TabLine(hints=hints(self, "app.help"))
         with Horizontal(id="auth-body"):
             with Vertical(id="auth-left"):
                 empty = "The server has not asked for a login."
-                yield Edge(VirtualList(self._ladder, id="auth-ladder", empty=empty), title="Login", id="auth-steps")
-                nobody = "Nobody has logged in here."
-                yield Edge(FactsView(id="auth-login-rows", empty=nobody), title="Logged in", id="auth-login")
-            yield Edge(FactsView(id="auth-step-rows"), id="auth-step")
+                yield Edge(
+                    LadderView(self._ladder, empty=empty, id="auth-ladder"), title="Authorization", id="auth-steps"
+                )
+                yield Edge(FactsView(id="auth-login-rows"), title="Logged in", id="auth-login")
+            with Vertical(id="auth-right"):
+                yield LoginDocument(self.session.journal, id="auth-document")
+                yield LoginDocument(self.session.journal, id="auth-again")
         yield Footer()
 
     def on_mount(self) -> None:
@@ -84,69 +96,108 @@ class AuthorizationScreen(Screen[Wanted]):
 
     def hints(self) -> list[Hint]:
         """What can be done here, now."""
-        names = ("again", "log-in", "log-out", "copy", "leave")
+        names = ("open", "again", "log-in", "otherwise", "log-out")
         offered = [name for name in names if self.check_action(name.replace("-", "_"), ())]
-        return hints(self, ("list.select", "its messages"), *(f"authorization.{name}" for name in offered))
+        return hints(self, *(f"authorization.{name}" for name in offered))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Nothing can be done to a recording; who is connected may log in anew or out, others try again."""
-        if action == "again":
-            return self.session.can_send and self.session.phase != "connecting"
-        if action in ("log_in", "log_out"):
-            return self.session.phase == "ready" and self._login() is not None
+        """Nothing can be done to a recording; who has a token may give it back or see it."""
+        if action in ("again", "otherwise"):
+            return self._work.possible
+        if action == "log_in":
+            return self._work.possible and self.session.phase != "connecting"
+        if action in ("log_out", "reveal"):
+            return self._work.has_token
         return True
 
+    # What is shown
+
     def tick(self) -> None:
-        """Look at what is new."""
+        """Look at what is new. What is said of the time to come changes by the minute."""
         self._found.advance()
-        seen = (self.session.phase, len(self._found.numbers))
+        seen = (
+            self.session.phase, self._work.has_token, self._token, len(self._found.numbers), int(time.time() // 60),
+            self.size,
+        )  # fmt: skip
         if seen != self._seen:
             self._seen = seen
             self._draw()
+        self._draw_lines()
         if self._found.behind:
             self.call_after_refresh(self.tick)
 
+    def _draw_lines(self) -> None:
+        header, tabs = self.query_one(HeaderLine), self.query_one(TabLine)
+        header.parts = around.header(
+            self.session, None if self.session.can_send else ("recording", "muted"), self.size.width
+        )
+        tabs.tabs, tabs.active = around.main_tabs(self.session), "server"
+
     def _draw(self) -> None:
-        ladder, steps = self.query_one("#auth-ladder", VirtualList), self._found.steps()
-        self._ladder.steps = steps
-        ladder.source_changed()
-        failed = next((at for at, step in enumerate(steps) if step.outcome == "failed"), None)
+        view, steps = self.query_one("#auth-ladder", LadderView), self._found.steps()
+        failed = next((at for at, step in enumerate(steps) if step.outcome == "failed"), -1)
+        stop = (steps[0].n if steps else 0, failed)
+        at_end = view.place == len(self._ladder.steps) - 1
+        if stop != self._stop and (failed >= 0 or stop[0] != self._stop[0]):
+            view.show(steps, at=failed)
+        else:
+            view.show(steps)
+        if failed < 0 and at_end:
+            view.action_last()
+        self._stop = stop
         edge = self.query_one("#auth-steps", Edge)
-        edge.tone = "error" if failed is not None else ""
-        edge.facts = (f"stopped at step {failed + 1} of {len(steps)}",) if failed is not None else ()
-        edge.styles.height = min(max(len(steps), 4) + 2, 20)
-        begun = steps[0].n if steps else 0
-        if failed is not None:
-            ladder.cursor = failed
-        elif steps and begun != self._begun:
-            ladder.cursor = len(steps) - 1
-        self._begun = begun
-        found = self._found.logged_in()
-        rows = logged_in_rows(found, self.session.journal) if found is not None else []
+        edge.tone = "error" if failed >= 0 else ""
+        edge.facts = (f"stopped at step {failed + 1} of {len(steps)}",) if failed >= 0 else ()
+        edge.keys = self.hints()
+        self._draw_login()
+        self.query_one(Footer).hints = self._footer()
+
+    def _footer(self) -> list[Hint]:
+        reveal = ["authorization.reveal"] if self._work.has_token else []
+        names = ("its-messages", "next-tab", "copy", "leave")
+        return hints(self, ("list.down", "step"), *(f"authorization.{name}" for name in names), *reveal, "app.quit")
+
+    def _draw_login(self) -> None:
+        found, edge = self._found.logged_in(), self.query_one("#auth-login", Edge)
+        edge.display = found is not None and (self.size.width >= NARROW or bool(self._token))
+        if found is None:
+            return
+        rows = logged_in_rows(found, self.session.journal)
+        if self._token:
+            rows = [*fact("token", self._token, "ask"), *rows]
+        edge.styles.height = min(len(rows) + 3, _MOST_OF_LOGIN)
         self.query_one("#auth-login-rows", FactsView).show(RowSection(rows))
-        self.query_one(Footer).hints = self.hints()
-        self._show_step()
 
-    def on_virtual_list_highlighted(self) -> None:
-        self._show_step()
-
-    def on_virtual_list_selected(self) -> None:
-        step = self._step()
-        if step is not None and step.n:
-            self.dismiss(step.fetches[-1] if step.fetches else step.n)
+    def on_ladder_view_moved(self) -> None:
+        """Show the document of the step under the cursor, and beside it that of its last run."""
+        view = self.query_one("#auth-ladder", LadderView)
+        document, beside = self.query_one("#auth-document", LoginDocument), self.query_one("#auth-again", LoginDocument)
+        step, steps = view.step, self._ladder.steps
+        if step is None:
+            document.clear()
+            beside.display = False
+            return
+        at, n = document_of(steps, view.place)
+        document.show(at + 1, steps[at], n, field=looked_at(step))
+        beside.display = bool(step.again)
+        if step.again:
+            again = step.again[-1]
+            n = again.fetches[-1] if again.fetches else 0
+            times = "again" if len(step.again) == 1 else f"again, {count(len(step.again))} times"
+            clock = self.session.journal.clock(again.t)
+            beside.show(0, again, n, field=looked_at(again), note=f"{times}, at {clock:%H:%M:%S}")
 
     def _step(self) -> AuthStep | None:
-        at = self.query_one("#auth-ladder", VirtualList).cursor
-        return self._ladder.steps[at] if 0 <= at < len(self._ladder.steps) else None
-
-    def _show_step(self) -> None:
-        step, edge = self._step(), self.query_one("#auth-step", Edge)
-        edge.title = "" if step is None else title(step)
-        edge.tone = "error" if step is not None and step.outcome == "failed" else ""
-        rows = step_rows(step, self.session.journal) if step is not None else []
-        self.query_one("#auth-step-rows", FactsView).show(RowSection(rows))
+        return self.query_one("#auth-ladder", LadderView).step
 
     # What can be done
+
+    def on_tab_line_chosen(self, event: TabLine.Chosen) -> None:
+        self.action_tab(event.tab)
+
+    def action_tab(self, id: str) -> None:
+        """Go to another tab of the main screen."""
+        self.dismiss(id)
 
     def action_leave(self) -> None:
         self.dismiss(None)
@@ -160,9 +211,23 @@ class AuthorizationScreen(Screen[Wanted]):
 
         self.app.push_screen(Help(self.app.verb_keys, self.focused or self))  # type: ignore[attr-defined]
 
-    def action_again(self) -> None:
-        """Connect anew: what has failed before is tried again."""
-        self.dismiss("again")
+    def action_open(self) -> None:
+        """Open the step, or close it."""
+        self.query_one("#auth-ladder", LadderView).action_select()
+
+    def action_its_messages(self) -> None:
+        """Go to the messages of the step."""
+        step = self._step()
+        if step is not None and step.n:
+            self.dismiss(step.fetches[-1] if step.fetches else step.n)
+
+    def action_next_tab(self) -> None:
+        for document in self.query(LoginDocument):
+            document.step_tab(1)
+
+    def action_previous_tab(self) -> None:
+        for document in self.query(LoginDocument):
+            document.step_tab(-1)
 
     def action_copy(self) -> None:
         """All steps, and what there is to say of the failed one, as plain text."""
@@ -172,51 +237,40 @@ class AuthorizationScreen(Screen[Wanted]):
             rows.append(Row(f"{number:>2} {step.outcome:<7}{title(step):<22}{said}  {step.rule}"))
         for step in self._ladder.steps:
             if step.outcome == "failed":
-                rows += [Row(), *step_rows(step, self.session.journal)]
+                rows += [Row(), *step_rows(step)]
         copy(self, plain(rows), "how the login went")
 
+    def action_again(self) -> None:
+        """Run the step again, alone; where that cannot be, say why."""
+        view = self.query_one("#auth-ladder", LadderView)
+        if view.step is not None:
+            self._work.again(list(self._ladder.steps), view.place)
+
     def action_log_in(self) -> None:
-        """Log in anew, whatever is stored."""
-        if (login := self._login()) is not None:
-            self.run_worker(self._log_in(login), exclusive=True, group="login", exit_on_error=False)
+        """Log in anew, from the first step on: by itself where there is a connection, else by connecting again."""
+        self._hide_token()
+        if self.session.phase == "ready":
+            self._work.log_in()
+        else:
+            self.dismiss("again")
+
+    def action_otherwise(self) -> None:
+        """Ask with which client, scopes, issuer or grant to log in, and log in so."""
+        self._work.otherwise(lambda: self.dismiss("again"))
 
     def action_log_out(self) -> None:
         """Give the tokens back and forget them."""
-        if (login := self._login()) is not None:
-            self.run_worker(self._log_out(login), exclusive=True, group="login", exit_on_error=False)
+        self._hide_token()
+        self._work.log_out()
 
-    async def _log_in(self, login: Login) -> None:
-        try:
-            await login.run(login.authorization.log_in, self._recorder())
-        except InspectorError as error:
-            self.notify(f"{error.message} {error.hint}", severity="error", timeout=10)
+    def action_reveal(self) -> None:
+        """Show the token itself, which nothing else ever does, or hide it again."""
+        if self._token:
+            self._hide_token()
         else:
-            self.notify("Logged in anew.", timeout=4)
+            self._token = self._work.token
+            self.tick()
 
-    async def _log_out(self, login: Login) -> None:
-        try:
-            taken = await login.run(login.authorization.log_out, self._recorder())
-        except InspectorError as error:
-            self.notify(f"{error.message} {error.hint}", severity="error", timeout=10)
-        else:
-            left = "" if taken else " The tokens were not taken back: they are good until they end."
-            self.notify(f"Logged out.{left}", timeout=6)
-
-    def _recorder(self) -> Wire:
-        from inspector.client.wire import Wire
-
-        assert isinstance(self.session, Session)
-        return Wire(self.session.journal, self.session, lambda: None)
-
-    def _login(self) -> Login | None:
-        """Our way into the server; None on a recording, and where nothing can log in."""
-        if not isinstance(self.session, Session):
-            return None
-        from inspector.auth.credential import Authorizer
-        from inspector.config.targets import HttpTarget
-
-        authorizer, target = self.session.options.authorize, self.session.target
-        if not isinstance(authorizer, Authorizer) or not isinstance(target, HttpTarget):
-            return None
-        login = authorizer.login(target)
-        return login if not login.idle else None
+    def _hide_token(self) -> None:
+        self._token = ""
+        self.tick()

@@ -278,6 +278,8 @@ class MainScreen(Layout):
             self._connection.reopen()
         elif wanted == "quit":
             self.action_quit()
+        elif wanted is not None:
+            self._show_place(wanted)
 
     # Keys that work everywhere
 

@@ -28,6 +28,9 @@ from inspector.tui.widgets.edit_buffer import EditBuffer
 MOST_ROWS = 8
 """Rows an editor grows to; longer texts scroll in it."""
 
+CONCEALED = "*"
+"""Stands for each character of a secret."""
+
 Highlight = Callable[[str], Sequence[tuple[int, int, str]]]
 """Given one line, returns (start, end, role) of what in it is drawn in another role than `bright`."""
 
@@ -80,6 +83,8 @@ class Editor(Widget, can_focus=True):
     placeholder_role: ClassVar[str] = "faint"
     most_rows: ClassVar[int] = MOST_ROWS
 
+    concealed: reactive[bool] = reactive(False, init=False)
+    """A sign stands for each character, and nothing is copied: the text is a secret."""
     placeholder: reactive[str] = reactive("", init=False)
     suggestion: reactive[str] = reactive("", init=False)
 
@@ -238,12 +243,12 @@ class Editor(Widget, can_focus=True):
             self._changed(rows)
 
     def action_copy(self) -> None:
-        if not self.buffer.selected:
+        if not self.buffer.selected or self.concealed:
             raise SkipAction
         self.app.copy_to_clipboard(self.buffer.selected)
 
     def action_cut(self) -> None:
-        if self.buffer.selected:
+        if self.buffer.selected and not self.concealed:
             self.app.copy_to_clipboard(self.buffer.selected)
             self.action_delete("left")
 
@@ -327,7 +332,7 @@ class Editor(Widget, can_focus=True):
     def _offset_at(self, x: int, y: int) -> int:
         rows = self.buffer.rows
         row = min(max(self.row_clicked(y) + self._top, 0), len(rows) - 1)
-        stops = shown(rows[row])[1]
+        stops = self._cells_of(rows[row])[1]
         wanted = x - self._lead_width() + self._left
         column = next((at for at in range(len(rows[row])) if stops[at + 1] > wanted), len(rows[row]))
         return self.buffer.offset(row, column)
@@ -353,7 +358,7 @@ class Editor(Widget, can_focus=True):
         if room <= 0:
             return
         row, column = self.buffer.place()
-        stops = shown(self.buffer.rows[row])[1]
+        stops = self._cells_of(self.buffer.rows[row])[1]
         at = stops[column]
         after = max(stops[column + 1] if column + 1 < len(stops) else at + 1, at + 1)
         self._left = min(max(self._left, after - room), at)
@@ -390,7 +395,7 @@ class Editor(Widget, can_focus=True):
         if not self.value and self.placeholder:
             caret = [self._caret(look)] if focused else []
             return [*caret, *paint.segments([(self.placeholder, self.placeholder_role)], look=look)]
-        cells = shown(text)[0]
+        cells = self._cells_of(text)[0]
         styles = self._styles(begin, text, look)
         line = runs(cells, styles)
         if focused and self.buffer.cursor == begin + len(text):
@@ -398,6 +403,11 @@ class Editor(Widget, can_focus=True):
         if self.suggestion.startswith(self.value) and row == len(self.buffer.rows) - 1:
             line += paint.segments([(self.suggestion[len(self.value) :], "faint")], look=look)
         return line
+
+    def _cells_of(self, text: str) -> tuple[list[str], list[int]]:
+        if self.concealed:
+            return [CONCEALED] * len(text), list(range(len(text) + 1))
+        return shown(text)
 
     def _caret(self, look: Palette) -> Segment:
         return Segment(signs_now().caret, look.style("accent"))

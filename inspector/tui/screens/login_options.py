@@ -1,0 +1,101 @@
+"""With what to log in, where what the server and the settings say is not enough: client, issuer, scopes, grant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from inspector.auth.options import GRANTS, AuthOptions
+from inspector.auth.urls import secure
+from inspector.tui.keymap import Hint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+
+_LABEL = 16
+FIELDS: Mapping[str, tuple[str, str]] = {
+    "client_id": ("client id", "the one that the server gives, or that is registered"),
+    "client_secret": ("its secret", "none"),
+    "auth_server": ("issuer", "the authorization server that the metadata name"),
+    "scope": ("scopes", "those that the server asks for"),
+    "grant": ("grant", "what fits: " + ", ".join(GRANTS)),
+}
+"""Each option's label, and what holds where it is left empty."""
+
+
+class LoginOptions(ModalScreen[AuthOptions | None]):
+    """Asks for them, beginning with those that hold now. They are for this run, and stored nowhere."""
+
+    DEFAULT_CSS = """
+    LoginOptions { align: center middle; }
+    LoginOptions > Edge { width: 90%; max-width: 100; height: 11; max-height: 100%; }
+    LoginOptions Vertical { height: 1fr; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+r", "take", show=False, priority=True),
+        Binding("enter", "next", show=False, priority=True),
+        Binding("escape", "leave", show=False, priority=True),
+        Binding("up", "app.focus_previous", show=False),
+        Binding("down", "app.focus_next", show=False),
+    ]
+
+    def __init__(self, options: AuthOptions) -> None:
+        super().__init__()
+        self._options = options
+
+    def compose(self) -> ComposeResult:
+        keys = [
+            Hint("^r", "log in so", "ctrl+r"),
+            Hint("enter", "next", "enter"),
+            Hint("esc", "leave it as it is", "escape"),
+        ]
+        with Edge(title="Log in otherwise", keys=keys), Vertical():
+            for name, (label, empty) in FIELDS.items():
+                value = getattr(self._options, name)
+                shown = "" if name == "grant" and value == "auto" else value
+                editor = Editor(shown, placeholder=empty, lead=[(f"{label:<{_LABEL}}", "muted")], id=f"login-{name}")
+                editor.concealed = name == "client_secret"
+                yield editor
+
+    def on_mount(self) -> None:
+        self.query(Editor).first().focus()
+
+    def action_next(self) -> None:
+        """To the next field; in the last one, log in."""
+        editors = list(self.query(Editor))
+        if self.focused is editors[-1]:
+            self.action_take()
+        else:
+            self.focus_next()
+
+    def action_take(self) -> None:
+        """Take what was said, unless something of it cannot be."""
+        said = {name: self.query_one(f"#login-{name}", Editor).value.strip() for name in FIELDS}
+        said["grant"] = said["grant"] or "auto"
+        if problem := _problem(said):
+            self.query_one(Edge).note = [(problem, "error")]
+            return
+        self.dismiss(replace(self._options, **said))  # type: ignore[arg-type]
+
+    def action_leave(self) -> None:
+        """Leave everything as it is."""
+        self.dismiss(None)
+
+
+def _problem(said: Mapping[str, str]) -> str:
+    """What of it cannot be; empty where all can."""
+    if said["grant"] not in GRANTS:
+        return f"there is no such grant; there are {', '.join(GRANTS)}"
+    if said["client_secret"] and not said["client_id"]:
+        return "a secret belongs to a client id"
+    if said["auth_server"]:
+        try:
+            secure(said["auth_server"])
+        except ValueError as error:
+            return f"this can be no issuer: {error}"
+    return ""

@@ -1,0 +1,120 @@
+"""From the view of a login: a step again, otherwise, the token itself, tabs, what a step says that cannot be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from inspector.tui.screens.authorization import AuthorizationScreen
+from inspector.tui.screens.login_options import LoginOptions
+from inspector.tui.screens.main import MainScreen
+from inspector.tui.widgets.editor import Editor
+from tests.auth.site import protected_server
+from tests.tui.live_app import NARROW, WIDE, becomes, shows
+from tests.tui.login_app import app_on, own_state, steps_of
+from tests.tui.tui_screens import screen_lines, screen_text
+
+
+@pytest.fixture(autouse=True)
+def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    own_state(monkeypatch, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with protected_server() as url:
+        yield url
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_a_step_is_run_again_and_stands_beside_the_earlier_answer(size: tuple[int, int]) -> None:
+    with protected_server("--auth-fault", "no-pkce") as url:
+        app = app_on(url)
+        async with app.run_test(size=size, notifications=True) as pilot:
+            await shows(app, pilot, "a the login")
+            await pilot.press("a")
+            await shows(app, pilot, "stopped at step")
+            await pilot.press("r")
+            await shows(app, pilot, "only as part of a whole login")
+            await pilot.press("home", "down", "down", "down")
+            await shows(app, pilot, "4 its metadata")
+            await pilot.press("r")
+            await shows(app, pilot, "again, at ")
+            (again,) = steps_of(app)[3].again
+            assert again.outcome == "ok"
+            assert "stopped at step" in screen_text(app)
+            await pilot.press("r")
+            await shows(app, pilot, "again, 2 times, at ")
+
+
+async def test_a_spent_code_is_not_sent_again_but_the_token_is_renewed(server: str) -> None:
+    app = app_on(server)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+        await pilot.press("6")
+        await shows(app, pilot, "a the login")
+        await pilot.press("a")
+        await shows(app, pilot, "10 token")
+        await pilot.press("end", "r")
+        await shows(app, pilot, "again, at ")
+        assert steps_of(app)[-1].again[0].name == "refresh"
+        await pilot.press("up", "r")
+        await shows(app, pilot, "What the browser comes back with is good once")
+
+
+async def test_the_token_itself_is_shown_by_its_key_alone(server: str) -> None:
+    app = app_on(server)
+    async with app.run_test(size=WIDE) as pilot:
+        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+        await pilot.press("6")
+        await shows(app, pilot, "a the login")
+        await pilot.press("a")
+        await shows(app, pilot, "issued by")
+        screen = app.screen
+        assert isinstance(screen, AuthorizationScreen)
+        token = screen._work.token
+        assert len(token) > 20
+        assert token[:30] not in screen_text(app)
+        await pilot.press("T")
+        await shows(app, pilot, token[:30])
+        await pilot.press("T")
+        await becomes(app, pilot, lambda: token[:30] not in screen_text(app), "hidden again")
+
+
+async def test_who_logs_in_otherwise_is_asked_with_what_and_goes_on_with_it() -> None:
+    with protected_server("--auth-fault", "no-registration") as url:
+        app = app_on(url)
+        async with app.run_test(size=WIDE, notifications=True) as pilot:
+            await shows(app, pilot, "A client for this server")
+            await pilot.press("escape")
+            await shows(app, pilot, "o log in otherwise")
+            assert not any("--client-id" in line[:95] for line in screen_lines(app))
+            await pilot.press("o")
+            await becomes(app, pilot, lambda: isinstance(app.screen, LoginOptions), "asked")
+            await pilot.press(*"demo-service", "enter", *"secret-1234")
+            assert "secret-1234" not in screen_text(app)
+            app.screen.query_one("#login-grant", Editor).value = "nonsense"
+            await pilot.press("ctrl+r")
+            await shows(app, pilot, "there is no such grant")
+            app.screen.query_one("#login-grant", Editor).value = ""
+            app.screen.query_one("#login-client_secret", Editor).value = "demo-service-secret"
+            await pilot.press("ctrl+r")
+            await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+            assert isinstance(app.screen, MainScreen)
+
+
+async def test_a_tab_leads_back_to_the_main_screen(server: str) -> None:
+    app = app_on(server)
+    async with app.run_test(size=WIDE) as pilot:
+        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+        await pilot.press("6")
+        await shows(app, pilot, "a the login")
+        await pilot.press("a")
+        await shows(app, pilot, "issued by")
+        await pilot.press("4")
+        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back")
+        screen = app.screen
+        assert isinstance(screen, MainScreen)
+        assert screen.place == "prompts"
