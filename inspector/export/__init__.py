@@ -30,6 +30,7 @@ FORMATS = {
     "jsonl": Format("the bare messages, one a line", "jsonl", ".jsonl"),
     "recording": Format("a recording again, of what is chosen", "recording", ".mcp.jsonl"),
     "csv": Format("the exchanges as a table, with their latencies", "csv_export", ".csv"),
+    "har": Format("an HTTP Archive for browser tools; stdio as made-up requests", "har", ".har"),
     "otlp": Format("OpenTelemetry traces, a span an exchange", "otlp", ".otlp.json"),
     "mermaid": Format("a sequence diagram that GitHub and GitLab draw", "mermaid", ".mmd"),
 }

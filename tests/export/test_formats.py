@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -64,6 +65,22 @@ def is_diagram(text: str) -> None:
         assert not re.search(r"\bend\b", line, re.IGNORECASE)
 
 
+HAR = jsonschema_rs.validator_for(
+    json.loads(Path(__file__).with_name("har.schema.json").read_text()), validate_formats=True
+)
+
+
+def is_archive(text: str) -> None:
+    is_document(text)
+    archive = json.loads(text)
+    HAR.validate(archive)
+    for entry in archive["log"]["entries"]:
+        phases = sum(value for key, value in entry["timings"].items() if value > 0)
+        assert entry["time"] == pytest.approx(phases, abs=0.01)
+        content = entry["response"]["content"]
+        assert content["size"] >= 0
+
+
 def are_traces(text: str) -> None:
     is_document(text)
     (resource,) = json.loads(text)["resourceSpans"]
@@ -87,6 +104,7 @@ CHECKS: dict[str, Callable[[str], None]] = {
     "jsonl": is_lines,
     "recording": is_recording,
     "csv": is_table,
+    "har": is_archive,
     "otlp": are_traces,
     "mermaid": is_diagram,
 }

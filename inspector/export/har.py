@@ -1,0 +1,289 @@
+"""HTTP Archive 1.2, which browsers' network panels and many other tools open.
+
+A session over HTTP is what went over the wire: heads, bodies and times of each request. What crossed stdio becomes one
+entry an exchange and one a message that has no answer, under a made-up address (`http://stdio.invalid/…`, RFC 6761)
+and with `_synthetic` and a comment that say so. Fields of ours begin with an underscore, as the format wants it.
+
+Format: http://www.softwareishard.com/blog/har-12-spec/. A body is written piece by piece: a stream that was open all
+day is one entry.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+from inspector.export.chosen import Chosen
+from inspector.export.exact import clean
+from inspector.export.facts import moment
+from inspector.export.http_exchanges import HttpExchange, HttpExchanges, as_sse, header, headers_of
+from inspector.journal.filters.bodies import subjects_of
+from inspector.journal.format import Dir, Event, Kind, to_base64
+from inspector.journal.index import State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+from inspector.version import __version__
+
+LONGEST = 200
+"""Characters of a part of a made-up address."""
+_ADDRESS = re.compile(r"(https?)://([^/?#\s]+)([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL | re.IGNORECASE)
+_LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
+_UNKNOWN = "http://unknown.invalid/"
+_JSON = "application/json"
+_STREAM = "text/event-stream"
+_SYNTHETIC = "Made up: this crossed stdio, where there is no HTTP. Method, address, status and header fields are ours."
+
+_escape = json.encoder.encode_basestring_ascii
+_dumps = json.JSONEncoder(ensure_ascii=True).encode
+
+
+def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
+    """Write the archive to `out`, entry by entry. A request is chosen with anything that belongs to it."""
+    entries = _Entries(journal, Chosen(journal, numbers))
+    creator = _dumps({"name": "Inspector", "version": __version__})
+    out.write(f'{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":[')
+    separator = "\n"
+    for pieces in entries.all():
+        out.write(separator)
+        out.writelines(pieces)
+        separator = ",\n"
+    out.write("\n]}}\n")
+    return []
+
+
+class _Entries:
+    """Makes the entries of one recording."""
+
+    def __init__(self, journal: Journal, chosen: Chosen) -> None:
+        self._journal = journal
+        self._index = journal.index
+        self._chosen = chosen
+        self._http = HttpExchanges(journal)
+
+    def all(self) -> Iterator[Iterator[str]]:
+        """Each entry as pieces of JSON, in the order in which they began."""
+        for n in range(1, self._chosen.count + 1):
+            if self._http.is_head(n):
+                exchange = self._http.of(n)
+                if self._has_chosen(exchange):
+                    yield self._real(exchange)
+            elif self._index.kind(n) in (Kind.RPC, Kind.INVALID) and self._begins_made_up(n):
+                yield self._made_up(n)
+
+    def _has_chosen(self, exchange: HttpExchange) -> bool:
+        numbers = (exchange.head, exchange.sent, exchange.answer, exchange.connected)
+        if self._chosen.everything or any(n in self._chosen for n in numbers):
+            return True
+        return any(n in self._chosen for n in self._http.body(exchange))
+
+    def _event(self, n: int) -> Event:
+        return next(self._journal.events(n, n))
+
+    # Over HTTP
+
+    def _real(self, exchange: HttpExchange) -> Iterator[str]:
+        """The entry of a request over HTTP."""
+        asked = self._event(exchange.head).fields
+        answered = self._event(exchange.answer).fields if exchange.answer else {}
+        version = _text(answered.get("version")) or "HTTP/1.1"
+        timings = self._timings(exchange, answered)
+        head: dict[str, Any] = {
+            "startedDateTime": moment(self._journal, self._index.times[exchange.head - 1]),
+            "time": round(sum(value for value in timings.values() if value > 0), 3),
+            "request": self._request(asked, exchange.sent, version),
+            "cache": {},
+            "timings": timings,
+            "_event": exchange.head,
+            "_channel": clean(self._index.channel(exchange.head)),
+        }
+        if exchange.connected:
+            address = self._event(exchange.connected).fields.get("address")
+            if isinstance(address, str) and address:
+                head["serverIPAddress"] = clean(address)
+        if not exchange.answer:
+            head["comment"] = "There was no answer."
+        yield _dumps(head)[:-1] + ', "response": '
+        headers = headers_of(answered)
+        status = answered.get("status")
+        response: dict[str, Any] = {
+            "status": status if type(status) is int and 0 <= status < 1000 else 0,
+            "statusText": _text(answered.get("reason")),
+            "httpVersion": version,
+            "cookies": [],
+            "headers": _pairs(headers),
+            "redirectURL": clean(header(headers, "location")),
+            "headersSize": -1,
+            "bodySize": -1,
+        }
+        yield _dumps(response)[:-1] + ', "content": '
+        yield from self._content(exchange, headers)
+        yield "}}"
+
+    def _timings(self, exchange: HttpExchange, answered: dict[str, Any]) -> dict[str, float]:
+        """Milliseconds of each phase; -1 where it did not happen or is not known."""
+        times = self._index.times
+        begun, last = times[exchange.head - 1], times[exchange.last - 1]
+        waited = _milliseconds(answered.get("ms"))
+        if waited < 0:
+            waited = max((times[exchange.answer - 1] - begun) / 1000, 0) if exchange.answer else 0
+        connect = _milliseconds(self._event(exchange.connected).fields.get("ms")) if exchange.connected else -1
+        if connect > waited:
+            connect = -1
+        rest = max((last - begun) / 1000 - waited, 0)
+        waited -= max(connect, 0)
+        return {
+            "blocked": -1, "dns": -1, "connect": connect, "ssl": -1, "send": 0, "wait": round(waited, 3),
+            "receive": round(rest, 3),
+        }  # fmt: skip
+
+    def _request(self, asked: dict[str, Any], sent: int, version: str) -> dict[str, Any]:
+        headers = headers_of(asked)
+        url = _url(asked.get("url"))
+        event = self._event(sent) if sent else None
+        found: dict[str, Any] = {
+            "method": _text(asked.get("method")) or "POST",
+            "url": url,
+            "httpVersion": version,
+            "cookies": [],
+            "headers": _pairs(headers),
+            "queryString": _query(url),
+            "headersSize": -1,
+            "bodySize": len(event.bytes) if event is not None else 0,
+        }
+        if event is not None:
+            found["postData"] = {"mimeType": clean(header(headers, "content-type")) or _JSON, "text": clean(event.text)}
+        return found
+
+    def _content(self, exchange: HttpExchange, headers: list[tuple[str, str]]) -> Iterator[str]:
+        """The body of a response, piece by piece."""
+        media = header(headers, "content-type")
+        streams = media.lower().startswith(_STREAM)
+        yield f'{{"mimeType": {_escape(clean(media))}, "text": "'
+        size = left = 0
+        for n in self._http.body(exchange):
+            if streams and n not in self._chosen:
+                left += 1
+                continue
+            event = self._event(n)
+            if event.data is not None and not streams:
+                # One body that is no UTF-8: base64 of the whole, as the format has it.
+                yield f'{to_base64(event.data)}", "encoding": "base64", "size": {len(event.data)}}}'
+                return
+            piece = as_sse(event) if streams or event.kind is Kind.SSE else event.text
+            size += len(piece.encode("utf-8", "surrogatepass"))
+            yield _escape(clean(piece))[1:-1]
+        yield f'", "size": {size}'
+        if left:
+            yield f', "comment": "{left} messages of this stream are left out."'
+        yield "}"
+
+    # Over stdio
+
+    def _begins_made_up(self, n: int) -> bool:
+        """Whether an entry for what crossed stdio begins with this message, which may be chosen by its answer."""
+        index = self._index
+        shape, answer = index.shape(n), index.pairs[n - 1]
+        if shape in (Shape.RESULT, Shape.ERROR) and index.state(n) not in (State.UNKNOWN, State.DOUBLED):
+            return False
+        asked = shape is Shape.REQUEST
+        return (n in self._chosen or (asked and answer in self._chosen)) and not self._http.over_http(n)
+
+    def _made_up(self, n: int) -> Iterator[str]:
+        """The entry of an exchange, or of a message without an answer, over stdio."""
+        index = self._index
+        event = self._event(n)
+        asks = index.shape(n) is Shape.REQUEST
+        answer = self._event(index.pairs[n - 1]) if asks and index.pairs[n - 1] else None
+        elapsed = max(answer.t - event.t, 0) / 1000 if answer is not None else 0
+        started = moment(self._journal, index.times[n - 1])
+        url = _made_up_url(event, index.method(n))
+        plain = [{"name": "Content-Type", "value": _JSON}]
+        entry = {
+            "startedDateTime": started,
+            "time": elapsed,
+            "request": {
+                "method": "POST", "url": url, "httpVersion": "stdio", "cookies": [], "headers": plain,
+                "queryString": [], "headersSize": -1, "bodySize": len(event.bytes),
+                "postData": {"mimeType": _JSON, "text": clean(event.text)},
+            },
+            "response": _made_up_response(answer, index.state(n), plain),
+            "cache": {},
+            "timings": {
+                "blocked": -1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": elapsed, "receive": 0,
+            },
+            "comment": _SYNTHETIC,
+            "_synthetic": True,
+            "_event": n,
+            "_from": "client" if event.dir is Dir.SEND else "server",
+        }  # fmt: skip
+        yield _dumps(entry)
+
+
+def _made_up_url(event: Event, method: str) -> str:
+    from urllib.parse import quote
+
+    host = "stdio.invalid" if event.dir is Dir.SEND else "client.stdio.invalid"
+    parts = [method or "message", *subjects_of(event.message)[:1]]
+    path = "/".join(quote(clean(part[:LONGEST]), safe="/" if at == 0 else "") for at, part in enumerate(parts))
+    return f"http://{host}/{path}"
+
+
+def _made_up_response(answer: Event | None, state: State, headers: list[dict[str, str]]) -> dict[str, Any]:
+    text = clean(answer.text) if answer is not None else ""
+    said = "error" if state is State.ERROR else "result"
+    return {
+        "status": 0 if answer is None else 200,
+        "statusText": "" if answer is None else said,
+        "httpVersion": "stdio",
+        "cookies": [],
+        "headers": headers if answer is not None else [],
+        "redirectURL": "",
+        "headersSize": -1,
+        "bodySize": len(answer.bytes) if answer is not None else 0,
+        "content": {"size": len(answer.bytes) if answer is not None else 0, "mimeType": _JSON, "text": text},
+    }
+
+
+def _milliseconds(value: Any) -> float:
+    """A time that stands in an event; -1 where it is none."""
+    return round(value, 3) if type(value) in (int, float) and 0 <= value < 1e12 else -1
+
+
+def _text(value: Any) -> str:
+    return clean(value) if isinstance(value, str) else ""
+
+
+def _pairs(headers: list[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"name": clean(name), "value": clean(value)} for name, value in headers]
+
+
+def _url(value: Any) -> str:
+    """An address that every reader takes for one (RFC 3986): what may not stand in it is escaped."""
+    from urllib.parse import quote, urlsplit
+
+    found = _ADDRESS.fullmatch(clean(value)) if isinstance(value, str) else None
+    if not found:
+        return _UNKNOWN
+    scheme, authority, path, query, fragment = (part or "" for part in found.groups())
+    rest = "".join(
+        sign + _LONE_PERCENT.sub("%25", quote(part, safe="!$%&'()*+,/:;=?@~"))
+        for sign, part in (("", path), ("?", query), ("#", fragment))
+        if part
+    )
+    url = f"{scheme}://{quote(authority, safe=':@!$&*+,;=~[]')}{rest}"
+    try:
+        return url if urlsplit(url).port != 0 else _UNKNOWN
+    except ValueError:
+        return _UNKNOWN
+
+
+def _query(url: str) -> list[dict[str, str]]:
+    from urllib.parse import parse_qsl, urlsplit
+
+    try:
+        found = parse_qsl(urlsplit(url).query, keep_blank_values=True, max_num_fields=1000)
+    except ValueError:
+        return []
+    return [{"name": clean(name), "value": clean(value)} for name, value in found]
