@@ -193,6 +193,16 @@ class Runner:
             self._callback = None
 
     async def _visit(self, visit: Visit) -> str:
+        try:
+            return await self._visited(visit)
+        except asyncio.CancelledError:
+            if visit.doubtful and self._store is not None:
+                # They may have seen that the server does not know us any more, which it tells nobody else.
+                with suppress(InspectorError):
+                    self._store.keep_client(visit.doubtful, None)
+            raise
+
+    async def _visited(self, visit: Visit) -> str:
         url = _shown_url(visit.url)
         opened = False
         if self._open_browser is None and not await self._person.consent(url, visit.host):
@@ -208,14 +218,7 @@ class Runner:
                 hint="Log in on a terminal: inspector login URL",
             )
         await self._person.show(Invitation(url, visit.host, opened, redirect_uri=visit.redirect_uri))
-        try:
-            return await self._came_back(visit.redirect_uri)
-        except asyncio.CancelledError:
-            if visit.doubtful and self._store is not None:
-                # They may have seen that the server does not know us any more, which it tells nobody else.
-                with suppress(InspectorError):
-                    self._store.keep_client(visit.doubtful, None)
-            raise
+        return await self._came_back(visit.redirect_uri)
 
     async def _came_back(self, redirect_uri: str) -> str:
         """Wait for the browser or for what the person pastes, whichever is first."""

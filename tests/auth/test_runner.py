@@ -193,18 +193,28 @@ async def test_cancelling_ends_everything() -> None:
 
 
 @pytest.mark.parametrize("doubtful", ["https://as.example", ""])
-async def test_a_client_that_may_be_unknown_by_now_is_forgotten_by_who_gives_up(tmp_path: Path, doubtful: str) -> None:
-    """The browser shows “unknown client”, and only the person knows."""
+@pytest.mark.parametrize("slow", [False, True])
+async def test_a_client_that_may_be_unknown_by_now_is_forgotten_by_who_gives_up(
+    tmp_path: Path, doubtful: str, slow: bool
+) -> None:
+    """The browser shows “unknown client”, and only the person knows; also while it is still about to open."""
     person, store = FakePerson(), Store(tmp_path / "logins.json", Memory())
     store.keep_client("https://as.example", CLIENT)
+    opened: list[str] = []
+
+    async def opener(url: str) -> bool:
+        opened.append(url)
+        if slow:
+            await asyncio.Event().wait()
+        return True
 
     def flow() -> Generator[Action, Any, None]:
         redirect_uri = yield Listen()
         yield Visit(LOGIN, redirect_uri, "as.example", doubtful)
 
-    task = asyncio.ensure_future(runner(person, opener=Opened(), store=store).run(flow()))
+    task = asyncio.ensure_future(runner(person, opener=opener, store=store).run(flow()))
     async with asyncio.timeout(60):
-        while not person.visits:
+        while not (opened if slow else person.visits):
             await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
