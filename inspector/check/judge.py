@@ -15,7 +15,7 @@ from inspector.check.eras import ERAS
 from inspector.check.notices import Notice
 from inspector.check.rules import Verdict
 from inspector.check.watched import Watched
-from inspector.journal.findings import Finding
+from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, shape_of
@@ -28,9 +28,11 @@ _OK = 200
 class Judge:
     """Judges the events of one journal, in order, each once."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, findings: Findings | None = None, after: int = 0) -> None:
+        """Findings go to the journal's own unless others are given; the events up to `after` are left out."""
         self.journal = journal
-        self.judged = 0
+        self.findings = journal.findings if findings is None else findings
+        self.judged = after
         """The number of the newest event that has been judged."""
         self.watched = Watched()
         self._schemas = schema_rules.ToolSchemas()
@@ -52,13 +54,18 @@ class Judge:
         while self.run(1000):
             pass
 
+    def run_to(self, last: int) -> None:
+        """Judge everything up to an event."""
+        while self.judged < min(last, len(self.journal)):
+            self.run(min(1000, last - self.judged))
+
     def _add(self, n: int, verdicts: Iterable[Verdict]) -> None:
         page = self.watched.schema_revision
         seen: set[tuple[str, str]] = set()
         for rule, level, sentence in verdicts:
             if (rule, sentence) not in seen:
                 seen.add((rule, sentence))
-                self.journal.findings.add(Finding(n, rule, level, sentence, page=page))
+                self.findings.add(Finding(n, rule, level, sentence, page=page))
 
     def _verdicts(self, event: Event) -> Iterator[Verdict]:
         kind = event.kind

@@ -125,6 +125,7 @@ class Session:
         await self.transport.start()
 
     async def _fail(self, error: InspectorError) -> None:
+        self.journal.redactor.error(error)
         self.error = error
         self.journal.record_life("", "failed", error=error.as_json())
         await self._close_transport()
@@ -132,6 +133,11 @@ class Session:
 
     async def close(self, reason: str = "closed") -> None:
         """End everything this session started, within about a second, and write the recording's end. Idempotent."""
+        await self.leave()
+        self.journal.close(reason)
+
+    async def leave(self) -> None:
+        """End everything this session started; others may go on writing the recording. Idempotent."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -139,7 +145,6 @@ class Session:
         self.pending.fail_all(SessionLost("The session was closed."))
         self.inbox.lose_all()
         self._set_phase("closed")
-        self.journal.close(reason)
 
     async def _close_transport(self) -> None:
         transport = getattr(self, "transport", None)

@@ -1,0 +1,244 @@
+"""A connection of a check's own, on which it may say anything: each message goes out as it is written.
+
+Requests of the modern era get the metadata that they must have unless a check leaves it out. What arrives is kept as
+frames, in order; whoever asks waits for its answer, and `quiet` waits for what should not come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from inspector.check.asked import Asked
+from inspector.client.bare import BareConnection
+from inspector.client.options import Options
+from inspector.config.targets import Target
+from inspector.errors import ConnectionProblem, InspectorError, ServerError
+from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Frame, Journal
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.revisions import features
+from inspector.transports.base import Outgoing
+
+PREFIX = "io.modelcontextprotocol/"
+CLIENT = {"name": "inspector-check", "version": "1"}
+
+
+class Link:
+    """`open` it, say things, `close` it. `revision` is the one that is spoken; `capabilities` what we claim to have."""
+
+    def __init__(
+        self, target: Target, journal: Journal, options: Options, revision: str, timeout: float,
+        capabilities: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.journal = journal
+        self.revision = revision
+        self.capabilities = capabilities or {}
+        self.timeout = timeout
+        self.frames: list[Frame] = []
+        """All that has arrived."""
+        self.stderr: list[bytes] = []
+        self.lost: InspectorError | None = None
+        """Why the connection is gone."""
+        self.opened: Asked | None = None
+        """The answer to the handshake."""
+        self.modern = features(revision).era == "modern"
+        self._bare = BareConnection(target, journal, self, options)
+        self._failed: dict[int, InspectorError] = {}
+        self._news = asyncio.Event()
+        self._next_id = 1
+
+    async def open(self, *, handshake: bool = True) -> Asked | None:
+        """Connect, and where the era has one, shake hands. Raises a `ConnectionProblem` if it cannot be reached."""
+        self.journal.record_life("", "reopen", by="check")
+        await self._bare.open()
+        if handshake and not self.modern:
+            self.opened = await self.initialize()
+            if self.opened.ok:
+                self.notify("notifications/initialized")
+                await self._bare.transport.settled()
+        return self.opened
+
+    async def initialize(self, revision: str | None = None, **params: Any) -> Asked:
+        """`initialize`, offering a revision."""
+        return await self.ask(
+            "initialize",
+            {
+                "protocolVersion": revision or self.revision, "capabilities": self.capabilities, "clientInfo": CLIENT,
+                **params,
+            },
+        )  # fmt: skip
+
+    def dressed(self, params: Any) -> Any:
+        """Parameters with the metadata that each request of the modern era carries."""
+        if not self.modern or (params is not None and type(params) is not dict):
+            return params
+        meta = {
+            f"{PREFIX}protocolVersion": self.revision, f"{PREFIX}clientInfo": CLIENT,
+            f"{PREFIX}clientCapabilities": self.capabilities,
+        }  # fmt: skip
+        given = params or {}
+        theirs = given.get("_meta")
+        return {**given, "_meta": {**meta, **(theirs if type(theirs) is dict else {})}}
+
+    async def ask(
+        self, method: str, params: Any = None, *, id: Any = None, bare: bool = False, timeout: float | None = None
+    ) -> Asked:
+        """Send a request and wait for its answer. `bare`: without the era's metadata."""
+        if id is None:
+            id = self._next_id
+            self._next_id += 1
+        message = jsonrpc.request(id, method)
+        dressed = params if bare else self.dressed(params)
+        if dressed is not None:
+            message["params"] = dressed
+        return await self.exchange(message, timeout=timeout)
+
+    async def exchange(self, message: dict[str, Any], *, timeout: float | None = None) -> Asked:
+        """Send a request as it is and wait for what answers it."""
+        asked = self.begin(message)
+        return await self.answer(asked, timeout=timeout)
+
+    def begin(self, message: dict[str, Any]) -> Asked:
+        """Send a request as it is, and do not wait."""
+        asked = Asked(str(message.get("method", "")))
+        asked.seconds = -time.monotonic()
+        try:
+            asked.n = self._bare.send(jsonrpc.encode(message))
+        except ConnectionProblem as error:
+            asked.why = error.message
+        return asked
+
+    async def answer(self, asked: Asked, *, timeout: float | None = None) -> Asked:
+        """Wait for the answer to a request that was sent with `begin`."""
+        seconds = self.timeout if timeout is None else timeout
+        index = self.journal.index
+        await self._wait(lambda: not asked.n or bool(index.pairs[asked.n - 1]) or asked.n in self._failed, seconds)
+        asked.seconds += time.monotonic()
+        if asked.n and index.pairs[asked.n - 1]:
+            asked.answer_n = index.pairs[asked.n - 1]
+            event = self.journal.event(asked.answer_n)
+            message = event.message
+            asked.message = message if type(message) is dict else {"result": message}
+            asked.status = status_of(self.journal, asked.n)
+        elif asked.n in self._failed:
+            error = self._failed[asked.n]
+            asked.why = error.message
+            asked.status = status_of(self.journal, asked.n)
+            if isinstance(error, ServerError):  # An error without our id, which its HTTP response assigns to us.
+                asked.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
+                asked.answer_n = last_on(self.journal, asked.n)
+        elif not asked.why:
+            asked.why = self.lost.message if self.lost is not None else f"no answer within {seconds:g} s"
+        return asked
+
+    def notify(self, method: str, params: Any = None) -> int:
+        """Send a notification; its number in the recording, 0 where the connection is gone."""
+        message: dict[str, Any] = {"jsonrpc": jsonrpc.VERSION, "method": method}
+        if params is not None:
+            message["params"] = params
+        return self.send(jsonrpc.encode(message))
+
+    def send(self, data: bytes) -> int:
+        """Send bytes, whatever they are."""
+        with suppress(ConnectionProblem):
+            return self._bare.send(data)
+        return 0
+
+    async def quiet(self, seconds: float) -> list[Frame]:
+        """What arrives in this time."""
+        before = len(self.frames)
+        await self._wait(lambda: False, seconds)
+        return self.frames[before:]
+
+    async def until(self, met: Callable[[Frame], bool], seconds: float | None = None) -> Frame | None:
+        """The first frame, of all there are or will be in time, of which something holds."""
+        found: list[Frame] = []
+        seen = [0]
+
+        def look() -> bool:
+            for frame in self.frames[seen[0] :]:
+                seen[0] += 1
+                if met(frame):
+                    found.append(frame)
+                    return True
+            return False
+
+        await self._wait(look, self.timeout if seconds is None else seconds)
+        return found[0] if found else None
+
+    async def _wait(self, met: Callable[[], bool], seconds: float) -> bool:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not met() and self.lost is None:
+                    self._news.clear()
+                    await self._news.wait()
+        return met()
+
+    def close_stream(self, id: int | str) -> None:
+        """Close the stream of a request: how the modern era cancels over HTTP."""
+        self._bare.close_stream(id)
+
+    @property
+    def transport(self) -> Any:
+        """The transport itself, for what only one of them has."""
+        return self._bare.transport
+
+    async def close(self) -> None:
+        """End the connection and what was started for it. Idempotent."""
+        await self._bare.close()
+
+    # The connection's hearer
+
+    def on_received(self, messages: Sequence[bytes], frames: Sequence[Frame]) -> None:
+        """Keep what arrives. Pings are answered: who is asked nothing else shall not be thought dead."""
+        self.frames += frames
+        for frame in frames:
+            if frame.shape is Shape.REQUEST and frame.message["method"] == "ping":
+                self.send(jsonrpc.encode(jsonrpc.result(frame.message["id"], {})))
+        self._news.set()
+
+    def on_stderr(self, lines: Sequence[bytes]) -> None:
+        """Keep what the server says to people."""
+        self.stderr += lines
+
+    def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
+        """One request will get no answer."""
+        self._failed[outgoing.n] = error
+        self._news.set()
+
+    def on_lost(self, error: InspectorError) -> None:
+        """The connection is gone."""
+        self.lost = error
+        self._news.set()
+
+
+def status_of(journal: Journal, n: int) -> int:
+    """The HTTP status of the response to request `n`; 0 where there is none."""
+    for m in _channel_of(journal, n):
+        if journal.index.kind(m) == Kind.HTTP and journal.index.dir(m) == Dir.RECV:
+            status = journal.event(m).fields.get("status")
+            return status if type(status) is int else 0
+    return 0
+
+
+def last_on(journal: Journal, n: int) -> int:
+    """The newest event that came on the channel of request `n`; 0 if none has."""
+    return max((m for m in _channel_of(journal, n) if journal.index.dir(m) == Dir.RECV), default=0)
+
+
+def _channel_of(journal: Journal, n: int) -> Iterator[int]:
+    """The events on the channel of a request of its own, after it."""
+    index = journal.index
+    if not index.channel(n).startswith("post-"):
+        return
+    number = index.channels[n - 1]
+    for m in range(n + 1, index.count + 1):
+        if index.channels[m - 1] == number:
+            if index.dir(m) == Dir.SEND and index.kind(m) == Kind.RPC:
+                return  # The name is used again by a later connection.
+            yield m

@@ -1,0 +1,248 @@
+"""A whole run: every revision that the server speaks, each check that applies to it, one after the other.
+
+Nothing here raises for what a server does. A check that cannot be done says why; a server that dies is started again,
+and the check which killed it is named; where it does not come back, the rest is skipped with that reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from inspector.check.catalog import Check, Transport, checks
+from inspector.check.outcome import Outcome, Result, Visited, bad, skipped
+from inspector.check.passive import judged
+from inspector.check.survey import Survey, survey
+from inspector.check.visit import Allowed, Limits, Visit
+from inspector.client.answers import Standing
+from inspector.client.options import Options
+from inspector.client.session import Session
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import ConnectionProblem, InspectorError
+from inspector.journal.journal import Journal
+from inspector.protocol.revisions import FEATURES, MODERN, REVISIONS
+
+MOST_DEATHS = 5
+"""Times in one visit that a server is started again."""
+_ALIVE_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be checked."""
+
+    revisions: tuple[str, ...] = REVISIONS
+    only: frozenset[str] = frozenset()
+    """Ids or groups; empty: all."""
+    without: frozenset[str] = frozenset()
+    limits: Limits = field(default_factory=Limits)
+    allowed: Allowed = field(default_factory=Allowed)
+
+    def takes(self, check: Check) -> bool:
+        """Whether a check is to be reported at all."""
+        names = {check.id, check.group}
+        return not (names & self.without) and (not self.only or bool(names & self.only))
+
+    def refuses(self, check: Check) -> str:
+        """Why a check is not done though it applies; empty where it is."""
+        if check.mode == "tool" and not self.allowed.calls:
+            return "it calls tools: --allow-calls read-only, NAME or all allows that"
+        if check.mode == "auth" and not self.allowed.auth:
+            return "it needs a login: --auth allows it"
+        if check.mode == "intrusive" and not self.allowed.intrusive:
+            return "it may do damage or take long: --intrusive allows it"
+        return ""
+
+
+@dataclass(slots=True)
+class Run:
+    """What came of it. Grows while the run goes on."""
+
+    target: str
+    results: list[Result] = field(default_factory=list)
+    visits: list[Visited] = field(default_factory=list)
+    problem: str = ""
+    """Why nothing, or not all, could be checked."""
+    deaths: list[str] = field(default_factory=list)
+    """Checks after which the server had to be started again, as sentences."""
+    seconds: float = 0.0
+
+
+class Runner:
+    """Checks one server. `told` hears of each result as it comes, `began` of what is looked at now."""
+
+    def __init__(
+        self,
+        target: StdioTarget | HttpTarget,
+        journal: Journal,
+        options: Options,
+        wanted: Wanted,
+        *,
+        told: Callable[[Result], None] = lambda _result: None,
+        began: Callable[[Visited, Check], None] = lambda _visited, _check: None,
+    ) -> None:
+        self.target = target
+        self.journal = journal
+        # Everything is offered, and declined: what a server asks shall neither hang a check nor be answered in earnest.
+        standing = Standing(sampling="decline", elicitation="decline", roots=())
+        self.options = replace(options, standing=standing, timeout=wanted.limits.request, verdicts=None)
+        self.wanted = wanted
+        self.run = Run(target.label)
+        self._told = told
+        self._began = began
+        self._until = 0.0
+        self._once: set[str] = set()
+
+    async def go(self) -> Run:
+        """Do it all. Cancelling it ends every connection that was made."""
+        started = time.monotonic()
+        self._until = started + self.wanted.limits.run
+        transport = await self._transport()
+        if transport is not None:
+            found = await survey(self.target, self.journal, self.options, self.wanted.limits, self.wanted.revisions)
+            spoken = [revision for revision in found.spoken if revision in self.wanted.revisions]
+            if not spoken:
+                self.run.problem = "The server agrees to none of the revisions that were offered."
+            # The newest of each era first: what is about the server as a whole is seen there.
+            for revision in sorted(spoken, key=lambda name: (name not in MODERN, -REVISIONS.index(name))):
+                await self._visit(Visited(revision, transport), found)
+        self.run.seconds = time.monotonic() - started
+        return self.run
+
+    async def _transport(self) -> Transport | None:
+        """Reach the server once, as a client does, and find out over which transport; None where it cannot be."""
+        session = Session(self.target, self.journal, self.options)
+        try:
+            await session.open()
+            name = session.transport.name
+            if name == "sse" and isinstance(self.target, HttpTarget):
+                self.target = replace(self.target, transport="sse")
+            return "http" if name == "http" else "sse" if name == "sse" else "stdio"
+        except InspectorError as error:
+            self.run.problem = error.message
+            return None
+        finally:
+            await _end(session)
+
+    # One visit
+
+    async def _visit(self, visited: Visited, found: Survey) -> None:
+        first = len(self.journal) + 1
+        session = Session(self.target, self.journal, self._options_for(visited.revision))
+        visit = Visit(
+            self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session
+        )
+        visit.spoken = found.spoken
+        visit.remembered["survey"] = found
+        mine = [check for check in checks().values() if self._concerns(check, visited)]
+        shared = [check for check in mine if check.probe is not None and not check.apart]
+        apart = [check for check in mine if check.probe is not None and check.apart]
+        problem = ""
+        try:
+            problem = await self._open(visit)
+            for check in shared:
+                await self._one(visit, check, problem)
+            last = len(self.journal)
+            await _end(visit.session)
+            last = max(last, len(self.journal))
+            passive = [check for check in mine if check.probe is None]
+            for result in judged(self.journal, passive, replace(visited, first=first, last=last)):
+                self._tell(result)
+            for check in apart:
+                await self._one(visit, check, problem)
+        finally:
+            await _end(visit.session)
+            await visit.close()
+            self.run.visits.append(replace(visited, first=first, last=len(self.journal), problem=problem))
+
+    def _options_for(self, revision: str) -> Options:
+        return replace(self.options, era=FEATURES[revision].era, protocol=revision)
+
+    def _concerns(self, check: Check, visited: Visited) -> bool:
+        if visited.transport not in check.transports or visited.revision not in check.revisions:
+            return False
+        if check.once and check.id in self._once:
+            return False
+        if check.once:
+            self._once.add(check.id)
+        return self.wanted.takes(check)
+
+    async def _open(self, visit: Visit) -> str:
+        """Open the shared session and read its lists; why that failed, or nothing."""
+        try:
+            self.journal.record_life("", "reopen", by="check", revision=visit.revision)
+            await visit.session.open()
+            for name in ("tools", "resources", "templates", "prompts"):
+                capability = "resources" if name == "templates" else name
+                if visit.can(capability):
+                    await visit.session.load(name)
+        except InspectorError as error:
+            return error.message
+        return ""
+
+    async def _one(self, visit: Visit, check: Check, problem: str) -> None:
+        """One check, within its time; what it does to the server is noticed."""
+        began = time.monotonic()
+        self._began(visit.visited, check)
+        outcome = await self._outcome(visit, check, problem)
+        self._tell(Result(check, visit.visited, outcome, time.monotonic() - began))
+
+    async def _outcome(self, visit: Visit, check: Check, problem: str) -> Outcome:
+        why = self.wanted.refuses(check) or (problem and f"there is no session at this revision: {problem}")
+        if not why and time.monotonic() > self._until:
+            why = f"the run had taken {self.wanted.limits.run:g} s"
+        if not why and not check.apart and visit.session.phase != "ready":
+            why = await self._revive(visit)
+        if why or check.probe is None:
+            return skipped(why)
+        before = len(self.journal)
+        try:
+            async with asyncio.timeout(self.wanted.limits.check):
+                outcome = await check.probe(visit)
+        except TimeoutError:
+            outcome = skipped(f"it took longer than {self.wanted.limits.check:g} s")
+        except ConnectionProblem as error:
+            outcome = skipped(f"no connection could be made: {error.message}")
+        except InspectorError as error:
+            outcome = skipped(error.message)
+        if not check.apart and visit.session.phase == "lost":
+            said = visit.session.error.message if visit.session.error is not None else "the connection was lost"
+            self.run.deaths.append(f"{check.id} ({visit.visited.name}): {said}")
+            if outcome.seen in ("nothing", "good"):
+                outcome = bad(f"The server ended while this was checked: {said}", before + 1)
+        return outcome
+
+    async def _revive(self, visit: Visit) -> str:
+        """Start a server again that has died; why that failed, or nothing."""
+        deaths = visit.remembered["deaths"] = visit.remembered.get("deaths", 0) + 1
+        if deaths > MOST_DEATHS:
+            return f"the server had ended {MOST_DEATHS} times"
+        try:
+            async with asyncio.timeout(_ALIVE_SECONDS):
+                await visit.session.reopen()
+        except (TimeoutError, InspectorError) as error:
+            return f"the server did not come back: {error}"
+        return ""
+
+    def _tell(self, result: Result) -> None:
+        self.run.results.append(result)
+        self._told(result)
+
+
+async def _end(session: Session) -> None:
+    """Close a session's connection and leave its journal open."""
+    with suppress(InspectorError):
+        await session.leave()
+
+
+def planned(wanted: Wanted, transports: Sequence[Transport], revisions: Sequence[str]) -> list[tuple[Check, str]]:
+    """What a run would do, without doing it: each check and why it would be left out (empty: it would not)."""
+    rows = []
+    for check in checks().values():
+        if wanted.takes(check):
+            concerned = check.revisions & set(revisions) and check.transports & set(transports)
+            rows.append((check, wanted.refuses(check) if concerned else "no such revision or transport"))
+    return rows

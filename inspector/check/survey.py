@@ -1,0 +1,58 @@
+"""Which revisions a server speaks over a transport: each is tried on a connection of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from inspector.check.asked import Asked
+from inspector.check.link import Link
+from inspector.check.visit import Limits
+from inspector.client.options import Options
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import ConnectionProblem
+from inspector.journal.journal import Journal
+from inspector.protocol.revisions import FEATURES, LEGACY, MODERN
+
+
+@dataclass(slots=True)
+class Survey:
+    """What was answered when each revision was offered."""
+
+    answers: dict[str, Asked] = field(default_factory=dict)
+    """By revision: the answer to `initialize` or `server/discover`."""
+    problems: dict[str, str] = field(default_factory=dict)
+    """By revision: why it could not be asked at all."""
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """The revisions that the server speaks, oldest first."""
+        return tuple(revision for revision in FEATURES if self._speaks(revision))
+
+    def _speaks(self, revision: str) -> bool:
+        asked = self.answers.get(revision)
+        if asked is None:
+            return False
+        if revision in LEGACY:
+            return asked.body.get("protocolVersion") == revision
+        versions = asked.body.get("supportedVersions")
+        return type(versions) is list and revision in versions
+
+
+async def survey(
+    target: StdioTarget | HttpTarget, journal: Journal, options: Options, limits: Limits, wanted: tuple[str, ...]
+) -> Survey:
+    """Offer each of the `wanted` revisions on a connection of its own."""
+    found = Survey()
+    for revision in wanted:
+        link = Link(target, journal, options, revision, limits.request)
+        try:
+            opened = await link.open()
+            if revision in MODERN:
+                opened = await link.ask("server/discover", {}, id="survey")
+            if opened is not None:
+                found.answers[revision] = opened
+        except ConnectionProblem as error:
+            found.problems[revision] = error.message
+        finally:
+            await link.close()
+    return found

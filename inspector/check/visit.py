@@ -1,0 +1,149 @@
+"""One revision over one transport, as the checks see it: the shared session, and means to make other connections."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.check.asked import Asked
+from inspector.check.link import Link, status_of
+from inspector.check.outcome import Visited
+from inspector.check.web import Web
+from inspector.client.catalog import ListName
+from inspector.client.options import Options
+from inspector.client.session import Session
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import InspectorError, ServerError
+from inspector.journal.journal import Journal
+from inspector.protocol.revisions import Features, features
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may take."""
+
+    request: float = 5.0
+    """Seconds for one answer."""
+    check: float = 20.0
+    """Seconds for one check in one visit."""
+    run: float = 300.0
+    """Seconds for all of it."""
+    quiet: float = 0.25
+    """Seconds that are waited for what should not come."""
+    items: int = 20
+    """Resources that are read, prompts that are got, tools that are called: of each at most so many in one check."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What the user allows beyond harmless requests."""
+
+    calls: str | tuple[str, ...] = ()
+    """Tools: `read-only` (those that say so of themselves), `all`, or names."""
+    auth: bool = False
+    intrusive: bool = False
+
+
+class Visit:
+    """What a check is given. `session` is open while checks are run that are not `apart`."""
+
+    def __init__(
+        self, target: StdioTarget | HttpTarget, journal: Journal, options: Options, visited: Visited, limits: Limits,
+        allowed: Allowed, session: Session,
+    ) -> None:  # fmt: skip
+        self.target = target
+        self.journal = journal
+        self.options = options
+        self.visited = visited
+        self.limits = limits
+        self.allowed = allowed
+        self.session = session
+        self.spoken: tuple[str, ...] = ()
+        """All revisions that the server speaks over this transport, oldest first."""
+        self.remembered: dict[str, Any] = {}
+        """What one check has found out and another may use."""
+        self._web: Web | None = None
+
+    @property
+    def revision(self) -> str:
+        """The revision that is spoken."""
+        return self.visited.revision
+
+    @property
+    def features(self) -> Features:
+        """What it has."""
+        return features(self.revision)
+
+    @property
+    def modern(self) -> bool:
+        """Whether it is of the era without a handshake."""
+        return self.features.era == "modern"
+
+    def can(self, capability: str, part: str = "") -> bool:
+        """Whether the server declares a capability, or a part of one."""
+        return self.session.server.can(capability, part)
+
+    def items(self, name: ListName) -> list[dict[str, Any]]:
+        """What the server lists: `tools`, `resources`, `templates`, `prompts`."""
+        return self.session.catalog[name].items
+
+    def callable(self) -> list[dict[str, Any]]:
+        """The tools that may be called."""
+        calls = self.allowed.calls
+        return [tool for tool in self.items("tools") if calls == "all" or _may(tool, calls)]
+
+    # Asking on the shared session
+
+    async def ask(self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None) -> Asked:
+        """A request on the shared session, as a client would make it. Never raises for what the server does."""
+        seconds = self.limits.request if timeout is None else timeout
+        call = self.session.start(method, params, timeout=seconds, progress=False)
+        asked = Asked(method, call.n)
+        try:
+            asked.message = {"result": await call.result()}
+        except ServerError as error:
+            asked.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
+        except InspectorError as error:
+            asked.why = error.message
+        asked.answer_n = call.answer_n
+        asked.seconds = call.elapsed
+        asked.status = status_of(self.journal, call.n) if call.n else 0
+        return asked
+
+    # Connections of a check's own
+
+    @asynccontextmanager
+    async def link(
+        self, *, revision: str = "", capabilities: dict[str, Any] | None = None, handshake: bool = True
+    ) -> AsyncIterator[Link]:
+        """A connection of its own (stdio: a process), closed at the end. Raises a `ConnectionProblem`."""
+        link = Link(
+            self.target, self.journal, self.options, revision or self.revision, self.limits.request, capabilities
+        )
+        try:
+            await link.open(handshake=handshake)
+            yield link
+        finally:
+            await link.close()
+
+    @property
+    def web(self) -> Web:
+        """Plain HTTP requests to the server."""
+        assert isinstance(self.target, HttpTarget)
+        if self._web is None:
+            self._web = Web(self.target, self.journal, self.limits.request)
+        return self._web
+
+    async def close(self) -> None:
+        """Close what was made by `web`."""
+        if self._web is not None:
+            await self._web.close()
+
+
+def _may(tool: dict[str, Any], calls: str | tuple[str, ...]) -> bool:
+    if calls == "read-only":
+        annotations = tool.get("annotations")
+        return type(annotations) is dict and annotations.get("readOnlyHint") is True
+    return tool.get("name") in calls

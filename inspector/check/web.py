@@ -1,0 +1,218 @@
+"""HTTP as a check wants it: any method, any header fields, any body, at the server's endpoint or beside it. Recorded.
+
+What goes out and comes back stands in the recording as everything else does, on a channel of its own for each request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspector.config.targets import HttpTarget
+from inspector.errors import HttpError
+from inspector.journal.format import Dir
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
+from inspector.transports.base import HttpOptions
+from inspector.transports.http_client import Answer, Endpoint
+from inspector.transports.http_url import Url, parse_url
+from inspector.transports.sse_stream import SseEvent, SseParser
+
+JSON = ("Content-Type", "application/json")
+ACCEPT = ("Accept", "application/json, text/event-stream")
+MOST = 4 << 20
+"""Bytes of a body that are read."""
+
+
+@dataclass(slots=True)
+class Response:
+    """What came back, or why nothing did."""
+
+    n: int
+    """The request's head in the recording."""
+    status: int = 0
+    """0 where there was no response."""
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    body: bytes = b""
+    whole: bool = True
+    """The body ended; False for a stream that went on when we had seen enough, or for one that broke off."""
+    answer_n: int = 0
+    """The response's head in the recording."""
+    message_n: int = 0
+    """The first message in its body."""
+    stream: list[SseEvent] = field(default_factory=list)
+    """The events of a stream, also those without a message."""
+    messages: list[Any] = field(default_factory=list)
+    """The JSON values of its body: one, or one for each event of a stream."""
+    why: str = ""
+    """Why there was no response."""
+    seconds: float = 0.0
+
+    def header(self, name: str) -> str | None:
+        """The first field of that name."""
+        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+
+    @property
+    def media_type(self) -> str:
+        """The content type without parameters, in lower case."""
+        return (self.header("content-type") or "").partition(";")[0].strip().lower()
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The first answer of the body; an empty object where there is none."""
+        for item in self.messages:
+            if shape_of(item) in (Shape.RESULT, Shape.ERROR):
+                found: dict[str, Any] = item
+                return found
+        return {}
+
+    @property
+    def code(self) -> Any:
+        """The code of the JSON-RPC error in the body."""
+        error = self.message.get("error")
+        return error.get("code") if type(error) is dict else None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the status is an error's."""
+        return self.status >= 400
+
+    @property
+    def events(self) -> tuple[int, ...]:
+        """The evidence."""
+        return tuple(n for n in (self.n, self.answer_n, self.message_n) if n)
+
+    @property
+    def shown(self) -> str:
+        """What came, in a few words for a sentence."""
+        if not self.status:
+            return self.why or "no response"
+        code = f" and error {self.code}" if self.code is not None else ""
+        return f"status {self.status}{code}"
+
+
+class Web:
+    """Requests to one server. Connections are its own; `close` it."""
+
+    def __init__(self, target: HttpTarget, journal: Journal, timeout: float) -> None:
+        self.target = target
+        self.journal = journal
+        self.timeout = timeout
+        self.url: Url = parse_url(target.url)
+        self._options = HttpOptions(proxy=target.proxy, verify=target.verify)
+        self._endpoints: dict[str, Endpoint] = {}
+        self._count = 0
+
+    async def send(
+        self,
+        method: str = "POST",
+        *,
+        url: str | None = None,
+        fields: Sequence[tuple[str, str]] = (JSON, ACCEPT),
+        body: bytes = b"",
+        host: str | None = None,
+        message: Any = None,
+        until: int = 1,
+        timeout: float | None = None,
+    ) -> Response:
+        """One request; the target's own header fields go with it.
+
+        `url` where it is another one than the server's; `host` in the place of its name in the `Host` field; `message`
+        is the parsed form of a body that is one. A stream is read until `until` answers have come. Never raises for
+        what the server does.
+        """
+        where = self.url if url is None else parse_url(url)
+        self._count += 1
+        channel = f"post-check-{self._count}"
+        sent = [("Host", host or where.netloc), *fields]
+        known = {name.lower() for name, _ in sent}
+        sent += [(name, value) for name, value in self.target.headers if name.lower() not in known]
+        if body or method in ("POST", "PUT", "PATCH"):
+            sent.append(("Content-Length", str(len(body))))
+        n = self.journal.record_http(channel, Dir.SEND, method=method, url=str(where), headers=sent)
+        if body:
+            self.journal.record_sent(channel, body, message if message is not None else _parsed(body))
+        answer = Response(n)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            async with asyncio.timeout(self.timeout if timeout is None else timeout):
+                await self._exchange(answer, channel, method, where, sent, body, until)
+        except TimeoutError:
+            answer.whole = False
+            answer.why = answer.why or f"no response within {self.timeout if timeout is None else timeout:g} s"
+        except HttpError as error:
+            answer.whole = False
+            answer.why = error.message
+        answer.seconds = loop.time() - began
+        return answer
+
+    async def _exchange(
+        self, answer: Response, channel: str, method: str, where: Url, sent: Sequence[tuple[str, str]], body: bytes,
+        until: int,
+    ) -> None:  # fmt: skip
+        endpoint = self._endpoints.get(where.origin)
+        if endpoint is None:
+            endpoint = self._endpoints[where.origin] = Endpoint(where, self._options)
+        response = await endpoint.exchange(method, where, sent, body, lasting=True)
+        try:
+            answer.status, answer.headers = response.status, response.headers
+            answer.answer_n = self.journal.record_http(
+                channel, Dir.RECV, status=response.status, headers=response.headers, ms=round(response.ms, 3)
+            )
+            if answer.media_type == "text/event-stream":
+                await self._events(answer, channel, response, until)
+            else:
+                answer.body, answer.whole = await response.body(MOST)
+                if answer.body:
+                    self._take(answer, channel, answer.body)
+        finally:
+            await response.aclose()
+
+    async def _events(self, answer: Response, channel: str, response: Answer, until: int) -> None:
+        """Read a stream up to its answers; it may never end."""
+        parser = SseParser()
+
+        def deliver(chunk: bytes) -> None:
+            answer.body += chunk[: max(0, MOST - len(answer.body))]
+            for event in parser.feed(chunk):
+                answer.stream.append(event)
+                if event.data:
+                    self._take(answer, channel, event.data)
+                else:
+                    self.journal.record_sse(channel, "", id=event.id, retry=event.retry)
+            answers = sum(shape_of(item) in (Shape.RESULT, Shape.ERROR) for item in answer.messages)
+            if answers >= until or len(answer.body) >= MOST:
+                raise _Enough
+
+        with suppress(_Enough):
+            await response.pump(deliver)
+            return
+        answer.whole = False
+
+    def _take(self, answer: Response, channel: str, text: bytes) -> None:
+        self.journal.record_received(channel, [text], f',"status":{answer.status}' if answer.status != 200 else "")
+        answer.message_n = answer.message_n or len(self.journal)
+        value = _parsed(text)
+        if value is not None:
+            answer.messages.append(value)
+
+    async def close(self) -> None:
+        """Close all connections. Idempotent."""
+        for endpoint in self._endpoints.values():
+            await endpoint.aclose()
+        self._endpoints.clear()
+
+
+class _Enough(Exception):
+    """What was wanted of a stream has come."""
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return parse(body)
+    except NotJson:
+        return None
