@@ -41,6 +41,11 @@ class InputPipe:
         """Whether the child may still be told something."""
         return self._fd >= 0
 
+    @property
+    def queued(self) -> int:
+        """Bytes that the pipe has not taken yet."""
+        return sum(map(len, self._queue))
+
     def write(self, data: bytes) -> None:
         """Write `data` now, or as soon as there is room. A child that does not read any more is told nothing."""
         if self._queue:
@@ -105,7 +110,7 @@ class InputPipe:
     def unread(self) -> int | None:
         """Bytes that nobody has read yet, queued ones included; None where the system does not tell."""
         waiting = self._waiting()
-        return None if waiting is None else waiting + sum(map(len, self._queue))
+        return None if waiting is None else waiting + self.queued
 
     def taken(self) -> int | None:
         """Bytes that somebody has read; None where the system does not tell."""
@@ -159,6 +164,32 @@ class _ReadingPipe:
             self._loop.remove_reader(self._fd)
             os.close(self._fd)
             self._fd = -1
+
+
+class BlockPipe(_ReadingPipe):
+    """The reading end of a pipe as it is: each block to `took`, an empty one at the end."""
+
+    def __init__(self, pipe: IO[bytes] | None, took: Callable[[bytes], None]) -> None:
+        super().__init__(pipe, READ_SIZE)
+        self._took = took
+
+    def _read(self) -> None:
+        block = self._block(READ_SIZE)
+        if block is None:
+            return
+        if not block:
+            self.close()
+        self._took(block)
+
+    def pause(self) -> None:
+        """Read nothing for now: whoever writes has to wait."""
+        if self._fd >= 0:
+            self._loop.remove_reader(self._fd)
+
+    def resume(self) -> None:
+        """Read on."""
+        if self._fd >= 0:
+            self._loop.add_reader(self._fd, self._read)
 
 
 class LinePipe(_ReadingPipe):

@@ -1,0 +1,55 @@
+"""What passes a tap, as a recording: lines of stdio in both directions, a message each.
+
+The recorder only watches. Bytes pass on whether or not it can make anything of them, and whatever it costs to.
+"""
+
+from __future__ import annotations
+
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import NotJson, parse
+from inspector.serving.lines import Lines
+
+CHANNEL = "stdio"
+LONGEST = 1 << 28
+"""Bytes of a line that has not ended above which its beginning is recorded as a message that broke off."""
+BEGINNING = 1 << 20
+_STDERR_LINE = 1 << 16
+
+
+class LineRecorder:
+    """Records what the client writes (`sent`), what the server writes (`received`), and what it complains of."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self._sent, self._received, self._stderr = Lines(), Lines(), Lines()
+
+    def sent(self, block: bytes) -> None:
+        """The client has written something; nothing at the end."""
+        lines = self._sent.feed(block) if block else []
+        for line in lines:
+            self._record_sent(line)
+        if self._sent.held > LONGEST or (not block and self._sent.held):
+            self._record_sent(self._sent.rest()[:BEGINNING], cut=True)
+
+    def _record_sent(self, line: bytes, *, cut: bool = False) -> None:
+        try:
+            message = None if cut else parse(line)
+        except NotJson:
+            message = None
+        self.journal.record_sent(CHANNEL, line, message, ',"cut":true' if cut else "")
+
+    def received(self, block: bytes) -> None:
+        """The server has written something; nothing at the end."""
+        lines = self._received.feed(block) if block else []
+        if lines:
+            self.journal.record_received(CHANNEL, lines)
+        if self._received.held > LONGEST or (not block and self._received.held):
+            self.journal.record_received(CHANNEL, [self._received.rest()[:BEGINNING]], cut=True)
+
+    def complained(self, block: bytes) -> None:
+        """The server has written to stderr; nothing at the end."""
+        lines = self._stderr.feed(block) if block else []
+        if self._stderr.held > _STDERR_LINE or (not block and self._stderr.held):
+            lines.append(self._stderr.rest())
+        if lines:
+            self.journal.record_stderr("stderr", lines)

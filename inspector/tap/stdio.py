@@ -1,0 +1,207 @@
+"""A tap on stdio: between a client, which has started us, and the server's command, which we start in our place.
+
+Bytes go on as they come, in both directions and on stderr, unchanged and at once. The server gets the environment and
+the folder that the client has given us, whole; signals that end us are handed to it, and its exit code becomes ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+
+from inspector.journal.journal import Journal
+from inspector.serving.base import MOST_UNSENT
+from inspector.serving.descriptors import Claimed, Input, Output
+from inspector.tap.recorder import CHANNEL, LineRecorder
+from inspector.transports.child import ExitWatch, Guard, exit_status, find_program, start_child
+from inspector.transports.pipes import BlockPipe, InputPipe
+
+PAUSE_ABOVE = 1 << 22
+"""Bytes that one side has not taken yet above which the other is not read: it has to wait, as it would without us."""
+LEFT = 5.0
+"""Seconds that a server has to end after its client has gone; then it is told to, and a second later made to."""
+AFTER_TERM = 1.0
+LAST_WORDS = 0.2
+"""Seconds after the server's end for what it had still written; a process that it left behind may hold its pipes."""
+
+
+class StdioTap:
+    """`run` passes everything on until one side ends; returns the exit code that the client shall see."""
+
+    def __init__(self, command: Sequence[str], journal: Journal, *, cwd: str | None = None) -> None:
+        self.command = list(command)
+        self.journal = journal
+        self._cwd = cwd
+        self._recorder = LineRecorder(journal)
+        self._loop: asyncio.AbstractEventLoop
+        self._process: subprocess.Popen[bytes]
+        self._exited: asyncio.Future[None]
+        self._unheard: asyncio.Future[None]
+        """Done when nobody reads what the server says."""
+        self._silent: asyncio.Future[None]
+        """Done when the server will say nothing more."""
+
+    async def run(self, environment: dict[str, str] | None = None) -> int:
+        """Start the server and pass everything on. Raises `SpawnError` where it cannot be started."""
+        self._loop = asyncio.get_running_loop()
+        self._exited, self._unheard, self._silent = (self._loop.create_future() for _ in range(3))
+        given = dict(os.environ) if environment is None else environment
+        program = find_program(self.command, given)
+        self._process = start_child(self.command, program, given, self._cwd)
+        self.journal.record_life(
+            CHANNEL, "spawn", argv=self.command, program=program or self.command[0],
+            cwd=self._cwd or os.getcwd(), env=sorted(given), pid=self._process.pid, by="tap",
+        )  # fmt: skip
+        files = Claimed(0, 1)
+        complaints = os.dup(2)
+        self._to_server = InputPipe(self._process.stdin)
+        self._to_client = Output(files.stdout, MOST_UNSENT, self._client_deaf, self._client_hears)
+        self._to_person = Output(complaints, MOST_UNSENT, lambda: None, self._person_hears)
+        self._from_server = BlockPipe(self._process.stdout, self._said)
+        self._from_stderr = BlockPipe(self._process.stderr, self._complained)
+        self._from_client = Input(files.stdin, self._asked)
+        watch = ExitWatch(self._process, lambda: self._exited.set_result(None))
+        guard = Guard(self._process.pid, lambda: not self._exited.done())
+        self._take_signals()
+        self._from_client.start()
+        try:
+            return await self._until_over()
+        finally:
+            watch.stop()
+            self._kill()
+            self._give_signals_back()
+            self._from_client.close()
+            for pipe in (self._from_server, self._from_stderr):
+                pipe.close()
+            for output in (self._to_client, self._to_person):
+                output.close()
+            self._to_server.close()
+            guard.stop()
+            files.close()
+            os.close(complaints)
+
+    async def _until_over(self) -> int:
+        """Wait for the server's end, or for the client's and then the server's."""
+        await asyncio.wait((self._exited, self._unheard), return_when=asyncio.FIRST_COMPLETED)
+        if not self._exited.done():
+            await self._see_out()
+        elif self._from_server.open:
+            await self._hear_out()
+        until = self._loop.time() + LAST_WORDS
+        for pipe in (self._from_server, self._from_stderr):
+            pipe.drain(until)
+        for end in (self._recorder.received, self._recorder.complained, self._recorder.sent):
+            end(b"")
+        status = exit_status(self._process)
+        self.journal.record_life(
+            CHANNEL, "exit", status=status, signal=-status if status is not None and status < 0 else None
+        )
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._flushed(), LEFT)
+        return status if status is not None and status >= 0 else 128 - (status or 0)
+
+    async def _hear_out(self) -> None:
+        """The process has ended and somebody holds its output: whoever it has left the work to, or nobody any more."""
+        handed_over = exit_status(self._process) == 0 and self._to_server.has_reader()
+        if handed_over:
+            self.journal.record_life(CHANNEL, "handed-over", status=0)
+        await asyncio.wait(
+            (self._unheard, self._silent),
+            timeout=None if handed_over else LAST_WORDS, return_when=asyncio.FIRST_COMPLETED,
+        )  # fmt: skip
+
+    async def _see_out(self) -> None:
+        """The client will hear nothing more: the server is told to end if it does not by itself."""
+        for seconds, number in ((LEFT, signal.SIGTERM), (AFTER_TERM, signal.SIGKILL), (AFTER_TERM, None)):
+            await asyncio.wait((self._exited,), timeout=seconds)
+            if self._exited.done():
+                return
+            if number is not None:
+                self._signal(number)
+
+    async def _flushed(self) -> None:
+        await self._to_client.drained(0)
+        await self._to_person.drained(0)
+
+    # Bytes
+
+    def _asked(self, block: bytes) -> None:
+        """From the client; nothing at the end."""
+        self._recorder.sent(block)
+        if not block:
+            self.journal.record_life(CHANNEL, "client-closed")
+            self._to_server.close(after_queue=True)
+            return
+        self._to_server.write(block)
+        if self._to_server.queued > PAUSE_ABOVE:
+            self._from_client.pause()
+            self._loop.call_later(0.01, self._ask_on)
+
+    def _ask_on(self) -> None:
+        if self._to_server.open and self._to_server.queued > PAUSE_ABOVE // 2:
+            self._loop.call_later(0.01, self._ask_on)
+        else:
+            self._from_client.resume()
+
+    def _said(self, block: bytes) -> None:
+        """From the server; nothing at the end."""
+        if not block:
+            self._silent.set_result(None)
+            return
+        self._recorder.received(block)
+        self._to_client.write(block)
+        if self._to_client.unsent > PAUSE_ABOVE:
+            self._from_server.pause()
+
+    def _complained(self, block: bytes) -> None:
+        if not block:
+            return
+        self._recorder.complained(block)
+        self._to_person.write(block)
+        if self._to_person.unsent > PAUSE_ABOVE:
+            self._from_stderr.pause()
+
+    def _client_hears(self) -> None:
+        self._from_server.resume()
+
+    def _person_hears(self) -> None:
+        self._from_stderr.resume()
+
+    def _client_deaf(self) -> None:
+        """Nobody reads what the server says: it shall notice, as it would without us."""
+        self.journal.record_life(CHANNEL, "client-gone")
+        self._from_server.close()
+        self._to_server.close()
+        if not self._unheard.done():
+            self._unheard.set_result(None)
+
+    # Ends
+
+    def _take_signals(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with suppress(NotImplementedError, ValueError, RuntimeError):
+                self._loop.add_signal_handler(number, self._told_to_end, number)
+
+    def _give_signals_back(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with suppress(NotImplementedError, ValueError, RuntimeError):
+                self._loop.remove_signal_handler(number)
+
+    def _told_to_end(self, number: int) -> None:
+        """The client ends us: it means the server."""
+        self.journal.record_life(CHANNEL, "signal", signal=number)
+        self._signal(number)
+
+    def _signal(self, number: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+    def _kill(self) -> None:
+        """Whatever is left of the server's group goes; it is reaped only then, so that its number is nobody else's."""
+        self._signal(signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(0.5)
