@@ -21,10 +21,11 @@ class Option:
     """One option. Without a `metavar` it is a switch; `many` collects its values in a list.
 
     `read` makes the value of the word and raises `UsageError` where it cannot; `completes` tells the shell what the
-    value is: `file`, `dir` or nothing.
+    value is: `file`, `dir` or nothing. With `fits` the value may be left out, which means `otherwise`: the next word is
+    taken for it only where it fits.
     """
 
-    __slots__ = ("choices", "completes", "flags", "help", "many", "metavar", "name", "read")
+    __slots__ = ("choices", "completes", "fits", "flags", "help", "many", "metavar", "name", "otherwise", "read")
 
     def __init__(
         self,
@@ -36,6 +37,8 @@ class Option:
         choices: tuple[str, ...] = (),
         read: Callable[[str], Any] = str,
         completes: str = "",
+        fits: Callable[[str], bool] | None = None,
+        otherwise: Any = None,
     ) -> None:
         self.flags = tuple(flags.split())
         self.name = self.flags[-1].removeprefix("--")
@@ -45,6 +48,8 @@ class Option:
         self.choices = choices
         self.read = read
         self.completes = completes
+        self.fits = fits
+        self.otherwise = otherwise
 
     def value(self, word: str) -> Any:
         """The value that `word` gives this option; UsageError says what was expected."""

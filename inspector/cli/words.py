@@ -70,6 +70,8 @@ class Scanner:
         self.command = False
         self.waiting: Option | None = None
         """The option whose value comes next."""
+        self._may_follow: Option | None = None
+        """The option whose value may come next, or something else."""
         self._flag = ""
         self._swallows = False
         self._only_words = False
@@ -96,7 +98,10 @@ class Scanner:
 
     def feed(self, word: str) -> None:
         """Take the next word."""
-        if self._swallows:
+        option, self._may_follow = self._may_follow, None
+        if option is not None and option.fits is not None and option.fits(word):
+            self.values[option.name] = option.value(word)
+        elif self._swallows:
             self.target_words.append(word)
         elif self.waiting is not None:
             self._take_value(word)
@@ -141,6 +146,10 @@ class Scanner:
             if equals:
                 raise UsageError(f"{flag} takes no value.", hint=f"Write {flag} alone.")
             self.values[option.name] = True
+            return
+        if option.fits is not None and not equals:
+            self.values[option.name] = option.otherwise
+            self._may_follow = option
             return
         self.waiting, self._flag = option, flag
         if equals:

@@ -90,10 +90,11 @@ class Reply(Protocol):
     def end(self) -> None:
         """Nothing more will be sent here. Idempotent."""
 
-    def cut(self, data: bytes = b"") -> None:
+    def cut(self, data: bytes = b"", retry: int | None = None) -> None:
         """Break the connection that carries the answer, without an end; `data` is the beginning of what would come.
 
-        On stdio that is the whole connection.
+        On stdio that is the whole connection. `retry` tells the client of an event stream after how many milliseconds
+        to come back.
         """
 
     async def drain(self) -> None:

@@ -72,12 +72,12 @@ class HttpReply:
         else:
             self._response.whole(self._status, fields=self._fields)
 
-    def cut(self, data: bytes = b"") -> None:
+    def cut(self, data: bytes = b"", retry: int | None = None) -> None:
         """Break the connection off, in the middle of the body or stream; without `data` before it."""
         if self._ended:
             return
         if self._stream is not None:
-            self._stream.cut(data)
+            self._stream.cut(data, retry)
         elif data:
             self._response.begin(self._status if self._parts is not None else 200, (*JSON, *self._fields), None)
             self._response.write(data)

@@ -25,11 +25,9 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 _COMMENT = b": still here\n\n"
 
 
-def event(data: bytes, id: str = "", retry: int | None = None) -> bytes:
+def event(data: bytes, id: str = "") -> bytes:
     """One server-sent event. Each line of the data has its own field; a client joins them with line feeds."""
     head = f"id: {id}\n".encode() if id else b""
-    if retry is not None:
-        head += b"retry: %d\n" % retry
     if b"\n" not in data and b"\r" not in data:
         return b"%bdata: %b\n\n" % (head, data)
     return b"%b%b\n" % (head, b"".join(b"data: %b\n" % line for line in _LINE_END.split(data)))
@@ -116,12 +114,14 @@ class Stream:
             self._response.finish()
             self._response = None
 
-    def cut(self, data: bytes = b"") -> None:
+    def cut(self, data: bytes = b"", retry: int | None = None) -> None:
         """Break the connection off, after the beginning of an event. Where it can be resumed, the stream goes on."""
         self._stop()
         response, self._response = self._response, None
         if response is not None:
             response.on_left = None
+            if retry is not None:
+                response.write(b"retry: %d\n\n" % retry)
             if data:
                 response.write(b"data: " + data)
             response.abort()

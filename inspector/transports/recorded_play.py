@@ -35,7 +35,7 @@ class Stage(Protocol):
         """Let the client have what event `m` was, as it reads now. `answer`: it ends the exchange."""
 
     async def passed(self, m: int) -> None:
-        """An event of the exchange that is no message of the server: an HTTP head, a stream's end."""
+        """An event of the exchange that is no message of the server: what the client said, an HTTP head, an end."""
 
     def ask(self, id: Any) -> Question:
         """Expect an answer to a question of the server's, under this id or another one that is free."""
@@ -94,17 +94,14 @@ class Names:
 
 
 class Play:
-    """The exchange of request `n`, for the request `live`. What `leave_out` tells of is played by somebody else."""
+    """The exchange of request `n`, for the request `live`."""
 
-    def __init__(
-        self, journal: Journal, n: int, live: Any, stage: Stage, leave_out: Callable[[int], bool] = lambda m: False
-    ) -> None:
+    def __init__(self, journal: Journal, n: int, live: Any, stage: Stage) -> None:
         self.n = n
         self.answered = False
         self.names = Names(journal.event(n).message, live)
         self._journal = journal
         self._stage = stage
-        self._leave_out = leave_out
         self._questions: dict[int, Question] = {}
         """By their number in the recording."""
 
@@ -121,12 +118,11 @@ class Play:
         clock = index.times[self.n - 1]
         played = 0
         async for m in self._members():
-            if self._leave_out(m):
-                continue
             dir, kind = index.dir(m), index.kind(m)
             if dir == Dir.SEND and kind == Kind.RPC:
                 await self._client_answers(m)
                 clock = index.times[m - 1]
+                await self._stage.passed(m)
             elif kind not in (Kind.RPC, Kind.INVALID):
                 await self._stage.passed(m)
             elif dir == Dir.RECV:

@@ -125,12 +125,12 @@ class Order:
         tool, prompt, resource or page. `method`: else any of that method. `sequence`: the next one of that method
         after the one that was found last. What opens a connection is found whatever its parameters are.
         """
+        if self._match == "sequence" and method not in HANDSHAKE:
+            return self._after(method)
         if not await self._requests.read(method):
             return 0
         if method in HANDSHAKE:
             return self._opening(method, params)
-        if self._match == "sequence":
-            return self._after(method)
         if self._match == "exact":
             return self._take(self._requests.exact, method, canonical(params), again=False)
         found = self._take(self._requests.exact, method, canonical(params), again=False)
@@ -156,8 +156,16 @@ class Order:
             return numbers[position]
         return numbers[-1] if again else 0
 
+    async def last(self, method: str, params: Any) -> int:
+        """The one that was used last, of those about the same thing, else of the method; 0 if there is none."""
+        if not await self._requests.read(method):
+            return 0
+        numbers = self._requests.by_subject.get((method, subject(method, params))) or self._requests.methods[method]
+        used = [n for n in numbers if n in self.used]
+        return (used or numbers)[-1]
+
     def _after(self, method: str) -> int:
-        for n in self._requests.methods[method]:
+        for n in self._requests.methods.get(method, ()):
             if n > self._position:
                 self._position = n
                 self.used.add(n)

@@ -1,0 +1,272 @@
+"""`inspector serve`: a mock server that answers from a recording."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.options import Option, path
+from inspector.cli.output import Output
+from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address
+from inspector.cli.verb import Slot, Verb
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+    from inspector.journal.journal import Journal
+    from inspector.replay.mock import Mock, MockOptions, OnMiss
+    from inspector.replay.mock_passthrough import Upstream
+    from inspector.replay.mock_tally import Report
+
+SHOWN = 20
+"""Misses and unasked requests that are listed."""
+_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol")
+"""Options of a session; what a passthrough says is what the client says."""
+
+
+def run(said: Invocation) -> int:
+    """Serve until the client is gone or we are told to end; then tell what was asked."""
+    from inspector.journal.journal import Journal
+
+    out = Output.of(said)
+    options = _options(said)
+    journal = Journal.open(path(said.arguments["file"]))
+    try:
+        report = asyncio.run(_serve(said, out, journal, options))
+    finally:
+        journal.release()
+    for notice in [*journal.notices, *_unusual(journal)]:
+        out.note(f"note: {out.safe(notice)}")
+    if said.json:
+        out.document(report.as_json())
+    else:
+        _tell(out, report)
+    return 5 if said.option("strict") and report.counts.get("missed") else 0
+
+
+def _unusual(journal: Journal) -> list[str]:
+    missing = journal.end_is_missing and not journal.raw_only
+    return ["The recording's end is missing: its writer was killed, or is still writing."] if missing else []
+
+
+def _options(said: Invocation) -> MockOptions:
+    from inspector.replay.mock import MockOptions
+
+    on_miss: OnMiss = said.option("on-miss") or ("passthrough" if said.target_words else "error")
+    if (on_miss == "passthrough") != bool(said.target_words):
+        raise UsageError(
+            "--on-miss passthrough needs a target that is asked what is not in the recording."
+            if on_miss == "passthrough"
+            else f"With --on-miss {on_miss} no target is asked.",
+            hint="Name it after the recording: inspector serve FILE --on-miss passthrough TARGET.",
+        )
+    return MockOptions(
+        match=said.option("match", "params"),
+        on_miss=on_miss,
+        speed=said.option("pace"),
+        faults=tuple(said.option("fault", ())),
+        seed=said.option("seed", ""),
+    )
+
+
+async def _serve(said: Invocation, out: Output, journal: Journal, options: MockOptions) -> Report:
+    from inspector.replay.mock import Mock
+
+    with ended_by_signals() as stop:
+        mock = Mock(journal, options, new_journal=_recorder(said, out), said=_say, upstream=_upstream(said))
+        await mock.load(names=tuple(said.option("allow-host", ())))
+        try:
+            where: Address | None = said.option("http")
+            if where is None:
+                from inspector.serving.stdio import StdioEnd
+
+                await StdioEnd(mock.opens).run(stop)
+            else:
+                await _serve_http(mock, where, out, stop)
+        finally:
+            await mock.close()
+    return mock.report()
+
+
+async def _serve_http(mock: Mock, where: Address, out: Output, stop: asyncio.Event) -> None:
+    from inspector.serving.http import HttpEnd
+    from inspector.serving.http_guard import is_loopback
+
+    end = HttpEnd(mock.opens, *where, mock.binding)
+    await end.start()
+    try:
+        out.aside(f"serving {out.safe(str(mock.journal.path))} on {end.url}\n")
+        if not is_loopback(where[0]):
+            out.warn("note: Others on the network can reach it, without a login.")
+        await stop.wait()
+    finally:
+        await end.close()
+
+
+def _recorder(said: Invocation, out: Output) -> Any:
+    """What makes the recording of a client: the file that was named and others beside it, else the state folder."""
+    from inspector.cli import setup
+    from inspector.client.recording import new_journal
+    from inspector.config.targets import RecordingTarget
+
+    target = RecordingTarget(path(said.arguments["file"]))
+    settings = setup.settings_of(said)
+    named: Path | None = said.option("record")
+    keep = settings.record and not said.option("no-record")
+    first = new_journal(target, settings=settings, record=named) if named is not None else None
+
+    def make(number: int) -> Journal:
+        if first is not None and number == 1:
+            return first
+        record = None if named is None else _numbered(named, number)
+        journal = new_journal(target, settings=settings, record=record, keep=keep)
+        for notice in journal.notices:
+            out.note(f"note: {out.safe(notice)}")
+        return journal
+
+    return make
+
+
+def _numbered(named: Path, number: int) -> Path:
+    """`a.mcp.jsonl` of the second client is `a.2.mcp.jsonl`."""
+    stem, dot, rest = named.name.partition(".")
+    return named.with_name(f"{stem}.{number}{dot}{rest}")
+
+
+def _upstream(said: Invocation) -> Upstream | None:
+    if not said.target_words:
+        return None
+    from inspector.cli import setup
+    from inspector.client.bare import BareConnection, Hearer
+
+    target = setup.live_target(said)
+    options = setup.options_of(said, target, setup.settings_of(said), asking=False)
+
+    def connect(journal: Journal, hearer: Hearer) -> BareConnection:
+        return BareConnection(target, journal, hearer, options)
+
+    return connect
+
+
+def _say(line: bytes) -> None:
+    """A line of the recorded server's stderr becomes one of ours; made safe where a terminal shows it."""
+    try:
+        if os.isatty(2):
+            from inspector.text import safe
+
+            line = safe(line.decode("utf-8", "replace")).encode()
+        os.write(2, line + b"\n")
+    except OSError:
+        pass
+
+
+def _tell(out: Output, report: Report) -> None:
+    """The summary, on stderr: stdout belongs to the client."""
+    counts = report.counts
+    parts = [f"{counts.get('answered', 0):,} answered from the recording", f"{counts.get('missed', 0):,} missed"]
+    for name, text in (
+        ("unanswered", "have no answer in it"), ("refused", "refused"), ("cancelled", "cancelled"),
+        ("invalid", "messages that are none"),
+    ):  # fmt: skip
+        if counts.get(name):
+            parts.append(f"{counts[name]:,} {text}")
+    faults = {name.removeprefix("fault:"): n for name, n in counts.items() if name.startswith("fault:")}
+    if faults:
+        struck = ", ".join(f"{n:,} {name}" for name, n in faults.items())
+        parts.append(f"faults: {struck} (--seed {report.seed})")
+    clients = "1 client" if report.clients == 1 else f"{report.clients:,} clients"
+    out.note(f"{clients}, {report.requests:,} requests: {'; '.join(parts)}.")
+    for missed in report.missed[:SHOWN]:
+        near = f" (nearest: event {missed.nearest})" if missed.nearest else ""
+        became = "" if missed.became == "error" else f", {missed.became}"
+        out.note(
+            f"missed by client {missed.client}{became}: {out.safe(f'{missed.method} {missed.params}'.strip())}{near}"
+        )
+    _more(out, counts.get("missed", 0))
+    for n, method, params in report.never_asked[:SHOWN]:
+        out.note(f"never asked: event {n} {out.safe(f'{method} {params}'.strip())}")
+    _more(out, report.never_asked_count)
+    for recording in report.recordings[:SHOWN]:
+        out.note(f"recording: {out.safe(recording)}")
+
+
+def _more(out: Output, count: int) -> None:
+    if count > SHOWN:
+        out.note(f"… and {count - SHOWN:,} more")
+
+
+def pace(word: str) -> float | None:
+    """The pace: `recorded`, `fast`, or a factor."""
+    if word == "fast":
+        return None
+    try:
+        factor = 1.0 if word == "recorded" else float(word)
+    except ValueError:
+        factor = 0.0
+    if not 0 < factor < 1e6:
+        raise UsageError(f"“{word[:80]}” is no pace.", hint="It is recorded, fast, or a factor such as 2 or 0.5.")
+    return factor
+
+
+def fault(word: str) -> Any:
+    """A fault, `KIND[=VALUE][@FILTER][%PERCENT]`."""
+    from inspector.replay.mock_faults import parse_fault
+
+    return parse_fault(word)
+
+
+def _verb() -> Verb:
+    verb = Verb(
+        "serve",
+        run,
+        slots=(Slot("file", completes="file"),),
+        target="optional",
+        options=(
+            Option(
+                "--http", "Serve over Streamable HTTP, on loopback unless a host is named, and on any free port.",
+                "[HOST:PORT]", read=address, fits=is_address, otherwise=(LOOPBACK, 0),
+            ),
+            Option(
+                "--match",
+                "What finds the recorded request: its parameters (params, unless said otherwise), these and each only "
+                "once (exact), the method if no parameters fit (method), the order (sequence).",
+                choices=("exact", "params", "method", "sequence"),
+            ),
+            Option(
+                "--on-miss",
+                "What is answered where nothing is found: an error, what was answered last, or what TARGET says.",
+                choices=("error", "last", "passthrough"),
+            ),
+            Option("--pace", "How fast: as it goes (fast, unless said otherwise), as recorded, or a factor.",
+                   "recorded|fast|FACTOR", read=pace),
+            Option(
+                "--fault",
+                "A fault of the answers: delay=MS, drop, cut, corrupt, disconnect or error[=CODE]; with @FILTER of "
+                "those that fit, with %PERCENT only now and then. May be repeated.",
+                "FAULT", many=True, read=fault,
+            ),
+            Option("--seed", "What faults are drawn with, to have the same ones again.", "TEXT"),
+            Option("--strict", "End with exit code 5 if anything was asked that is not in the recording."),
+            Option("--allow-host", "A name that the HTTP server may be asked for; may be repeated.", "NAME", many=True),
+        ),
+        about=(
+            "Answers what was asked then as it was answered then, in either direction and over either transport, with "
+            "the notifications, questions and stderr around it. At the end (of stdin, or by Ctrl-C) it tells what was "
+            "asked, missed and never asked. Each client is recorded; what was missed stands there as a note. TARGET is "
+            "asked what is not in the recording. --json prints the summary as JSON: on stderr where stdout belongs to "
+            "the client."
+        ),
+        examples=(
+            "inspector serve session.mcp.jsonl",
+            "inspector serve --http 8000 session.mcp.jsonl",
+            "inspector serve session.mcp.jsonl --fault 'error=-32603@method:tools/call%10' --seed 7",
+            "inspector serve session.mcp.jsonl --on-miss passthrough -- python server.py",
+        ),
+    )  # fmt: skip
+    verb.options = tuple(option for option in verb.options if option.name not in _MEANINGLESS)
+    return verb
+
+
+VERBS = {"serve": _verb()}

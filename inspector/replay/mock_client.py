@@ -1,0 +1,359 @@
+"""One client of a mock server: what it asks is matched, played and recorded, with an order of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import Coroutine, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from inspector.errors import InspectorError
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape, encode, id_key
+from inspector.replay.mock_answer import Answering
+from inspector.replay.mock_batch import Batch
+from inspector.replay.mock_faults import Faults
+from inspector.replay.mock_http import version_of
+from inspector.replay.mock_passthrough import Passthrough
+from inspector.replay.mock_tally import Missed, shown
+from inspector.serving.base import Arrived, Client, Head, Reply
+from inspector.transports.recorded_play import SUBSCRIPTION_KEY, Names, Play, Questions, asked_as
+from inspector.transports.recorded_requests import HANDSHAKE, Order
+
+if TYPE_CHECKING:
+    from inspector.replay.mock import Mock
+
+FINISH_WITHIN = 1.0
+"""Seconds in which what was asked is still answered when the client has said its last word."""
+_AT_ONCE = 64
+_ANSWERS = (Shape.RESULT, Shape.ERROR)
+
+
+class MockClient:
+    """The `Handler` of one client."""
+
+    def __init__(self, mock: Mock, client: Client, number: int) -> None:
+        self.mock = mock
+        self.client = client
+        self.number = number
+        self.journal: Journal = mock.new_journal(number)
+        self.questions = Questions()
+        self.faults = Faults(mock.options.faults, mock.journal, f"{mock.seed}:{number}")
+        self._order = Order(mock.requests, mock.options.match)
+        self._passthrough = Passthrough(self, mock.upstream) if mock.upstream is not None else None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._asked: dict[Any, tuple[asyncio.Task[None], Reply]] = {}
+        self._listens: dict[int, tuple[Names, Answering]] = {}
+        """By recorded `subscriptions/listen`, the live one that stands for it."""
+        self._names: dict[int, Names] = {}
+        """By recorded request, the live one that stood for it last."""
+        self._told: set[int] = set()
+        self._passed: dict[str, int] = {}
+        self._ready = False
+        self.initialize: dict[str, Any] | None = None
+        """How the client opened its connection in the legacy era."""
+        self.tell(0)
+
+    # What comes
+
+    def received(self, arrived: Arrived, reply: Reply) -> None:
+        """Record a message and do what it asks for."""
+        self._record_arrived(arrived, reply)
+        if arrived.shape is Shape.BATCH:
+            batch = Batch(reply, arrived.message)
+            for item in arrived.message:
+                self._take(jsonrpc.shape_of(item), item, batch.reply_to(item), arrived.head)
+            batch.complete()
+        else:
+            self._take(arrived.shape, arrived.message, reply, arrived.head, arrived)
+
+    def _record_arrived(self, arrived: Arrived, reply: Reply) -> None:
+        extra = ',"cut":true' if arrived.cut else ""
+        self.journal.record_sent(reply.channel, arrived.data, arrived.message, extra)
+        if arrived.head is not None:
+            head = arrived.head
+            self.journal.record_http(
+                reply.channel, Dir.SEND, method=head.method, url=head.target, headers=[list(f) for f in head.fields]
+            )
+
+    def _take(
+        self, shape: Shape, message: Any, reply: Reply, head: Head | None, arrived: Arrived | None = None
+    ) -> None:
+        if shape is Shape.REQUEST:
+            self._request(message, reply, head)
+            return
+        if shape is Shape.NOTIFICATION:
+            self._notified(message)
+        elif shape in _ANSWERS:
+            if self._passthrough is None or not self._passthrough.answered(message):
+                self.questions.answered(message)
+        else:
+            self._senseless(reply, arrived)
+        reply.end()
+
+    def _senseless(self, reply: Reply, arrived: Arrived | None) -> None:
+        """What is no message gets what it got then, else the error that JSON-RPC has for it (section 5.1)."""
+        self.mock.tally.counts["invalid"] += 1
+        word = self._next_word("", self.mock.timeline.senseless)
+        if word:
+            self.tell(word)
+        elif arrived is None or not arrived.why:
+            self._refuse(reply, jsonrpc.INVALID_REQUEST, "This is no JSON-RPC message.")
+        elif not arrived.cut:  # Who broke off does not listen any more.
+            self._refuse(reply, jsonrpc.PARSE_ERROR, f"This is no JSON: {arrived.why}.")
+
+    def _refuse(self, reply: Reply, code: int, text: str) -> None:
+        raw = encode(jsonrpc.error(None, code, text))
+        reply.begin("json", 400)
+        self.record(reply.channel, raw)
+        reply.send(raw)
+
+    def _notified(self, message: dict[str, Any]) -> None:
+        method = message["method"]
+        if method == "notifications/cancelled":
+            params = message.get("params")
+            self._cancel(id_key(params.get("requestId")) if type(params) is dict else None)
+        word = self._next_word(method, self.mock.timeline.notifications.get(method, ()))
+        if word:
+            self.tell(word)
+
+    def _next_word(self, method: str, numbers: list[int] | tuple[int, ...]) -> int:
+        """The next recorded one of what the client says again; 0 when there are no more."""
+        position = self._passed.get(method, 0)
+        self._passed[method] = position + 1
+        return numbers[position] if position < len(numbers) else 0
+
+    def left(self, reply: Reply) -> None:
+        """A stream was closed by its client: in the modern era it has cancelled what was asked there."""
+        if self.mock.conduct.modern:
+            for key in [key for key, (_, where) in self._asked.items() if where is reply]:
+                self._cancel(key)
+
+    def _cancel(self, key: Any) -> None:
+        task, reply = self._asked.pop(key, (None, None))
+        if task is not None and reply is not None:
+            self.mock.tally.counts["cancelled"] += 1
+            task.cancel()
+            reply.end()
+
+    # Requests
+
+    def _request(self, message: dict[str, Any], reply: Reply, head: Head | None) -> None:
+        self.mock.tally.requests += 1
+        if message["method"] == "initialize":
+            self.initialize = message
+        key = id_key(message["id"])
+        if key is None:
+            self.mock.tally.counts["invalid"] += 1
+            Answering(self, {"id": None}, reply).error(jsonrpc.INVALID_REQUEST, "An id is a string or a number.")
+            return
+        task = self._start(self._answer(message, reply, head))
+        self._asked[key] = task, reply
+        task.add_done_callback(lambda done: self._over(key, done))
+
+    def _over(self, key: Any, task: asyncio.Task[None]) -> None:
+        if self._asked.get(key, (None,))[0] is task:
+            del self._asked[key]
+
+    async def _answer(self, message: dict[str, Any], reply: Reply, head: Head | None) -> None:
+        answering = Answering(self, message, reply)
+        problem = self.mock.conduct.problem(head, message)
+        if problem is not None:
+            self.mock.tally.counts["refused"] += 1
+            answering.error(*problem, status=400)
+            return
+        n = await self._order.find(message["method"], message.get("params"))
+        if n:
+            await self._play(n, message, reply)
+        elif message["method"] == "ping":
+            answering.result({})
+        elif message["method"] in HANDSHAKE:  # It asks which era this is, and the recording says: not that one.
+            self.mock.tally.counts["refused"] += 1
+            self._error(message, answering)
+        else:
+            await self._miss(message, answering)
+
+    async def _play(self, n: int, message: dict[str, Any], reply: Reply) -> None:
+        mock = self.mock
+        mock.tally.used.add(n)
+        answering = Answering(self, message, reply, n)
+        self._names[n] = Names(mock.journal.event(n).message, message)
+        if n in mock.timeline.listens:
+            await self._listen(n, answering)
+            return
+        if self.tell(n):
+            await asyncio.sleep(0)  # What came before the answer comes before it.
+        if not await Play(mock.journal, n, message, answering).run():
+            await answering.without_answer()
+        elif not self._ready:
+            self._say_ready(message, reply)
+
+    async def _listen(self, n: int, answering: Answering) -> None:
+        """A subscription is open until either side ends it; what comes on it is told by the timeline."""
+        answering.reply.begin("sse")
+        self._listens[n] = self._names[n], answering
+        try:
+            self.tell(n)
+            await asyncio.get_running_loop().create_future()
+        finally:
+            del self._listens[n]
+
+    async def _miss(self, message: dict[str, Any], answering: Answering) -> None:
+        mock, method, params = self.mock, message["method"], message.get("params")
+        nearest = mock.requests.nearest(method, params)
+        became = mock.options.on_miss
+        n = await self._order.last(method, params) if became == "last" else 0
+        if became == "last" and not n:
+            became = "error"
+        mock.tally.miss(Missed(self.number, method[:200], shown(params), nearest, became))
+        self.journal.record_note(
+            f"missed: {method[:200]} is not in the recording" + (" with these parameters" if nearest else ""),
+            missed=method[:200], nearest=nearest or None, became=became,
+        )  # fmt: skip
+        if n:
+            await self._play(n, message, answering.reply)
+        elif became == "passthrough" and self._passthrough is not None:
+            try:
+                await self._passthrough.forward(message, answering)
+            except InspectorError as error:
+                answering.error(jsonrpc.INTERNAL_ERROR, error.message)
+        else:
+            self._error(message, answering, {"nearest": nearest} if nearest else None)
+
+    def _error(self, message: dict[str, Any], answering: Answering, data: Any = None) -> None:
+        """Say that something is not in the recording."""
+        code, text = self.mock.requests.missing(message["method"])
+        # A modern client that meets a legacy recording takes HTTP 400 for what it is (2026-07-28, "Versioning").
+        status = 400 if version_of(message) is not None and not self.mock.conduct.modern else None
+        answering.error(code, text, data, status=status)
+
+    def _say_ready(self, message: dict[str, Any], reply: Reply) -> None:
+        """A connection stands: its recording says so, as that of any session does."""
+        self._ready = True
+        modern = version_of(message)
+        answer = self.mock.conduct.initialize
+        result = self.mock.journal.event(answer).message.get("result") if answer is not None else None
+        revision = modern or (result.get("protocolVersion") if type(result) is dict else None)
+        if type(revision) is str:
+            era = "modern" if modern else "legacy"
+            transport = "stdio" if reply.channel == "stdio" else "http"
+            self.journal.record_life("", "ready", revision=revision, era=era, transport=transport)
+
+    # What the recorded server told by itself
+
+    def tell(self, word: int) -> bool:
+        """The conversation has come to this word of the recording: tell what came behind it, once. Whether it is."""
+        told = self.mock.timeline.after.get(word)
+        if told is None or word in self._told:
+            return False
+        self._told.add(word)
+        self._start(self._tell(word, told))
+        return True
+
+    async def _tell(self, word: int, told: array[int]) -> None:
+        journal = self.mock.journal
+        clock = journal.index.times[(word or told[0]) - 1]
+        for done, m in enumerate(told, 1):
+            await self.mock.wait(journal.index.times[m - 1] - clock)
+            clock = journal.index.times[m - 1]
+            self._tell_one(m, journal.event(m))
+            if done % _AT_ONCE == 0:
+                await self.client.drain()
+                await asyncio.sleep(0)
+
+    def _tell_one(self, m: int, event: Event) -> None:
+        if event.kind == Kind.STDERR:
+            self.journal.record_stderr("stderr", [event.bytes])
+            self.mock.said(event.bytes)
+            return
+        subscription = _subscription(event.message)
+        listen = self.mock.timeline.listen_of(m, subscription)
+        if listen or subscription is not None:
+            if listen in self._listens:
+                self._tell_listener(m, event, *self._listens[listen])
+        elif event.shape is Shape.REQUEST and id_key(event.message["id"]) is not None:
+            id, answered = self.questions.ask(event.message["id"])
+            answer = self.mock.journal.index.pairs[m - 1]
+            answered.add_done_callback(lambda done: None if done.cancelled() else self._client_has_answered(answer))
+            self.push(asked_as(id, event.bytes, event.message), m)
+        elif event.shape in _ANSWERS and self.mock.journal.index.pairs[m - 1] in self._names:
+            names = self._names[self.mock.journal.index.pairs[m - 1]]
+            self.push(names.response(event.bytes, event.message), m)
+        else:
+            self.push(event.bytes, m)
+
+    def _client_has_answered(self, answer: int) -> None:
+        if answer:
+            self.tell(answer)
+
+    def _tell_listener(self, m: int, event: Event, names: Names, answering: Answering) -> None:
+        if event.shape in _ANSWERS:
+            answering.send(names.response(event.bytes, event.message), m)
+            answering.reply.end()
+        elif event.shape is Shape.NOTIFICATION:
+            raw = names.notification(event.bytes, event.message)
+            if raw is not None:
+                answering.send(raw, m)
+        else:
+            answering.send(event.bytes, m)
+
+    # What goes
+
+    def push(self, raw: bytes, m: int = 0) -> None:
+        """Record and send what belongs to no request."""
+        self.record(self.client.channel, raw, m)
+        self.client.push(raw)
+
+    def record(self, channel: str, raw: bytes, m: int = 0, *, cut: bool = False) -> None:
+        """Record what goes to the client; `m` is the event of the recording that it comes from."""
+        self.journal.record_received(channel, [raw], f',"recorded":{m}' if m else "", cut=cut)
+
+    # Tasks, and the end
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            # A fault of our own must not vanish, and must not take the other clients with it.
+            self.journal.record_note(f"failed: {error!r}")
+            task.get_loop().call_exception_handler({"message": "the mock failed", "exception": error, "task": task})
+
+    async def close(self, *, gone: bool) -> None:
+        """Answer what can be answered in a second, unless nobody listens; stop the rest; close the recording."""
+        if not gone and self._tasks:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._finished(), FINISH_WITHIN)
+        for task in list(self._tasks):
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=1.0)
+        if self._passthrough is not None:
+            await self._passthrough.close()
+        self.journal.close()
+        self.journal.release()
+
+    async def _finished(self) -> None:
+        while self._tasks:
+            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+
+
+def _subscription(message: Any) -> Any:
+    """The id of the subscription that a notification names, or None."""
+    return next(_subscriptions(message), None)
+
+
+def _subscriptions(message: Any) -> Iterator[Any]:
+    for part in ("params", "result"):
+        value = message.get(part) if type(message) is dict else None
+        meta = value.get("_meta") if type(value) is dict else None
+        if type(meta) is dict and id_key(meta.get(SUBSCRIPTION_KEY)) is not None:
+            yield meta[SUBSCRIPTION_KEY]

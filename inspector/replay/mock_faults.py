@@ -1,0 +1,109 @@
+"""Faults that a mock server is told to have: which, on which recorded answers, how often.
+
+`KIND[=VALUE][@FILTER][%PERCENT]`, such as `delay=200`, `drop@method:tools/call`, `error=-32603@name:add%10`. The filter
+is that of the journal and looks at the recorded answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from random import Random
+from typing import Literal
+
+from inspector.errors import UsageError
+from inspector.journal.filters import Filter, parse
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import INTERNAL_ERROR
+
+FaultKind = Literal["delay", "drop", "cut", "corrupt", "disconnect", "error"]
+
+_SPELLED = re.compile(
+    r"(?P<kind>[a-z]+)(?:=(?P<value>[^@%]*))?(?:@(?P<filter>.*?))?(?:%(?P<percent>[0-9.]+))?", re.DOTALL
+)
+_KINDS = {"delay": 0, "drop": None, "cut": None, "corrupt": None, "disconnect": None, "error": INTERNAL_ERROR}
+_LONGEST_DELAY = 3_600_000
+_HINT = "Write KIND[=VALUE][@FILTER][%PERCENT]: delay=200, drop@method:tools/call, error=-32603@name:add%10."
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault. `value` is milliseconds of a delay, or the code of an error."""
+
+    kind: FaultKind
+    value: int
+    filter: Filter | None
+    chance: float
+    """From 0 to 1."""
+    text: str
+    """As it was spelled."""
+
+
+def parse_fault(text: str) -> Fault:
+    """Read a fault. Raises `UsageError` (a `FilterError` where it is the filter)."""
+    found = _SPELLED.fullmatch(text.strip())
+    kind = found["kind"] if found else ""
+    if found is None or kind not in _KINDS:
+        raise UsageError(f"“{text[:80]}” is no fault: it is {', '.join(_KINDS)}.", hint=_HINT)
+    chance = 1.0
+    if found["percent"] is not None:
+        try:
+            chance = float(found["percent"]) / 100
+        except ValueError:
+            chance = -1.0
+        if not 0 <= chance <= 1:
+            raise UsageError(f"{found['percent']} % is no probability.", hint=_HINT)
+    source = found["filter"]
+    if source is not None and not source.strip():
+        raise UsageError(f"There is no filter after @ in “{text[:80]}”.", hint=_HINT)
+    return Fault(
+        kind,  # type: ignore[arg-type]  # one of _KINDS
+        _value(kind, found["value"], text),
+        parse(source) if source is not None else None,
+        chance,
+        text.strip(),
+    )
+
+
+def _value(kind: str, word: str | None, text: str) -> int:
+    default = _KINDS[kind]
+    if word is None and kind != "delay":
+        return default or 0
+    number = int(word) if word and re.fullmatch(r"-?[0-9]{1,9}", word, re.ASCII) else None
+    if kind == "delay" and (number is None or not 0 <= number <= _LONGEST_DELAY):
+        raise UsageError(f"“{text[:80]}” does not say how long the delay is.", hint="Write milliseconds: delay=200.")
+    if kind == "error" and number is None:
+        raise UsageError(f"“{text[:80]}” has no error code.", hint="Write a whole number: error=-32603.")
+    if default is None or number is None:
+        raise UsageError(f"The fault {kind} takes no value.", hint=_HINT)
+    return number
+
+
+class Faults:
+    """The faults of one client. With the same seed and the same requests in the same order, the same ones strike."""
+
+    def __init__(self, faults: Iterable[Fault], journal: Journal, seed: str) -> None:
+        self._faults = tuple(faults)
+        self._journal = journal
+        self._random = Random(seed)
+
+    def striking(self, m: int) -> tuple[int, Fault | None]:
+        """What becomes of recorded answer `m`: milliseconds of delay, and the first other fault that strikes."""
+        delay, struck = 0, None
+        for fault in self._faults:
+            if fault.filter is not None and not fault.filter.matches(self._journal, m):
+                continue
+            if fault.chance < 1 and self._random.random() >= fault.chance:
+                continue
+            if fault.kind == "delay":
+                delay += fault.value
+            elif struck is None:
+                struck = fault
+        return delay, struck
+
+    def corrupted(self, raw: bytes) -> bytes:
+        """The bytes of an answer, damaged so that they are no JSON any more. No line end is added."""
+        position = self._random.randrange(1, max(2, len(raw) - 1))
+        noise = bytes(self._random.choice(b"\x01\x7f\xff\xfe{}\\") for _ in range(4))
+        return b"\xff" + raw[:position] + noise + raw[position + 4 :]

@@ -1,0 +1,193 @@
+"""What a recording says of how its server behaved over HTTP, and what its era demands of requests there.
+
+Source: MCP 2026-07-28 "Streamable HTTP", "Request Metadata" and "Server Validation"; 2025-11-25 "Session Management".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.client.header_fields import VERSION_FIELD, VERSION_KEY, HeaderFields
+from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol import headers, jsonrpc
+from inspector.protocol.jsonrpc import Shape
+from inspector.serving.base import Head
+from inspector.serving.http import SESSION, Binding
+
+_LOOKED_AT = 5000
+"""Events of one kind that are read to find out how the server behaved."""
+_BAD_REQUEST = (jsonrpc.HEADER_MISMATCH, jsonrpc.MISSING_CAPABILITY, jsonrpc.UNSUPPORTED_VERSION)
+
+Problem = tuple[int, str, Any]
+"""Code, message and data of a JSON-RPC error."""
+
+
+class Conduct:
+    """How the recorded server behaved. The journal has been read to its end."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.initialize = self._opening("initialize")
+        self.discover = self._opening("server/discover")
+        opening = self.initialize or self.discover
+        self.over_http = opening is not None and journal.index.channel(opening).startswith("post-")
+        """It was recorded over Streamable HTTP (not over HTTP+SSE, whose answers come on its one stream)."""
+        self.legacy = self.initialize is not None
+        self.modern = self.discover is not None or (not self.legacy and self._has_modern_requests())
+        self.supported = self._supported()
+        """The revisions that `server/discover` named; empty where it was not asked."""
+        self._fields: HeaderFields | None = None
+
+    def _answers(self, method: str) -> list[int]:
+        """The recorded results of a method, the newest first."""
+        index = self.journal.index
+        number = index.method_names.find(method)
+        if number is None:
+            return []
+        wanted = Kind.RPC | Dir.RECV << 4 | Shape.RESULT << 6
+        return [
+            at + 1 for at in range(index.count - 1, -1, -1) if index.codes[at] == wanted and index.methods[at] == number
+        ]
+
+    def _opening(self, method: str) -> int | None:
+        return next(iter(self._answers(method)), None)
+
+    def _has_modern_requests(self) -> bool:
+        index = self.journal.index
+        wanted = Kind.RPC | Dir.SEND << 4 | Shape.REQUEST << 6
+        asked = next((at + 1 for at, code in enumerate(index.codes) if code == wanted), 0)
+        return bool(asked) and version_of(self.journal.event(asked).message) is not None
+
+    def _supported(self) -> list[str]:
+        if self.discover is None:
+            return []
+        result = self.journal.event(self.discover).message.get("result")
+        found = result.get("supportedVersions") if type(result) is dict else None
+        return [each for each in found if type(each) is str] if type(found) is list else []
+
+    # The endpoint
+
+    def binding(self, **more: Any) -> Binding:
+        """How the endpoint behaves. What a recording over stdio cannot say is as the protocol would have it."""
+        if not self.legacy:
+            return Binding(sessions=False, listening=False, **more)
+        if not self.over_http:
+            return Binding(**more)
+        sessions = self._named_a_session()
+        return Binding(sessions=sessions, listening=self._listened(sessions), resumable=self._had_ids(), **more)
+
+    def _named_a_session(self) -> bool:
+        index = self.journal.index
+        request = index.pairs[(self.initialize or 1) - 1]
+        heads = [
+            n for n in range(request, self.initialize or 0) if index.kind(n) == Kind.HTTP and index.dir(n) == Dir.RECV
+        ]
+        return any(field(self.journal.event(n).fields, SESSION) is not None for n in heads[-8:])
+
+    def _listened(self, otherwise: bool) -> bool:
+        for n in self._of_kind(Kind.LIFE):
+            event = self.journal.event(n).fields.get("event")
+            if event in ("listening", "not-listening"):
+                return str(event) == "listening"
+        return otherwise
+
+    def _had_ids(self) -> bool:
+        """Whether its events had ids, on a message or before one."""
+        for n in (*self._of_kind(Kind.SSE)[:200], *self._of_kind(Kind.RPC)[:200]):
+            fields = self.journal.event(n).fields
+            sse = fields.get("sse", fields)
+            if type(sse) is dict and sse.get("id"):
+                return True
+        return False
+
+    def _of_kind(self, kind: Kind) -> list[int]:
+        codes = self.journal.index.codes
+        found = []
+        for at, code in enumerate(codes):
+            if code & 15 == kind:
+                found.append(at + 1)
+                if len(found) >= _LOOKED_AT:
+                    break
+        return found
+
+    # Requests of the modern era
+
+    def problem(self, head: Head | None, message: dict[str, Any]) -> Problem | None:
+        """Why a request must be refused by its era's rules, as far as the recording tells them. None: it need not."""
+        version = version_of(message)
+        if not self.modern or (version is None and self.legacy):
+            return None
+        if message["method"] == "initialize" and not self.legacy:
+            return jsonrpc.UNSUPPORTED_VERSION, "There is no handshake in this era.", self._versions(None)
+        if head is not None:
+            mismatch = self._mismatch(head, message, version)
+            if mismatch:
+                return jsonrpc.HEADER_MISMATCH, f"Header mismatch: {mismatch}", None
+        if version is not None and self.supported and version not in self.supported:
+            return jsonrpc.UNSUPPORTED_VERSION, "Unsupported protocol version", self._versions(version)
+        return None
+
+    def _versions(self, requested: str | None) -> dict[str, Any]:
+        return {"supported": self.supported, "requested": requested or ""}
+
+    def _mismatch(self, head: Head, message: dict[str, Any], version: str | None) -> str:
+        if head.field(VERSION_FIELD) is None:
+            return f"{VERSION_FIELD} is missing"
+        if head.field(VERSION_FIELD) != version:
+            return f"{VERSION_FIELD} is not the version that the body names"
+        params = message.get("params")
+        for name, wanted in self._known().of(message["method"], params if type(params) is dict else {}, ""):
+            given = head.field(name)
+            if given is None:
+                return f"{name} is missing"
+            if not _same(given, wanted):
+                return f"{name} is not what the body says"
+        return ""
+
+    def _known(self) -> HeaderFields:
+        """What the recorded lists of tools ask to be repeated in the header."""
+        if self._fields is None:
+            self._fields = HeaderFields()
+            for n in reversed(self._answers("tools/list")[:100]):
+                result = self.journal.event(n).message.get("result")
+                tools = result.get("tools") if type(result) is dict else None
+                self._fields.learn(tools if type(tools) is list else ())
+        return self._fields
+
+
+def status_of(message: Any, *, modern: bool) -> int:
+    """The HTTP status of an answer that was not recorded over HTTP. Only the modern era has others than 200."""
+    error = message.get("error") if type(message) is dict else None
+    code = error.get("code") if type(error) is dict else None
+    if not modern or code is None:
+        return 200
+    return 404 if code == jsonrpc.METHOD_NOT_FOUND else 400 if code in _BAD_REQUEST else 200
+
+
+def version_of(message: Any) -> str | None:
+    """The revision that a request of the modern era names, or None."""
+    params = message.get("params") if type(message) is dict else None
+    meta = params.get("_meta") if type(params) is dict else None
+    version = meta.get(VERSION_KEY) if type(meta) is dict else None
+    return version if type(version) is str else None
+
+
+def field(fields: dict[str, Any], name: str) -> str | None:
+    """A header field of a recorded HTTP head."""
+    pairs = fields.get("headers")
+    for pair in pairs if type(pairs) is list else ():
+        if type(pair) is list and len(pair) == 2 and type(pair[0]) is str and pair[0].lower() == name.lower():
+            return str(pair[1])
+    return None
+
+
+def _same(given: str, wanted: str) -> bool:
+    """Whether two field values mean the same: decoded, and numbers by their value."""
+    left, right = headers.decode(given), headers.decode(wanted)
+    if left == right:
+        return left is not None
+    try:
+        return left is not None and right is not None and float(left) == float(right)
+    except ValueError:
+        return False

@@ -1,0 +1,108 @@
+"""What a mock server was asked: counted while it runs, told at its end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import excerpt
+
+MOST_KEPT = 1000
+"""Misses that are kept; further ones are counted."""
+EXCERPT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A request that was not in the recording."""
+
+    client: int
+    method: str
+    params: str
+    """The beginning of the parameters, as JSON."""
+    nearest: int
+    """The recorded request that has most in common with it; 0: none of its method was recorded."""
+    became: str
+    """`error`, `last` or `passthrough`."""
+
+
+class Tally:
+    """Counts of everything, and what was missed."""
+
+    def __init__(self) -> None:
+        self.clients = 0
+        self.requests = 0
+        self.counts: Counter[str] = Counter()
+        """`answered`, `missed`, `unanswered`, `refused`, `cancelled`, `invalid`; `fault:…` by kind."""
+        self.missed: list[Missed] = []
+        self.used: set[int] = set()
+        """Recorded requests that stood for one of a client's."""
+
+    def miss(self, missed: Missed) -> None:
+        """A request was not in the recording."""
+        self.counts["missed"] += 1
+        if len(self.missed) < MOST_KEPT:
+            self.missed.append(missed)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What there is to tell at the end."""
+
+    recording: str
+    seed: str
+    clients: int
+    requests: int
+    counts: dict[str, int]
+    missed: list[Missed]
+    never_asked: list[tuple[int, str, str]]
+    """Event number, method and parameters of recorded requests that nobody asked, up to `MOST_KEPT`."""
+    never_asked_count: int
+    recordings: list[str]
+    """The recordings that were made of the clients."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as one JSON document."""
+        faults = {name.removeprefix("fault:"): n for name, n in self.counts.items() if name.startswith("fault:")}
+        return {
+            "recording": self.recording,
+            "seed": self.seed,
+            "clients": self.clients,
+            "requests": self.requests,
+            **{name: self.counts.get(name, 0) for name in COUNTED},
+            "faults": faults,
+            "misses": [
+                {"client": each.client, "method": each.method, "params": each.params, "nearest": each.nearest or None,
+                 "became": each.became}
+                for each in self.missed
+            ],
+            "neverAsked": [{"event": n, "method": method, "params": params} for n, method, params in self.never_asked],
+            "neverAskedCount": self.never_asked_count,
+            "recordings": self.recordings,
+        }  # fmt: skip
+
+
+COUNTED = ("answered", "missed", "unanswered", "refused", "cancelled", "invalid")
+
+
+def report(
+    tally: Tally, journal: Journal, requests: dict[str, list[int]], seed: str, recordings: list[str]
+) -> Report:  # fmt: skip
+    """Sum up. `requests` are the recorded ones by method."""
+    numbers = sorted(n for found in requests.values() for n in found if n not in tally.used)
+    never = [
+        (n, journal.index.method(n), shown(journal.event(n).message.get("params"))) for n in numbers[:MOST_KEPT]
+    ]  # fmt: skip
+    return Report(
+        str(journal.path or ""), seed, tally.clients, tally.requests, dict(tally.counts), tally.missed, never,
+        len(numbers), recordings,
+    )  # fmt: skip
+
+
+def shown(params: Any) -> str:
+    """The beginning of parameters, as JSON; `_meta` says nothing here."""
+    if type(params) is dict:
+        params = {key: value for key, value in params.items() if key != "_meta"}
+    return excerpt(params, EXCERPT) if params else ""

@@ -1,0 +1,92 @@
+"""What a recorded server told by itself, and after which words of the conversation each thing came.
+
+Words are what the client sent, and the answers to it. What came between two of them without belonging to a request is
+told again when a client has come as far: after the same word. A `subscriptions/listen` never ends by itself, so what
+came on its stream counts as told by the server, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+
+from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+LISTEN = "subscriptions/listen"
+_AT_ONCE = 1 << 14
+"""Events looked at before others get their turn."""
+_TOLD = (Kind.RPC, Kind.INVALID, Kind.STDERR)
+
+
+class Timeline:
+    """`after` says by the number of a word what came behind it; 0 stands for the beginning."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.after: dict[int, array[int]] = {}
+        self.listens: frozenset[int] = frozenset()
+        """The `subscriptions/listen` requests that were not refused."""
+        self.notifications: dict[str, list[int]] = {}
+        """What the client notified of, by method, in order."""
+        self.senseless: list[int] = []
+        """What the client sent that is no JSON-RPC message."""
+        self.told = 0
+
+    async def read(self) -> None:
+        """Look at every event once."""
+        index = self._journal.index
+        listens = []
+        word = 0
+        for n in range(1, index.count + 1):
+            dir, kind = index.dir(n), index.kind(n)
+            if dir == Dir.SEND and kind in (Kind.RPC, Kind.INVALID):
+                word = n
+                if index.shape(n) == Shape.REQUEST and index.method(n) == LISTEN and not self._refused(n):
+                    listens.append(n)
+                    self.listens = frozenset(listens)
+                self._sent(n)
+            elif dir == Dir.RECV and kind in _TOLD:
+                if self._ends_exchange(n):
+                    word = n
+                elif self._stands_alone(n):
+                    self.after.setdefault(word, array("I")).append(n)
+                    self.told += 1
+            if n % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+
+    def _sent(self, n: int) -> None:
+        shape = self._journal.index.shape(n)
+        if shape == Shape.NOTIFICATION:
+            self.notifications.setdefault(self._journal.index.method(n), []).append(n)
+        elif shape == Shape.NONE:
+            self.senseless.append(n)
+
+    def _refused(self, n: int) -> bool:
+        answer = self._journal.index.pairs[n - 1]
+        return bool(answer) and self._journal.index.shape(answer) == Shape.ERROR
+
+    def _ends_exchange(self, n: int) -> bool:
+        """Whether this is the answer that a request of the client got."""
+        index = self._journal.index
+        request = index.pairs[n - 1]
+        return bool(request) and index.pairs[request - 1] == n and request not in self.listens
+
+    def _stands_alone(self, n: int) -> bool:
+        """Whether this is not played with the exchange of a request, because it belongs to none or came too late."""
+        index = self._journal.index
+        root = index.root_of(n) if index.kind(n) == Kind.RPC else index.parents[n - 1]
+        if not root or root == n or index.dir(root) != Dir.SEND or root in self.listens:
+            return True
+        answer = index.pairs[root - 1]
+        return bool(answer) and n > answer
+
+    def listen_of(self, n: int, subscription: object) -> int:
+        """The `subscriptions/listen` on whose stream event `n` came: by its place, else by the id that it names."""
+        index = self._journal.index
+        root = index.root_of(n) if index.kind(n) == Kind.RPC else index.parents[n - 1]
+        if root in self.listens:
+            return root
+        named = [each for each in self.listens if each < n and index.id(each) == subscription]
+        return max(named, default=0)
