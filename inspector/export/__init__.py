@@ -26,6 +26,7 @@ class Format(NamedTuple):
 
 FORMATS = {
     "md": Format("a transcript to read, for a bug report", "markdown", ".md", findings=True),
+    "html": Format("one web page with search, filter and folding", "html", ".html", findings=True),
     "json": Format("one JSON document with every event", "json_export", ".json", findings=True),
     "jsonl": Format("the bare messages, one a line", "jsonl", ".jsonl"),
     "recording": Format("a recording again, of what is chosen", "recording", ".mcp.jsonl"),

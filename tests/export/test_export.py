@@ -22,7 +22,7 @@ from tests.export.journals import GOLDEN, SESSION, exported, live, opened
 DOCUMENTS = ("md", "json")
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", [format for format in FORMATS if format != "html"])
 def test_an_export_stays_as_it_is(format: str) -> None:
     text = exported(opened(SESSION), format).replace("\r\n", "\n")
     text = re.sub(r'(inspector |"Inspector", ?"version": ?")\d[\d.]*\d', r"\1VERSION", text)
@@ -41,7 +41,7 @@ def test_events_can_be_chosen(format: str) -> None:
 def test_an_unknown_format_is_refused_with_those_that_exist() -> None:
     with pytest.raises(UsageError) as caught:
         exported(live(), "pdf")
-    assert "md, json, jsonl" in caught.value.hint
+    assert "md, html, json" in caught.value.hint
 
 
 @pytest.mark.parametrize("format", DOCUMENTS)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from inspector.export import FORMATS
 from inspector.journal.journal import Journal
 from tests.export.journals import RECORDINGS, SESSION, exported, hostile, live, opened
+from tests.export.test_pages import Page
 
 
 def refuse(word: str) -> None:
@@ -98,12 +99,21 @@ def are_traces(text: str) -> None:
         assert span["parentSpanId"] in ids or span["traceId"] != session["traceId"]
 
 
+def is_page(text: str) -> None:
+    assert text.startswith("<!doctype html>\n")
+    found = Page(text)
+    assert len(found.scripts) == 1
+    assert len(found.blocks["rows"]) == len(found.blocks["bodies"])
+    assert {len(row) for row in found.blocks["rows"]} <= {14}
+
+
 CHECKS: dict[str, Callable[[str], None]] = {
     "md": lambda text: None,
     "json": is_document,
     "jsonl": is_lines,
     "recording": is_recording,
     "csv": is_table,
+    "html": is_page,
     "har": is_archive,
     "otlp": are_traces,
     "mermaid": is_diagram,

@@ -1,0 +1,221 @@
+"""One web page that needs nothing else: every event, with search, filter, folding and findings.
+
+The page's own script and style are the only ones that may run: its content security policy names them by their hashes,
+forbids everything else, every connection included, and forbids the script to make markup of text (Trusted Types).
+What was recorded stands in blocks of JSON in which no `<` is left, and reaches the page as text alone. Rows are drawn
+when they are seen, and bodies parsed when they are looked at, so that a hundred thousand events are no burden.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Iterable, Iterator
+from importlib.resources import files
+from typing import IO, Any
+
+from inspector.errors import UsageError
+from inspector.export.chosen import Chosen
+from inspector.export.facts import facts_of, findings_of, moment
+from inspector.journal.filters.bodies import subjects_of
+from inspector.journal.format import DIR_NAMES, KIND_NAMES, Event, Kind, dumps
+from inspector.journal.index import STATE_NAMES
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+from inspector.text import count, duration, safe, size
+from inspector.version import __version__
+
+LARGEST = 100_000_000
+"""Bytes of messages that a page may hold."""
+MOST = 500_000
+"""Events that a page may hold."""
+LONGEST = 512 * 1024
+"""Bytes of one message beyond which its beginning is shown."""
+BLOCK = 400
+"""Events whose bodies stand in one block."""
+BLOCK_BYTES = 1 << 20
+
+_SCRIPTS = ("text.js", "data.js", "filter.js", "tree.js", "list.js", "main.js")
+_SHAPES = ("", "request", "notification", "result", "error", "batch")
+_NAME = 200
+_dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=str).encode
+
+
+def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
+    """Write the page to `out`, block by block. Raises `UsageError` where it would be too large for a browser."""
+    chosen = Chosen(journal, numbers)
+    _check(journal, chosen)
+    script, style = _ours()
+    label = journal.header.get("target")
+    label = label.get("label") if type(label) is dict else None
+    title = html.escape(safe(label, _NAME) if isinstance(label, str) and label else "MCP session")
+    out.write(_HEAD.format(policy=_policy(script, style), title=title, style=style))
+    out.write(_block("facts", "", _facts(journal, chosen)))
+    for rows, bodies in _blocks(journal, chosen):
+        out.write(_block("", "rows", rows))
+        out.write(_block("", "bodies", bodies))
+    out.write(f"<script>{script}</script>\n</body>\n</html>\n")
+    return []
+
+
+def _check(journal: Journal, chosen: Chosen) -> None:
+    sizes = journal.index.sizes
+    total = sum(min(sizes[n - 1], LONGEST) for n in chosen)
+    if total > LARGEST or len(chosen) > MOST:
+        raise UsageError(
+            f"The page would hold {count(len(chosen))} events with {size(total)}; "
+            f"{count(MOST)} with {size(LARGEST)} are the most that a browser opens well.",
+            hint="Choose what it is about with --filter or --events, or use --to json.",
+        )
+
+
+def _ours() -> tuple[str, str]:
+    """The page's script and style."""
+    folder = files(__package__) / "page"
+    parts = [(folder / name).read_text(encoding="utf-8") for name in _SCRIPTS]
+    script = '"use strict";\n(() => {\n' + "\n".join(parts) + "})();"
+    return script, (folder / "page.css").read_text(encoding="utf-8")
+
+
+def _policy(script: str, style: str) -> str:
+    return (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; "
+        "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _block(id: str, name: str, value: Any) -> str:
+    """A block of data: in it nothing is markup, and nothing ends it (WHATWG HTML, 4.12.1.3)."""
+    text = _dumps(value).replace("<", "\\u003c")
+    about = f' id="{id}"' if id else f' class="{name}"'
+    return f'<script type="application/json"{about}>{text}</script>\n'
+
+
+def _facts(journal: Journal, chosen: Chosen) -> dict[str, Any]:
+    facts = facts_of(journal)
+    named = " ".join(text for key in ("name", "version") if isinstance(text := facts.server.get(key), str))
+    head = [
+        ("server", named or "never introduced itself"),
+        ("revision", facts.revision),
+        ("era", facts.era),
+        ("transport", facts.transport),
+        ("recorded", f"{moment(journal, 0)}, {duration(facts.duration)}"),
+        ("events", f"{count(len(chosen))} of {count(len(journal))}"),
+        ("errors", count(facts.errors) if facts.errors else None),
+        ("invalid", count(facts.invalid) if facts.invalid else None),
+        ("written by", f"inspector {__version__}"),
+        *(("notice", notice) for notice in journal.notices),
+    ]
+    if journal.end_is_missing:
+        head.append(("end", "missing: the writer was killed, or is still writing"))
+    return {
+        "head": [(name, safe(value, 1000)) for name, value in head if value is not None],
+        "findings": list(findings_of(journal)),
+    }
+
+
+def _blocks(journal: Journal, chosen: Chosen) -> Iterator[tuple[list[Any], list[Any]]]:
+    """Rows and bodies of so many events at a time."""
+    rows: list[Any] = []
+    bodies: list[Any] = []
+    held = 0
+    for n in chosen:
+        event = next(journal.events(n, n))
+        rows.append(_row(journal, event))
+        bodies.append(_body(event))
+        held += min(journal.index.sizes[n - 1], LONGEST)
+        if len(rows) == BLOCK or held > BLOCK_BYTES:
+            yield rows, bodies
+            rows, bodies, held = [], [], 0
+    if rows:
+        yield rows, bodies
+
+
+def _row(journal: Journal, event: Event) -> list[Any]:
+    """What the list shows of an event, in the order that `page/data.js` names."""
+    index, n = journal.index, event.n
+    rpc = event.kind == Kind.RPC
+    id = index.id(n)
+    elapsed = index.duration(n)
+    return [
+        n,
+        event.t,
+        DIR_NAMES[event.dir],
+        KIND_NAMES[event.kind],
+        _SHAPES[index.shape(n)] if rpc else "",
+        STATE_NAMES[index.state(n)],
+        index.method(n)[:_NAME],
+        safe(_name(event, index.shape(n)), _NAME),
+        "" if id is None else str(id)[:_NAME],
+        index.pairs[n - 1],
+        index.parents[n - 1],
+        index.sizes[n - 1],
+        -1 if elapsed is None else elapsed,
+        len(journal.findings.of(n)),
+    ]
+
+
+def _name(event: Event, shape: Shape) -> object:
+    """What a request is about, or the beginning of what was said."""
+    fields = event.fields
+    if event.kind == Kind.RPC:
+        large = shape is not Shape.REQUEST or len(event.raw or "") > LONGEST
+        return "" if large else next(iter(subjects_of(event.message)), "")
+    if event.kind == Kind.HTTP:
+        parts = (fields.get(key) for key in ("method", "url", "status", "reason"))
+        return " ".join(safe(part, _NAME) for part in parts if part is not None)
+    if event.kind in (Kind.STDERR, Kind.INVALID):
+        return event.text[:_NAME]
+    return fields.get("event") or fields.get("step") or fields.get("text") or ""
+
+
+def _body(event: Event) -> list[Any]:
+    """Text, fields, and what is to be said of them."""
+    text: str | None = None
+    notes = []
+    if event.raw is not None or event.data is not None:
+        text = event.text
+        if event.data is not None:
+            notes.append(f"Not UTF-8: {size(len(event.data))}.")
+        if len(text) > LONGEST:
+            notes.append(f"The first {LONGEST:,} of {len(text):,} characters.")
+            text = text[:LONGEST]
+    return [text, _plain(event.fields) if event.fields else None, " ".join(notes)]
+
+
+def _plain(fields: dict[str, Any]) -> Any:
+    """Fields as JSON that a browser takes, whatever a hand-made file has put there."""
+    try:
+        return json.loads(dumps(fields), parse_constant=str)
+    except (ValueError, RecursionError):
+        return {"fields": safe(fields, _NAME)}
+
+
+_HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<header><h1>{title}</h1><div id="facts-shown"></div></header>
+<div class="tools">
+<input id="search" type="search" autocomplete="off" spellcheck="false" aria-label="search"
+ placeholder="search, or method:tools/* kind:stderr dir:recv status:error duration:&gt;500 -text">
+<button id="fold" title="f">fold exchanges</button>
+<button id="exact" title="r">exact text</button>
+<span id="counted"></span>
+</div>
+<main><div id="list" role="listbox" tabindex="0"><div id="space"></div></div><div id="detail">
+<noscript>This page needs its own script to show anything.</noscript>Select an event.</div></main>
+"""
