@@ -161,6 +161,14 @@ class Authorization:
             yield KeepClient(grant.issuer, None)
         return (yield from tokens.revoke(grant, self._means))
 
+    def renew(self) -> Flow[bool]:
+        """Renew the token now, whether it ends soon or not; False where there is nothing to renew it with, or no more.
+
+        Raises `AuthorizationNeeded` where nobody answered.
+        """
+        grant = self.grant
+        return grant is not None and bool(grant.refresh_token) and (yield from self._renewed(grant))
+
     # Parts
 
     def _answered(

@@ -113,6 +113,7 @@ def visit(asked: Request, scope: tuple[str, ...] | None, *, doubtful: bool = Fal
         "authorize", f"To be answered in the browser, at {safe(host, 200)}", rule="C-AUTH-20", host=host,
         redirect_uri=asked.redirect_uri, scope=list(scope or ()), pkce="S256",
     )  # fmt: skip
+    given: list[tuple[str, str]] = []
     back = yield Visit(asked.url, asked.redirect_uri, host, asked.issuer if doubtful else "")
     assert isinstance(back, str)
     try:
@@ -123,18 +124,28 @@ def visit(asked: Request, scope: tuple[str, ...] | None, *, doubtful: bool = Fal
                 yield Secret(value)
         code = _code(asked, back, given)
     except AuthorizationNeeded as error:
-        rule = "C-AUTH-29" if isinstance(error, WrongIssuer) else "C-AUTH-22"
-        yield from told("callback", error.message, ok=False, rule=rule, fix=error.hint)
+        rule, seen = (error.rule, error.seen) if isinstance(error, Refused) else ("C-AUTH-22", {})
+        yield from told("callback", error.message, ok=False, rule=rule, fix=error.hint, came_with=_names(given), **seen)
         raise
     yield from told(
         "callback", "A code, for our state" + (" and from the right issuer" if "iss" in dict(given) else ""),
-        rule="C-AUTH-29", iss=dict(given).get("iss"), expected=asked.issuer,
+        rule="C-AUTH-29", came_with=_names(given),
     )  # fmt: skip
     return code
 
 
-class WrongIssuer(AuthorizationNeeded):
-    """The answer came from another authorization server than it was asked of, or does not say where it should."""
+class Refused(AuthorizationNeeded):
+    """What the browser came back with is not used: by which rule, and what was expected and found."""
+
+    def __init__(self, message: str, *, hint: str = "", rule: str, **seen: str) -> None:
+        super().__init__(message, hint=hint)
+        self.rule = rule
+        self.seen = seen
+
+
+def _names(given: list[tuple[str, str]]) -> list[str]:
+    """The names of what the browser came back with; never a value, for a code is among them."""
+    return [safe(name, 40) for name, _ in given[:20]]
 
 
 def _parameters(url: str) -> list[tuple[str, str]]:
@@ -157,26 +168,30 @@ def _code(asked: Request, back: str, given: list[tuple[str, str]]) -> str:
     if doubled := next((name for name in _ONCE if names.count(name) > 1), ""):
         raise AuthorizationNeeded(
             f"The answer of the authorization server has “{doubled}” twice, so none of it is used.",
-            hint="Each parameter may be there once (RFC 6749 section 3.1).",
+            hint="Each parameter should be there once (RFC 6749 section 3.1).",
         )
     values = dict(given)
     if not secrets.compare_digest(values.get("state", "").encode("utf-8", "replace"), asked.state.encode()):
         what = "has no “state”" if not values.get("state") else "has another “state” than ours"
         raise AuthorizationNeeded(
             f"The browser came back with an answer that {what}: it belongs to no request of this session.",
-            hint="Log in again; do not use an older page.",
+            hint="The authorization server should send “state” back as it was sent there. Or the page was one of an "
+            "older login: log in again.",
         )
     if (iss := values.get("iss")) is None:
         if asked.names_itself:
-            raise WrongIssuer(
+            raise Refused(
                 "The authorization server says that its answers name it, but this one has no “iss”: it is not used.",
-                hint="The answer must have “iss” (RFC 9207 section 2.4).",
+                hint=f"The answer should have “iss”, {safe(asked.issuer, 200)}; or its metadata should not promise it "
+                "in “authorization_response_iss_parameter_supported”.",
+                rule="C-AUTH-29",
             )
     elif iss != asked.issuer:
-        raise WrongIssuer(
+        raise Refused(
             f"The answer is from “{safe(iss, 200)}”, but “{safe(asked.issuer, 200)}” was asked: it is not used.",
-            hint="The two must be equal, character by character (RFC 9207 section 2.4).",
-        )
+            hint="“iss” should be the issuer as the metadata name it, character by character (RFC 9207 section 2.4).",
+            rule="C-AUTH-29", expected=asked.issuer, found=iss,
+        )  # fmt: skip
     if "error" in values:
         raise _denied(values)
     if not (code := values.get("code", "")):
@@ -187,11 +202,15 @@ def _code(asked: Request, back: str, given: list[tuple[str, str]]) -> str:
 def _denied(values: dict[str, str]) -> AuthorizationNeeded:
     """The error that an authorization server sent the browser back with (RFC 6749 section 4.1.2.1)."""
     code, why = safe(values["error"], 60), safe(values.get("error_description", ""), 200)
-    said = f"“{code}”" + (f": {why}" if why else "")
+    said = f"“{code}”" + (f": {why.rstrip('.')}" if why else "")
     if values["error"] == "access_denied":
         return Denied(f"Access was denied at the authorization server, with {said}.", hint="Log in again to try anew.")
-    if values["error"] == "invalid_scope":
-        return AuthorizationNeeded(
-            f"The authorization server refused the request with {said}.", hint="Name other scopes with --scope."
-        )
-    return AuthorizationNeeded(f"The authorization server refused the request with {said}.")
+    hints = {
+        "invalid_scope": "Name other scopes with --scope.",
+        "unauthorized_client": "The client may not ask for a code there: give another with --client-id.",
+        "temporarily_unavailable": "Log in again in a while.",
+    }
+    hint = hints.get(code, "The reason is on its side: its log may say more.")
+    return Refused(
+        f"The authorization server refused the request with {said}.", hint=hint, rule="RFC 6749 section 4.1.2.1"
+    )

@@ -102,6 +102,11 @@ class Login:
         self._lock = asyncio.Lock()
         self._waiting = 0
 
+    def anew(self) -> None:
+        """Forget what is known of the server, and take the options as they are said now."""
+        self.options = combined(self._authorizer.options, self._target.auth)
+        self._authorization = None
+
     @property
     def authorization(self) -> Authorization:
         """What is known of the server. Loaded when it is first needed: most servers want no login."""

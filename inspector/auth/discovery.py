@@ -13,7 +13,7 @@ from typing import Any
 from inspector.auth import documents, metadata, urls
 from inspector.auth.actions import Choose, Fetch, Fetched, FetchFailed, Flow, fetch, told
 from inspector.auth.challenge import Challenge
-from inspector.auth.documents import Document
+from inspector.auth.documents import Document, Unusable
 from inspector.auth.metadata import ACCEPT, Server, shown, version
 from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
@@ -96,7 +96,7 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
     places = urls.resource_places(server)
     if said:
         places = [said, *(place for place in places if place != said)]
-    findings: list[str] = []
+    tried: list[list[str]] = []
     failure: FetchFailed | None = None
     fields, own = ACCEPT + version(revision), urls.origin(server)
     for number, place in enumerate(places, 1):
@@ -113,40 +113,49 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
             answer = yield from fetch(Fetch("GET", place, fields, what="the protected resource metadata", named=named))
         except FetchFailed as error:
             failure = failure or error
-            yield from told("resource", error.message, ok=False, rule="C-AUTH-06", url=place)
+            tried.append([place, error.message])
             continue
         values = documents.parsed(answer.body) if answer.status == 200 else None
         # Servers exist that answer any path with 200 and some JSON.
         if values is None or not ("resource" in values or "authorization_servers" in values):
-            why = documents.described(answer) if values is None else "another JSON object"
-            findings.append(why)
-            yield from told(
-                "resource", f"{number} of {len(places)}: {why}", ok=not (said and number == 1), rule="C-AUTH-06",
-                url=place, status=answer.status,
-            )  # fmt: skip
+            tried.append([place, documents.described(answer) if values is None else "another JSON object"])
             continue
-        return (yield from _read_resource(values, answer, place, server, number, len(places)))
+        if said and tried:
+            yield from told(
+                "resource", f"Where the challenge says, there is none: {tried[0][1]}", ok=False, rule="C-AUTH-06",
+                places=tried, fix=f"The challenge should name {place}",
+            )  # fmt: skip
+            tried = []
+        return (yield from _read_resource(values, answer, place, server, f"{number} of {len(places)}", tried))
     if failure is not None:
         # Nothing can be concluded from a place that did not answer.
+        yield from told("resource", failure.message, ok=False, rule="C-AUTH-06", places=tried, fix=failure.hint)
         raise failure
     if said:
         # A server that names a place for it is none of 2025-03-26, whose default endpoints would be guesses.
+        why = f": {tried[0][1]}" if tried else ""
+        yield from told(
+            "resource", f"Neither where the challenge says nor in the well-known places is there any{why}", ok=False,
+            rule="C-AUTH-05", places=tried,
+            fix=f"The server should answer {said[:200]} with a JSON document that names itself and its authorization "
+            "server.",
+        )  # fmt: skip
         raise AuthorizationNeeded(
             f"The server says that its protected resource metadata is at “{safe(said, 200)}”, but there is none, "
-            f"nor in the well-known places{': ' + findings[0] if findings else ''}.",
+            f"nor in the well-known places{why}.",
             hint="Name the authorization server's issuer with --auth-server, if you know it.",
         )
     yield from told(
-        "resource", "The server has no protected resource metadata", ok=False, rule="C-AUTH-05",
+        "resource", "The server has no protected resource metadata", ok=False, rule="C-AUTH-05", places=tried,
         fix=f"The server should publish it at {places[-1]}, and name its URL in the challenge.",
     )  # fmt: skip
     return None
 
 
 def _read_resource(
-    values: Mapping[str, Any], answer: Fetched, place: str, server: str, number: int, of: int
+    values: Mapping[str, Any], answer: Fetched, place: str, server: str, which: str, tried: list[list[str]]
 ) -> Flow[Resource]:
-    facts = {"url": place, "status": answer.status, **shown(answer, values)}
+    facts = {"url": place, "status": answer.status, "places": tried, **shown(answer, values)}
     document = Document(
         values, "The protected resource metadata",
         hint=f"It was read from {safe(place, 200)}; it is described in RFC 9728 section 2.",
@@ -160,19 +169,24 @@ def _read_resource(
             place,
         )
         if not urls.covers(found.resource, server):
-            raise AuthorizationNeeded(
+            facts |= {"expected": urls.canonical(server), "found": found.resource}
+            raise Unusable(
                 f"The protected resource metadata is about “{safe(found.resource, 200)}”, not about this server, "
                 f"{safe(server, 200)}: nothing from it is used.",
                 hint="Its “resource” must be the URL of the MCP server (RFC 9728 section 3.3).",
-            )
-    except AuthorizationNeeded as error:
+                field="resource", rule="C-AUTH-07",
+            )  # fmt: skip
+    except Unusable as error:
+        fix = (
+            f"“resource” should be “{safe(urls.canonical(server), 200)}”." if error.field == "resource" else error.hint
+        )
         yield from told(
-            "resource", error.message, ok=False, rule="C-AUTH-07", **facts,
-            fix=f"“resource” should be “{safe(urls.canonical(server), 200)}”.",
+            "resource", error.message, ok=False, rule=error.rule or "RFC 9728 section 2", **facts, field=error.field,
+            fix=fix,
         )  # fmt: skip
         raise
     yield from told(
-        "resource", f"{number} of {of}: it names this server, as {safe(found.resource, 200)}", rule="C-AUTH-06", **facts
+        "resource", f"{which}: it names this server, as {safe(found.resource, 200)}", rule="C-AUTH-06", **facts
     )
     return found
 
@@ -183,7 +197,7 @@ def _chosen(resource: Resource) -> Flow[str]:
     if not issuers:
         yield from told(
             "server", "The protected resource metadata names no authorization server", ok=False, rule="C-AUTH-05",
-            fix="“authorization_servers” should be a list of at least one issuer.",
+            fix="“authorization_servers” should be a list of at least one issuer: the URL of who issues its tokens.",
         )  # fmt: skip
         raise AuthorizationNeeded(
             "The protected resource metadata names no authorization server.",

@@ -20,11 +20,20 @@ MOST = 500
 """Entries of a list in a document."""
 
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,256}\Z")
+_SECONDS = "be a number of seconds from now, such as 3600"
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
 
 
 class Unusable(AuthorizationNeeded):
-    """A document, or one of its values, is not what it must be."""
+    """A document, or one of its values, is not what it must be.
+
+    `field` is the member's name, `rule` the rule that its value breaks; empty where it is of a wrong type or missing.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", field: str = "", rule: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.field = field
+        self.rule = rule
 
 
 def parsed(body: bytes) -> dict[str, Any] | None:
@@ -39,7 +48,7 @@ def parsed(body: bytes) -> dict[str, Any] | None:
 
 
 def described(answer: Fetched) -> str:
-    """What an answer without a usable document is, in a few words: “status 404”, “a page of HTML”."""
+    """What an answer without a usable document is, in a few words: “status 404”, “a page of HTML, not JSON”."""
     if answer.status != 200:
         return f"status {answer.status}"
     if len(answer.body) > LARGEST:
@@ -48,7 +57,13 @@ def described(answer: Fetched) -> str:
         return "an empty body"
     if answer.body.lstrip()[:1] == b"<":
         return "a page of HTML, not JSON"
-    return "no JSON object"
+    try:
+        json.loads(answer.body)
+    except RecursionError:
+        return "JSON that is nested too deeply"
+    except ValueError:
+        return "something that is no JSON"
+    return "JSON that is no object"
 
 
 def error_of(values: Mapping[str, object] | None) -> tuple[str, str]:
@@ -71,16 +86,16 @@ class Document:
         if value is None:
             return ""
         if not isinstance(value, str):
-            raise self.refused(name, f"is {_kind(value)}, not a text")
+            raise self.refused(name, f"is {_kind(value)}, not a text", "be a text")
         if len(value) > longest:
-            raise self.refused(name, f"is {len(value)} characters long")
+            raise self.refused(name, f"is {len(value)} characters long", f"have at most {longest}")
         return value
 
     def needed(self, name: str, *, longest: int = 8192) -> str:
         """The text under `name`, which must be there."""
         value = self.text(name, longest=longest)
         if not value:
-            raise self.refused(name, "is missing" if name not in self.values else "is empty")
+            raise self.refused(name, "is missing" if name not in self.values else "is empty", "be there")
         return value
 
     def texts(self, name: str) -> tuple[str, ...] | None:
@@ -89,14 +104,14 @@ class Document:
         if value is None:
             return None
         if not isinstance(value, list):
-            raise self.refused(name, f"is {_kind(value)}, not a list of texts")
+            raise self.refused(name, f"is {_kind(value)}, not a list of texts", "be a list of texts")
         if len(value) > MOST:
-            raise self.refused(name, f"has {len(value)} entries")
+            raise self.refused(name, f"has {len(value)} entries", f"have at most {MOST}")
         for entry in value:
             if not isinstance(entry, str):
-                raise self.refused(name, f"has {_kind(entry)} in it, not only texts")
+                raise self.refused(name, f"has {_kind(entry)} in it, not only texts", "be a list of texts")
             if len(entry) > urls.LONGEST:
-                raise self.refused(name, f"has an entry of {len(entry)} characters")
+                raise self.refused(name, f"has an entry of {len(entry)} characters", f"have at most {urls.LONGEST}")
         return tuple(value)
 
     def scopes(self, name: str) -> tuple[str, ...] | None:
@@ -104,7 +119,11 @@ class Document:
         found = self.texts(name)
         for entry in found or ():
             if not is_scope(entry):
-                raise self.refused(name, f"has “{safe(entry, 60)}” in it, which is no scope")
+                raise self.refused(
+                    name,
+                    f"has “{safe(entry, 60)}” in it, which is no scope",
+                    "be scopes without spaces, quotes or signs",
+                )
         return found
 
     def flag(self, name: str) -> bool:
@@ -113,7 +132,7 @@ class Document:
         if value is None:
             return False
         if not isinstance(value, bool):
-            raise self.refused(name, f"is {_kind(value)}, not true or false")
+            raise self.refused(name, f"is {_kind(value)}, not true or false", "be true or false")
         return value
 
     def seconds(self, name: str) -> float | None:
@@ -122,11 +141,11 @@ class Document:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise self.refused(name, f"is {_kind(value)}, not a number of seconds")
+            raise self.refused(name, f"is {_kind(value)}, not a number of seconds", _SECONDS)
         if value < 0:
-            raise self.refused(name, "is negative")
+            raise self.refused(name, "is negative", _SECONDS)
         if not math.isfinite(value) or value > 1e11:
-            raise self.refused(name, "is no time that can be meant")
+            raise self.refused(name, "is no time that can be meant", _SECONDS)
         return float(value)
 
     def endpoint(self, name: str, *, needed: bool = False) -> str:
@@ -137,12 +156,14 @@ class Document:
                 urls.secure(value)
             except ValueError as error:
                 shown = safe(value, 120)
-                raise self.refused(name, f"is “{shown}”, to which nothing may be sent: {error}") from None
+                why = f"is “{shown}”, to which nothing may be sent: {error}"
+                raise self.refused(name, why, "be an https URL, or one on this machine", rule="C-AUTH-13") from None
         return value
 
-    def refused(self, name: str, why: str) -> Unusable:
-        """What to raise for the value under `name`."""
-        return Unusable(f"{self.what} cannot be used: its “{name}” {why}.", hint=self._hint)
+    def refused(self, name: str, why: str, should: str, *, rule: str = "") -> Unusable:
+        """What to raise for the value under `name`: `why` it cannot be used, and what it `should` be or have."""
+        hint = f"“{name}” should {should}. {self._hint}".rstrip()
+        return Unusable(f"{self.what} cannot be used: its “{name}” {why}.", hint=hint, field=name, rule=rule)
 
 
 def is_scope(text: str) -> bool:

@@ -78,7 +78,10 @@ class Fetcher:
             async with asyncio.timeout(FETCH_SECONDS):
                 answer = await self._follow(action)
         except TimeoutError:
-            error = FetchFailed(f"{_shown(action.url)} did not answer within {FETCH_SECONDS:g} s.")
+            error = FetchFailed(
+                f"{_shown(action.url)} did not answer within {FETCH_SECONDS:g} s.",
+                hint="It should answer at once, and end its answer.",
+            )
             self._tell(action, started, facts, error)
             raise error from None
         except FetchFailed as error:
@@ -115,7 +118,8 @@ class Fetcher:
             if action.method != "GET":
                 raise FetchFailed(
                     f"{_shown(url)} redirects the {action.method} to {_shown(target)}. "
-                    "That is not followed: what is in it is for this address alone."
+                    "That is not followed: what is in it is for this address alone.",
+                    hint="The metadata should name the address that answers.",
                 )
             if not same:
                 raise FetchFailed(
@@ -123,7 +127,9 @@ class Fetcher:
                     hint="The document has to be where the specification looks for it.",
                 )
             url = target
-        raise FetchFailed(f"{_shown(action.url)} redirects for ever.")
+        raise FetchFailed(
+            f"{_shown(action.url)} redirects for ever.", hint="It should answer with the document itself."
+        )
 
     async def _send(self, action: Fetch, url: str) -> Fetched:
         try:
@@ -143,7 +149,10 @@ class Fetcher:
         except InspectorError as error:
             raise FetchFailed(error.message, hint=error.hint) from None
         if len(answer.body) > LARGEST:
-            raise FetchFailed(f"{_shown(url)} sent more than {LARGEST >> 20} MiB, and is not read further.")
+            raise FetchFailed(
+                f"{_shown(url)} sent more than {LARGEST >> 20} MiB, and is not read further.",
+                hint="It should answer with a JSON object of a few kilobytes.",
+            )
         return answer
 
     async def _policy(self, found: urls.Parts, named: bool) -> Admit:

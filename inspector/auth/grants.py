@@ -211,7 +211,7 @@ class _Job:
             yield Secret(assertion)
             given = document.text("issued_token_type")
             if given and given != ID_JAG:
-                raise document.refused("issued_token_type", f"is “{safe(given, 80)}”, not {ID_JAG}")
+                raise document.refused("issued_token_type", f"is “{safe(given, 80)}”, not {ID_JAG}", f"be {ID_JAG}")
         except (TokenRefused, Unusable) as error:
             yield from told(
                 "exchange", error.message, ok=False, rule="C-AUTH-41", url=provider.token_endpoint, fix=error.hint
@@ -248,7 +248,7 @@ class _Job:
             if getattr(error, "error", "") not in ("authorization_pending", "slow_down"):
                 yield from told(
                     "token", error.message, ok=False, rule="RFC 6749 section 5", url=self._server.token_endpoint,
-                    fix=error.hint,
+                    fix=error.hint, field=getattr(error, "field", "error"),
                 )  # fmt: skip
             raise
 

@@ -77,57 +77,63 @@ def of(issuer: str, *, revision: str = "", named: bool = False) -> Flow[Server]:
             f"“{safe(issuer, 200)}” cannot be an authorization server: {error}.",
             hint="An issuer is an https URL without query and fragment; http only on this machine.",
         ) from None
-    found, findings = yield from _first(places, issuer, revision, named)
+    found, tried, failure = yield from _first(places, issuer, revision, named)
     if found is not None:
         return found
-    for finding in findings:
-        if isinstance(finding, FetchFailed):
-            raise finding
     yield from told(
-        "metadata", f"None of {len(places)} places has the metadata", ok=False, rule="C-AUTH-09", places=places,
-        fix=f"The authorization server should publish it at {places[0]}.",
+        "metadata",
+        failure.message if failure is not None else f"None of {len(places)} places has the metadata: {tried[0][1]}",
+        ok=False, rule="C-AUTH-09", places=tried,
+        fix=(failure.hint if failure is not None else "")
+        or f"The authorization server should publish it at {places[0]}, as a JSON document.",
     )  # fmt: skip
-    raise AuthorizationNeeded(
+    raise failure or AuthorizationNeeded(
         f"The authorization server {safe(issuer, 200)} has no metadata in any of its {len(places)} places: "
-        f"{findings[0]} in the first.",
+        f"{tried[0][1]} in the first.",
         hint=f"It should be at {safe(places[0], 300)}",
     )
 
 
 def _first(
     places: list[str], issuer: str, revision: str, named: bool
-) -> Flow[tuple[Server | None, list[str | FetchFailed]]]:
-    """The first of the places that has the metadata of `issuer`, and what there was in those before it."""
-    findings: list[str | FetchFailed] = []
+) -> Flow[tuple[Server | None, list[list[str]], FetchFailed | None]]:
+    """The first of the places that has the metadata of `issuer`; what there was in those before it; who did not answer.
+
+    What there was: pairs of a place and some words.
+    """
+    tried: list[list[str]] = []
+    failure: FetchFailed | None = None
     what = "the authorization server's metadata"
     for number, place in enumerate(places, 1):
         try:
             answer = yield from fetch(Fetch("GET", place, ACCEPT + version(revision), what=what, named=named))
         except FetchFailed as error:
-            findings.append(error)
-            yield from told("metadata", error.message, ok=False, rule="C-AUTH-09", url=place)
+            failure = failure or error
+            tried.append([place, error.message])
             continue
         values = documents.parsed(answer.body) if answer.status == 200 else None
         if values is None or not ("issuer" in values or "token_endpoint" in values):
-            why = documents.described(answer) if values is None else "another JSON object"
-            findings.append(why)
-            yield from told(
-                "metadata", f"{number} of {len(places)}: {why}", rule="C-AUTH-09", url=place, status=answer.status
-            )
+            tried.append([place, documents.described(answer) if values is None else "another JSON object"])
             continue
-        return (yield from _read(values, answer, place, issuer, f"{number} of {len(places)} places", named)), findings
-    return None, findings
+        which = f"{number} of {len(places)} places"
+        return (yield from _read(values, answer, place, issuer, which, named, tried)), tried, None
+    return None, tried, failure
 
 
-def _read(values: Mapping[str, Any], answer: Fetched, place: str, issuer: str, which: str, given: bool) -> Flow[Server]:
-    facts = {"url": place, "status": answer.status, **shown(answer, values)}
+def _read(
+    values: Mapping[str, Any], answer: Fetched, place: str, issuer: str, which: str, given: bool, tried: list[list[str]]
+) -> Flow[Server]:
+    facts = {"url": place, "status": answer.status, "places": tried, **shown(answer, values)}
     hint = f"It was read from {safe(place, 200)}; it is described in RFC 8414 section 2."
     document = Document(values, "The authorization server's metadata", hint=hint)
     try:
         named = document.needed("issuer", longest=urls.LONGEST)
         found = None if named != issuer else _server(document, issuer, place, given)
     except Unusable as error:
-        yield from told("metadata", error.message, ok=False, rule="C-AUTH-13", **facts, fix=error.hint)
+        yield from told(
+            "metadata", error.message, ok=False, rule=error.rule or "RFC 8414 section 2", **facts, field=error.field,
+            fix=error.hint,
+        )  # fmt: skip
         raise
     yield from told("metadata", f"{which}: {safe(place, 200)}", rule="C-AUTH-09", **facts)
     if found is None:
@@ -182,7 +188,7 @@ def as_of_2025_03_26(server: str, revision: str) -> Flow[Server]:
     if values is not None and ("issuer" in values or "token_endpoint" in values):
         named = values.get("issuer")
         issuer = named if named in (base, base + "/") else base
-        return (yield from _read(values, answer, place, issuer, "1 of 1 places", True))
+        return (yield from _read(values, answer, place, issuer, "1 of 1 places", True, []))
     yield from told(
         "metadata", f"1 of 1: {documents.described(answer)}: the default endpoints are used", rule="C-AUTH-35",
         url=place, status=answer.status,

@@ -112,7 +112,7 @@ def register(server: Server, redirect_uri: str, scope: tuple[str, ...] | None) -
     except AuthorizationNeeded as error:
         yield from told(
             "registration", error.message, ok=False, rule="C-AUTH-16", url=url, status=answer.status,
-            redirect_uri=redirect_uri, fix=error.hint,
+            redirect_uri=redirect_uri, fix=error.hint, field=getattr(error, "field", "error"),
         )  # fmt: skip
         raise
     yield from told(
@@ -130,7 +130,8 @@ def typed(server: Server, redirect_uri: str) -> Flow[Client]:
     if not isinstance(client, Client) or not client.client_id:
         yield from told(
             "registration", "The server registers nobody by itself, and no client is known", ok=False,
-            rule="C-AUTH-14", fix="Give the id of a client that is registered with it.",
+            rule="C-AUTH-14", redirect_uri=redirect_uri,
+            fix="Register a client there by hand, with that redirect URI, and give its id with --client-id.",
         )  # fmt: skip
         raise AuthorizationNeeded(
             f"The authorization server {safe(server.issuer, 200)} registers no clients by itself, and none is known.",
@@ -157,20 +158,22 @@ def _preferred(offered: tuple[str, ...] | None) -> Method:
 def _client(document: Document, asked: Method, offered: tuple[str, ...] | None, redirect_uri: str) -> Client:
     client_id = document.needed("client_id", longest=urls.LONGEST)
     if not _PRINTABLE.match(client_id):
-        raise document.refused("client_id", "has characters in it that no client id has")
+        raise document.refused("client_id", "has characters in it that no client id has", "be of printable ASCII")
     redirects = document.texts("redirect_uris")
     if redirects and redirect_uri not in redirects:
-        raise document.refused("redirect_uris", f"does not have {redirect_uri} in it, but “{safe(redirects[0], 200)}”")
+        why = f"does not have {redirect_uri} in it, but “{safe(redirects[0], 200)}”"
+        raise document.refused("redirect_uris", why, f"have {redirect_uri} in it, as it was asked for")
     secret = document.text("client_secret")
     said = document.text("token_endpoint_auth_method")
     method: Method = next((known for known in METHODS if known == said), asked)
     if said and (said != method or said == "private_key_jwt"):
-        raise document.refused("token_endpoint_auth_method", f"is “{safe(said, 60)}”, which was not asked for")
+        why = f"is “{safe(said, 60)}”, which was not asked for"
+        raise document.refused("token_endpoint_auth_method", why, f"be “{asked}”")
     if not said and asked == "none" and secret and offered is None:
         # Neither the metadata nor the answer says how: what is the rule for both is meant (RFC 7591 section 2).
         method = "client_secret_basic"
     if method.startswith("client_secret") and not secret:
-        raise document.refused("client_secret", f"is missing, though the method is {method}")
+        raise document.refused("client_secret", f"is missing, though the method is {method}", "be there")
     ends = document.seconds("client_secret_expires_at") or 0
     return Client(client_id, secret, method, "registered", redirect_uri, ends)
 
@@ -188,7 +191,10 @@ def _refused(server: Server, status: int, values: dict[str, object] | None, redi
     code, why = documents.error_of(values)
     said = f" with “{code}”" + (f": {why}" if why else "") if code else f" with status {status}"
     if code == "invalid_redirect_uri":
-        hint = f"It does not take {redirect_uri}: give a client that is registered with another, with --client-id."
+        hint = (
+            f"It should take {redirect_uri}, whatever the port: an address of this machine. Else register a client by "
+            "hand, and give its id with --client-id."
+        )
     else:
         hint = "Register a client by hand, and give its id with --client-id."
     return AuthorizationNeeded(

@@ -115,6 +115,10 @@ RULES: dict[str, Rule] = {
         "The token endpoint answers with a JSON object: an access token and its type, or an error and its name.",
         "RFC 6749 section 5",
     ),
+    "RFC 6749 section 4.1.2.1": Rule(
+        "An authorization server may send the browser back with the name of an error in place of a code.",
+        "RFC 6749 section 4.1.2.1",
+    ),
     "RFC 7009": Rule(
         "An authorization server may offer to take tokens back, so that they are good for nothing.", "RFC 7009"
     ),
@@ -122,8 +126,12 @@ RULES: dict[str, Rule] = {
         "The secret of a registered client may end. Then another client is registered.", "RFC 7591 section 3.2.1"
     ),
     "RFC 8414 section 2": Rule(
-        "The metadata name the page at which people log in, unless the server has other ways only.",
-        "RFC 8414 section 2",
+        "The metadata say what the authorization server does, and where. What is missing or of a wrong type is not "
+        "guessed at.", "RFC 8414 section 2",
+    ),
+    "RFC 9728 section 2": Rule(
+        "The protected resource metadata say which server they are about and who issues its tokens. What is missing or "
+        "of a wrong type is not guessed at.", "RFC 9728 section 2",
     ),
     "RFC 8628": Rule("A code is shown here and entered on a page elsewhere, on any device.", "RFC 8628"),
     "RFC 9449 section 8": Rule(

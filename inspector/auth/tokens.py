@@ -124,12 +124,13 @@ def granted(
     token_type = types.get(said.lower())
     if token_type is None or (token_type == "DPoP" and not key):
         wanted = "Bearer or DPoP" if key else "Bearer"
-        raise document.refused("token_type", f"is “{safe(said, 60)}”, not {wanted}")
+        raise document.refused("token_type", f"is “{safe(said, 60)}”, not {wanted}", f"be {wanted}")
     lifetime = document.seconds("expires_in")
     scope = document.text("scope").split()
     for each in scope:
         if not documents.is_scope(each):
-            raise document.refused("scope", f"has “{safe(each, 60)}” in it, which is no scope")
+            why = f"has “{safe(each, 60)}” in it, which is no scope"
+            raise document.refused("scope", why, "be scopes without spaces, quotes or signs")
     if key and token_type == "DPoP":
         yield Secret(key)
     grant = Grant(
@@ -280,7 +281,8 @@ def _assertion(server: Server, client: Client, means: Means) -> Flow[str]:
 def _token(document: Document, name: str, *, needed: bool = False) -> str:
     token = document.needed(name, longest=LONGEST_TOKEN) if needed else document.text(name, longest=LONGEST_TOKEN)
     if token and not _TOKEN.match(token):
-        raise document.refused(name, "has characters in it that no token has")
+        why = "has characters in it that no token has"
+        raise document.refused(name, why, "be of printable ASCII, without spaces and line breaks")
     return token
 
 
@@ -313,6 +315,13 @@ def _refused(
             passing=answer.status >= 500 or answer.status == 429,
         )
     hints = {
+        "invalid_grant": (
+            "The refresh token was used before, revoked, or has ended: log in anew."
+            if what == "a new token"
+            else "The code, or the assertion, has ended, was used before, or is of another client or address: log in "
+            "anew. If it stays so, the log of the authorization server says why."
+        ),
+        "invalid_request": "Something in the request is not to its liking: its log says what.",
         "invalid_client": "The client is unknown there, or authenticates in another way than it was registered with.",
         "invalid_target": "The authorization server does not know this MCP server as a resource (RFC 8707 section 2).",
         "invalid_scope": "Name other scopes with --scope.",
@@ -325,10 +334,12 @@ def _refused(
         if off
         else ""
     )
+    hint = clock if off else hints.get(code, "")
+    if answer.status == 200:
+        hint = f"{hint} Such an answer should have status 400 (RFC 6749 section 5.2).".lstrip()
+    said = f"“{code}”" + (f": {why.rstrip('.')}" if why else "")
     return TokenRefused(
-        f"The authorization server {where} refused the request for {what} with “{code}”" + (f": {why}" if why else "."),
-        hint=clock if off else hints.get(code, ""),
-        error=code,
+        f"The authorization server {where} refused the request for {what} with {said}.", hint=hint, error=code
     )
 
 

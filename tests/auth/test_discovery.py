@@ -273,7 +273,11 @@ def test_an_authorization_server_without_metadata_is_named() -> None:
     error = refused(world)
     assert ISSUER in error.message
     assert "HTML" in error.message
-    assert world.told("metadata")[0].text == "1 of 2: a page of HTML, not JSON"
+    (told,) = world.told("metadata")
+    assert "a page of HTML, not JSON" in told.text
+    places = dict(told.facts)["places"]
+    assert places[0] == [AS_PLACE, "a page of HTML, not JSON"]
+    assert places[1][1] == "status 404"
 
 
 def test_loopback_servers_may_speak_plain_http() -> None:

@@ -36,7 +36,7 @@ def step_rows(step: AuthStep, told: bool = False) -> list[Row]:
     rows = [] if told else paragraph(safe(step.text, _TEXT, multiline=True))
     if isinstance(step.facts.get("expected"), str) and isinstance(step.facts.get("found"), str):
         rows += [Row(), *_compared(step.facts["expected"], step.facts["found"])]
-    rows += _looked_at(step)
+    rows += [*_places(step), *_looked_at(step)]
     if step.fix and step.outcome != "ok":
         first, *more = paragraph(safe(in_words(step.fix), _TEXT, multiline=True))
         rows += [Row(), Row([(_FIX, "bright bold"), *first.pieces], len(_FIX))]
@@ -115,6 +115,16 @@ def _compared(expected: str, found: str) -> list[Row]:
         Row([("expected  ", "muted"), (expected, "bright")], 10),
         Row([("found     ", "muted"), (found[:same], "bright"), (found[same:] or " and no more", "error")], 10),
     ]
+
+
+def _places(step: AuthStep) -> list[Row]:
+    """Where it was looked for in vain, and what there was instead."""
+    rows: list[Row] = []
+    places = step.facts.get("places")
+    for place in places[:_FACTS] if isinstance(places, list) else ():
+        if isinstance(place, list) and len(place) == 2:
+            rows += [Row([plain_fact(place[0])], 2), Row([("  ", "muted"), (plain_fact(place[1]), "muted")], 2)]
+    return [Row(), *rows] if rows else []
 
 
 def _looked_at(step: AuthStep) -> list[Row]:
