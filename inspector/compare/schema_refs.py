@@ -1,0 +1,96 @@
+"""References inside one JSON Schema. Nothing is fetched: what points outside is left as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import unquote
+
+CHAIN = 32
+"""References followed from one to the next."""
+_DEFINITIONS = ("$defs", "definitions")
+_SILENT = frozenset(("$ref", "$dynamicRef", "$comment"))
+
+
+class Outside(str):
+    """A reference that cannot be followed here."""
+
+
+class References:
+    """Follows the references of one schema document."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self._id = root.get("$id") if type(root) is dict else None
+        self._anchors: dict[str, Any] | None = None
+        self._merged: dict[int, dict[str, Any]] = {}
+
+    def follow(self, schema: Any) -> Any:
+        """What a schema stands for: itself, or what its `$ref` points at, with what stands beside the reference.
+
+        An `Outside` where that is not in this document, or goes in a circle.
+        """
+        if type(schema) is not dict or not _reference(schema):
+            return schema
+        kept = self._merged.get(id(schema))
+        if kept is not None:
+            return kept
+        beside: dict[str, Any] = {}
+        at: Any = schema
+        for _ in range(CHAIN):
+            reference = _reference(at) if type(at) is dict else ""
+            if not reference:
+                break
+            beside = {key: value for key, value in at.items() if key not in _SILENT} | beside
+            at = self._target(reference)
+            if isinstance(at, Outside):
+                return at
+        else:
+            return Outside(_reference(schema))
+        if not beside or type(at) is not dict:
+            return at
+        # Kept, so that it is the same object next time: whoever walks in circles knows it by that.
+        return self._merged.setdefault(id(schema), {**at, **beside})
+
+    def _target(self, reference: str) -> Any:
+        fragment = reference
+        if type(self._id) is str and self._id and reference.startswith(self._id.rstrip("#") + "#"):
+            fragment = reference[len(self._id.rstrip("#")) :]
+        if fragment in ("#", ""):
+            return self._root
+        if fragment.startswith("#/"):
+            return self._at(fragment[2:], reference)
+        if fragment.startswith("#"):
+            return self._named().get(unquote(fragment[1:]), Outside(reference))
+        return Outside(reference)
+
+    def _at(self, pointer: str, reference: str) -> Any:
+        at = self._root
+        for raw in pointer.split("/")[:1000]:
+            step = unquote(raw).replace("~1", "/").replace("~0", "~")
+            if type(at) is dict and step in at:
+                at = at[step]
+            elif type(at) is list and step.isascii() and step.isdigit() and len(step) < 9 and int(step) < len(at):
+                at = at[int(step)]
+            else:
+                return Outside(reference)
+        return at
+
+    def _named(self) -> dict[str, Any]:
+        """The definitions that have an anchor."""
+        if self._anchors is None:
+            self._anchors = {}
+            for key in _DEFINITIONS:
+                definitions = self._root.get(key) if type(self._root) is dict else None
+                for schema in definitions.values() if type(definitions) is dict else ():
+                    for anchor in ("$anchor", "$dynamicAnchor"):
+                        if type(schema) is dict and type(schema.get(anchor)) is str:
+                            self._anchors.setdefault(schema[anchor], schema)
+        return self._anchors
+
+
+def _reference(schema: dict[str, Any]) -> str:
+    for key in ("$ref", "$dynamicRef"):
+        value = schema.get(key)
+        if type(value) is str:
+            return value
+    return ""
