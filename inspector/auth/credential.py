@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from inspector.auth.options import AuthOptions
 from inspector.config import paths
+from inspector.config.logins import SECRETS
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ class Login:
         self._authorization: Authorization | None = None
         self._lock = asyncio.Lock()
         self._waiting = 0
+        self.held = {value for value in (getattr(self.options, name) for name in SECRETS) if value}
+        """The secrets that were met on the way."""
 
     def anew(self) -> None:
         """Forget what is known of the server, and take the options as they are said now."""
@@ -143,6 +146,7 @@ class Login:
                     recorder=recorder,
                     open_browser=self.options.open_browser,
                     client_id=self.options.client_id,
+                    held=self.held,
                 )
                 return await runner.run(make())
             finally:
@@ -178,8 +182,10 @@ class SessionCredential:
         if authorization.waits():
             await login.run(authorization.ready, self._recorder)
         made = authorization.fields(method, url)
-        for _, value in made:
-            self._recorder.secret(value.partition(" ")[2] or value)
+        for name, value in made:
+            # A proof is good for one request, and is in a field whose value is never recorded.
+            if name == "Authorization":
+                self._recorder.secret(value.partition(" ")[2])
         return made
 
     async def refused(self, refusal: Refusal, sent: Sequence[tuple[str, str]]) -> bool:

@@ -30,6 +30,8 @@ from inspector.auth.actions import (
 from inspector.auth.fetching import Fetcher, Recorder, Web
 from inspector.auth.person import Invitation, Person, nobody
 from inspector.auth.store import Store
+from inspector.auth.tokens import SHORTEST_SECRET
+from inspector.config.secrecy import without
 from inspector.errors import AuthorizationNeeded, InspectorError
 
 T = TypeVar("T")
@@ -57,10 +59,12 @@ class Runner:
         open_browser: bool | None = None,
         client_id: str = "",
         opener: Callable[[str], Awaitable[bool]] = browser.open_browser,
+        held: set[str] | None = None,
     ) -> None:
         """`server` is its URL; `store` None keeps nothing; `open_browser` None asks the person, False never opens.
 
-        With a `client_id`, what was granted to another client is not found in the store.
+        With a `client_id`, what was granted to another client is not found in the store. `held` are secrets that are
+        known already; those that are met are added. No error that leaves here has one in it.
         """
         self._fetcher = Fetcher(server, web, recorder)
         self._person = person
@@ -69,6 +73,7 @@ class Runner:
         self._open_browser = open_browser
         self._client_id = client_id
         self._opener = opener
+        self._held = set() if held is None else held
         self._callback: browser.Callback | None = None
 
     async def run(self, flow: Flow[T]) -> T:
@@ -81,6 +86,9 @@ class Runner:
             async with asyncio.timeout(LOGIN_SECONDS):
                 result = await self._steps(flow)
             ok = True
+        except InspectorError as error:
+            self._hush(error)
+            raise
         except TimeoutError:
             raise TimedOut(
                 f"The login was not done within {LOGIN_SECONDS / 60:g} minutes.", hint="Begin again."
@@ -113,7 +121,7 @@ class Runner:
                     action.step, action.ok, action.text, rule=action.rule, fix=action.fix, facts=dict(action.facts)
                 )
             case Secret():
-                self._recorder.secret(action.value)
+                self._learn(action.value)
             case Fetch():
                 return await self._fetcher(action)
             case Listen():
@@ -175,7 +183,13 @@ class Runner:
 
     def _learn(self, *secrets: str) -> None:
         for secret in filter(None, secrets):
+            self._held.add(secret)
             self._recorder.secret(secret)
+
+    def _hush(self, error: InspectorError) -> None:
+        """Take what is secret out of an error: a careless server repeats what it was sent."""
+        held = [secret for secret in self._held if len(secret) >= SHORTEST_SECRET]
+        error.message, error.hint = without(error.message, held), without(error.hint, held)
 
     # The browser
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, ServerError
 from inspector.journal.format import Dir
 from inspector.journal.journal import Frame, Journal
 from inspector.transports.base import Outgoing
@@ -88,12 +88,19 @@ class Wire:
         self.listener.on_asking(begun)
 
     def failed(self, request: Outgoing, error: InspectorError) -> None:
+        self._without_secrets(error)
         self.listener.on_failed(request, error)
 
     def lost(self, error: InspectorError) -> None:
         if not self._closed:
             self._closed = True
+            self._without_secrets(error)
             self.listener.on_lost(error)
+
+    def _without_secrets(self, error: InspectorError) -> None:
+        # What a server answers with a JSON-RPC error is its answer, which is shown as it is.
+        if not isinstance(error, ServerError):
+            self.journal.redactor.error(error)
 
     def secret(self, value: str) -> None:
         self.journal.redactor.add(value)

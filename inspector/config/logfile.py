@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from inspector.config import paths
 from inspector.errors import InspectorError
+
+_concealed: set[str] = set()
+"""What the log must not hold. It is one for the process: an error that nobody expected belongs to no session."""
+
+
+def conceal(secrets: Iterable[str]) -> None:
+    """Keep these texts out of the log from now on."""
+    _concealed.update(secrets)
 
 
 def report(error: BaseException) -> InspectorError:
@@ -31,8 +41,8 @@ def _write(headline: str, error: BaseException | None) -> str:
 
     path = paths.log_file()
     with paths.private_open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {headline}\n")
-        if error is not None:
-            file.writelines(traceback.format_exception(error))
-        file.write("\n")
+        text = headline if error is None else f"{headline}\n{''.join(traceback.format_exception(error))}"
+        for secret in sorted(_concealed, key=len, reverse=True):
+            text = text.replace(secret, "…")
+        file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}\n")
     return str(path)

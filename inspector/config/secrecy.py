@@ -48,6 +48,45 @@ _USERINFO = re.compile(r"://([^/?#\s]*)@")
 _PARAMETER = re.compile(r"([?&;#])([^=?&;#]*)=([^&;#\s]*)")
 
 _SHORTEST_INSIDE = 4
+_BEGINNING = 12
+"""Characters at the beginning of a long secret that give it away."""
+_SHORTEST_IN_BASE64 = 8
+"""Fewer characters are found in any text."""
+
+
+def forms(secret: str) -> set[str]:
+    """A secret as it may stand in a text: as it is, quoted for a URL or in JSON, and in base64, alone or within more.
+
+    What stands in base64 at an offset that is no multiple of three has other characters; at its ends these depend on
+    its neighbours, and are left out.
+    """
+    import json
+    from base64 import b64encode
+    from urllib.parse import quote, quote_plus
+
+    raw = secret.encode("utf-8", "replace")
+    found = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
+    found |= {quote(raw, safe=""), quote_plus(raw), b64encode(raw).decode("ascii")}
+    for offset, first in enumerate((0, 2, 3)):
+        whole = b64encode(b"\0" * offset + raw).decode("ascii")
+        inside = whole[first : (offset + len(raw)) * 8 // 6]
+        if len(inside) >= _SHORTEST_IN_BASE64:
+            found |= {inside, inside.replace("+", "-").replace("/", "_")}
+    return found
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """A text of ours without what it repeats of secrets in any of their forms, also where one was cut off."""
+    for secret in secrets:
+        for form in sorted(forms(secret), key=len, reverse=True):
+            begins, at = form[:_BEGINNING], -1
+            while (at := text.find(begins, at + 1)) >= 0:
+                end = at + len(begins)
+                while end < len(text) and end - at < len(form) and text[end] == form[end - at]:
+                    end += 1
+                if end - at == len(form) or text[end : end + 1] in ("", "…"):
+                    text = f"{text[:at]}…{text[end:]}"
+    return text
 
 
 def looks_secret(name: str) -> bool:

@@ -260,7 +260,7 @@ class Journal:
         """
         plain = {"step": step, "ok": ok, "text": text, "rule": rule, "fix": fix, "facts": facts or {}}
         shown = {
-            name: self.redactor.url(value)[0] if isinstance(value, str) else value for name, value in plain.items()
+            name: self.redactor.sentence(value) if isinstance(value, str) else value for name, value in plain.items()
         }
         shown["facts"] = self.redactor.facts(plain["facts"])
         kept = {name: value for name, value in shown.items() if name in ("step", "ok", "text") or value}

@@ -6,12 +6,16 @@ equal values stay recognisable and nothing can be guessed back.
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from inspector.config import secrecy
+
+if TYPE_CHECKING:
+    from inspector.errors import InspectorError
 
 SECRET_HEADERS = frozenset((
     "authorization", "cookie", "set-cookie", "proxy-authorization", "proxy-authenticate", "x-api-key", "api-key",
@@ -45,22 +49,23 @@ class Redactor:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._key = os.urandom(16)
         self._forms: set[str] = set()
+        self._secrets: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
         for secret in secrets:
             self.add(secret)
 
     def add(self, secret: str) -> None:
         """Learn a secret that Inspector holds; from now on it is cut out of everything recorded."""
-        if len(secret) < SHORTEST_SECRET:
+        if len(secret) < SHORTEST_SECRET or secret in self._forms:
             return
-        from urllib.parse import quote
+        from inspector.config import logfile
 
-        forms = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")}
-        forms.add(base64.b64encode(secret.encode("utf-8", "replace")).decode("ascii"))
-        if not forms <= self._forms:
-            self._forms |= forms
-            longest_first = sorted(self._forms, key=len, reverse=True)
-            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+        new = secrecy.forms(secret)
+        self._forms |= new
+        self._secrets.add(secret)
+        logfile.conceal(new)
+        longest_first = sorted(self._forms, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
     def mark(self, value: str) -> str:
         """What stands in the place of a secret value."""
@@ -71,7 +76,8 @@ class Redactor:
 
     def text(self, text: str) -> tuple[str, bool]:
         """The text without the secrets we hold, and whether it was changed."""
-        if self._pattern is None or self._pattern.search(text) is None:
+        # One search for each form takes less than half the time of one for all of them.
+        if self._pattern is None or not any(form in text for form in self._forms):
             return text, False
         return self._pattern.sub(lambda found: self.mark(found.group()), text), True
 
@@ -149,7 +155,7 @@ class Redactor:
         if isinstance(value, (list, tuple)):
             return [self.facts(item) for item in value]
         if isinstance(value, str):
-            return self.url(value)[0] if "://" in value else self.text(value)[0]
+            return self.sentence(value)
         return value
 
     def _fact(self, key: str, value: Any) -> Any:
@@ -161,6 +167,15 @@ class Redactor:
         if key == "headers" and _are_pairs(value):
             return self.headers(value)[0]
         return self.facts(value)
+
+    def error(self, error: InspectorError) -> None:
+        """Take the secrets that we hold out of what an error says: a careless server repeats what it was sent."""
+        error.message, error.hint = self.sentence(error.message), self.sentence(error.hint)
+        error.args = (error.message,)
+
+    def sentence(self, text: str) -> str:
+        """A text of ours, in which words of a server may be cut off, without URLs' secrets and those that we hold."""
+        return secrecy.without(self.url(text)[0], self._secrets) if self._secrets else self.url(text)[0]
 
     def argv(self, words: Sequence[str]) -> tuple[list[str], bool]:
         """A command line without secrets we hold."""

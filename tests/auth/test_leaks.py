@@ -1,38 +1,61 @@
-"""No secret of a login is anywhere but in the file that is there for it: not in recordings, logs, output, arguments."""
+"""No secret of a login is anywhere but in the file that is there for it.
+
+Searched are state folder, recordings, log, crash report, exports, screen, and the arguments of the process tree, for
+each secret as it is, quoted, and in base64 at any offset, whole or cut off. The server of these tests repeats in its
+errors whatever it was told.
+"""
 
 from __future__ import annotations
 
 import base64
+import html
 import json
-import subprocess
+import re
 import sys
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, quote, quote_plus
+from urllib.parse import quote, quote_plus
 
 import pytest
+from joserfc.jwk import ECKey, RSAKey
 
-from tests.auth.site import environment, protected_server
+from inspector.cli import main
+from inspector.client.authorization import authorization_steps
+from inspector.export import FORMATS
+from tests.auth.careless import DEVICE, WRONG, Careless, serving
+from tests.tui.live_app import on_recording, shows
+from tests.tui.terminal import Terminal
+from tests.tui.tui_screens import screen_text
 
-SECRET_FIELDS = (
-    "code", "code_verifier", "access_token", "refresh_token", "client_secret", "client_assertion", "assertion", "token",
-    "device_code", "registration_access_token",
-)  # fmt: skip
-SPY = """
-import json
-from inspector.client import fetching
-send = fetching.Fetching.send
-async def spied(self, method, url, fields, body, **more):
-    answer = await send(self, method, url, fields, body, **more)
-    with open({spy!r}, "a") as file:
-        file.write(json.dumps([list(fields), body.decode(), answer.body.decode()]) + "\\n")
-    return answer
-fetching.Fetching.send = spied
-import sys
-sys.argv = {argv!r}
-from inspector.cli.main import main
-main()
+PROGRAM = """
+import json, os, sys
+from inspector.auth import assertions
+from inspector.auth.credential import SessionCredential
+from inspector.cli.main import run
+spy, state, state_home = {spy!r}, {store!r}, None
+def kept(text):
+    with open(spy, "a") as file:
+        file.write(text + "\\n")
+    return text
+new_key, fields = assertions.new_key, SessionCredential.fields
+assertions.new_key = lambda: kept(new_key())
+async def failing(self, method, url):
+    made = await fields(self, method, url)
+    if made:
+        raise RuntimeError(f"nobody expected {{made}}")
+    return made
+words = sys.argv[1:]
+while words:
+    at = words.index("+++")
+    command, words = words[:at], words[at + 1 :]
+    crashes = command[0] == "crash"
+    SessionCredential.fields = failing if crashes else fields
+    code = run(command[1:] if crashes else command)
+    sys.stdout.flush()
+    print(f"exit code {{code}}", file=sys.stderr, flush=True)
+    if os.path.exists(state):
+        kept(json.dumps(json.load(open(state))))
 """
 BROWSER = """#!{python}
 import os, sys, urllib.request
@@ -43,92 +66,155 @@ while pid > 1 and os.path.exists(f"/proc/{{pid}}/cmdline"):
 open({arguments!r}, "ab").write(b"\\n".join(lines))
 urllib.request.urlopen(sys.argv[1], timeout=20).read()
 """
+SEQUENCE = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[P\]_^][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]")
+BETWEEN = re.compile(r"[\s│┃┆┊║▏▎▌▐█▕|]+")
+"""What stands between the pieces of a text that was wrapped on the screen."""
+WRONG_VALUE = f"{WRONG}/but+secret" * 9
+"""So long that what the server says of it is cut off."""
+EC, RSA = ECKey.generate_key("P-256"), RSAKey.generate_key(2048)
+SERVICE = ("--client-id", "service", "--grant", "client-credentials")
+SECRET = (*SERVICE, "--client-secret-env", "SECRET")
+COMPANY = (
+    "--client-id",
+    "me",
+    "--idp-client-id",
+    "me-there",
+    "--idp-client-secret-env",
+    "SECRET",
+    "--id-token-env",
+    "ID_TOKEN",
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A way to log in: what the server offers, what is said, the secrets given, those that must have been met."""
+
+    says: tuple[str, ...] = ()
+    given: dict[str, str] = field(default_factory=dict)
+    met: set[str] = field(default_factory=set)
+    keys: tuple[Any, ...] = ()
+    person: bool = False
+    server: dict[str, Any] = field(default_factory=dict)
+
+
+BY_A_PERSON = {"access token", "refresh token", "id token", "state", "registration token"}
+CASES = {
+    "code": Case(person=True, met={"code", "verifier"} | BY_A_PERSON),
+    "code-with-a-secret": Case(
+        person=True, met={"code", "verifier", "client secret", "Basic credential"} | BY_A_PERSON,
+        server={"methods": ("client_secret_basic",)},
+    ),
+    "code-with-dpop": Case(person=True, met={"code", "verifier", "DPoP key", "DPoP proof"} | BY_A_PERSON, server={"dpop": True}),
+    "device": Case(
+        person=True, met={"device code"} | BY_A_PERSON - {"state"}, server={"grants": (DEVICE,)}, says=("--grant", "device")
+    ),
+    "basic": Case(
+        SECRET, {"SECRET": "a-secret/with+more"}, {"access token", "client secret", "Basic credential"},
+        server={"methods": ("client_secret_basic",)},
+    ),
+    "post": Case(SECRET, {"SECRET": "a-secret/with+more"}, {"access token", "client secret"}, server={"methods": ("client_secret_post",)}),
+    "private_key_jwt-ES256": Case((*SERVICE, "--client-key", "KEY"), {}, {"access token", "client assertion"}, keys=(EC,)),
+    "private_key_jwt-RS256-with-dpop": Case(
+        (*SERVICE, "--client-key", "KEY"), {}, {"access token", "client assertion", "DPoP key", "DPoP proof"}, keys=(RSA,), server={"dpop": True}
+    ),
+    "enterprise-managed": Case(
+        (*COMPANY, "--idp", "ORIGIN/idp"), {"SECRET": "secret of the idp's client", "ID_TOKEN": "eyJub25l.aWQtdG9rZW4.signed-by-nobody"},
+        {"access token", "subject token", "identity assertion", "assertion", "client secret"},
+        server={"methods": ("client_secret_post",)},
+    ),
+    "workload": Case(("--assertion-env", "JWT"), {"JWT": "eyJub25l.d29ya2xvYWQ.signed-by-nobody"}, {"access token", "assertion"}),
+}  # fmt: skip
 
 
 class Run:
-    """Commands of ours, spied upon; everything that they leave behind."""
+    """Commands of ours on a terminal, one after the other in one process; what they leave behind, and what is secret."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.state = folder / "state"
-        self.state.mkdir()
-        self._spy = folder / "spy"
-        self._arguments = folder / "arguments"
-        self._browser = folder / "browser"
+        (self.state / "tmp").mkdir(parents=True)
+        self.store = self.state / "logins.json"
+        """The one place where secrets may be."""
+        self.secrets: dict[str, set[str]] = {}
+        self._spy, self._arguments, self._browser = (folder / name for name in ("spy", "arguments", "browser"))
         self._browser.write_text(BROWSER.format(python=sys.executable, arguments=str(self._arguments)))
         self._browser.chmod(0o755)
-        self.output = ""
-        self.known: set[str] = set()
+        self.screens: list[bytes] = []
 
-    def __call__(self, *words: str, **more: str) -> int:
-        program = SPY.format(spy=str(self._spy), argv=["inspector", *words])
-        done = subprocess.run(
-            [sys.executable, "-c", program], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
-            env=environment(self.state, BROWSER=str(self._browser), **more),
-        )  # fmt: skip
-        self.output += done.stdout + done.stderr
-        return done.returncode
+    def variables(self, **more: str) -> dict[str, str]:
+        """The environment of the commands."""
+        return {
+            "BROWSER": str(self._browser), "TMPDIR": str(self.state / "tmp"),
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring", "WRONG": WRONG_VALUE,
+        } | more  # fmt: skip
 
-    def secrets(self) -> set[str]:
-        """Every secret that went over the wire or was given."""
-        found = set(self.known)
+    def __call__(self, commands: list[list[str]], **more: str) -> list[int]:
+        """The exit codes of commands, run one after the other."""
+        program = PROGRAM.format(spy=str(self._spy), store=str(self.store))
+        words = [word for command in commands for word in (*command, "+++")]
+        with Terminal(self.state, words, (200, 50), script=program, **self.variables(**more)) as terminal:
+            assert terminal.ends() == 0, terminal.raw.decode()
+        self.screens.append(terminal.raw)
+        return [int(found) for found in re.findall(rb"exit code (\d+)", terminal.raw)]
+
+    def learn(self, careless: Careless, case: Case) -> None:
+        """Take in every secret there was."""
+        for kind, values in careless.secrets.items():
+            self.secrets.setdefault(kind, set()).update(values)
+        self.secrets["given"] = {*case.given.values(), WRONG_VALUE}
+        for key in case.keys:
+            pem = key.as_pem(private=True).decode()
+            self.secrets["client key"] = {line for line in pem.splitlines() if not line.startswith("-")}
+            self.secrets["client key"] |= {key.as_dict(private=True)["d"]}
         for line in self._spy.read_text().splitlines() if self._spy.exists() else ():
-            fields, body, answer = json.loads(line)
-            found |= {value.partition(" ")[2] for name, value in fields if name.lower() == "authorization"}
-            found |= {value for name, value in parse_qsl(body) if name in SECRET_FIELDS}
-            found |= set(_values(_json(body))) | set(_values(_json(answer)))
-        for grant in _json(self.store().read_text()).get("grants", ()) if self.store().exists() else ():
-            held = grant.get("secrets", {})
-            found |= {held[name] for name in ("access_token", "refresh_token") if held.get(name)}
-            if held.get("key"):
-                found.add(json.loads(held["key"])["d"])
-        return {secret for secret in found if len(secret) > 3}
+            found = json.loads(line)
+            for held in [found, *(grant["secrets"] for grant in found.get("grants", ()))]:
+                if held.get("access_token"):
+                    self.secrets.setdefault("access token", set()).add(held["access_token"])
+                if key := held.get("d") or json.loads(held.get("key") or "{}").get("d"):
+                    self.secrets.setdefault("DPoP key", set()).add(key)
 
-    def store(self) -> Path:
-        """The one place where secrets may be."""
-        return self.state / "logins.json"
-
-    def left(self) -> dict[str, bytes]:
-        """Everything else that is left behind."""
-        found = {
-            str(path): path.read_bytes() for path in self.state.rglob("*") if path.is_file() and path != self.store()
-        }
-        found["output"] = self.output.encode()
-        found["arguments"] = self._arguments.read_bytes() if self._arguments.exists() else b""
-        return found
+    def left(self) -> dict[str, str]:
+        """Everything that is left behind, but for the store; and what stood on the screen."""
+        files = (path for path in self.state.rglob("*") if path.is_file() and path != self.store)
+        found = {str(path): path.read_bytes() for path in files}
+        if self._arguments.exists():
+            found["arguments"] = self._arguments.read_bytes()
+        for number, raw in enumerate(self.screens):
+            found[f"screen {number}, all"] = raw
+            found[f"screen {number}"] = SEQUENCE.sub(b"", raw)
+        texts = {place: content.decode("utf-8", "replace") for place, content in found.items()}
+        screens = {place: text for place, text in texts.items() if place.startswith("screen")}
+        return texts | {f"{place}, unwrapped": BETWEEN.sub("", text) for place, text in screens.items()}
 
 
-def _json(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _values(value: dict[str, Any]) -> Iterator[str]:
-    return (item for name, item in value.items() if name in SECRET_FIELDS and isinstance(item, str))
-
-
-def forms(secret: str) -> set[bytes]:
-    """A secret as it may stand somewhere: raw, quoted, in JSON, and in the middle of base64 at any offset."""
+def forms(secret: str) -> set[str]:
+    """A secret as it may stand somewhere: raw, quoted, in JSON, in the middle of base64 at any offset; or cut off."""
     found = {secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]}
     raw = secret.encode()
     for offset in range(3):
         whole = base64.b64encode(b"\0" * offset + raw).decode()
         inner = whole[(0, 2, 3)[offset] : (offset + len(raw)) * 8 // 6]
-        if len(inner) > 4:
+        if len(inner) > 7:
             found |= {inner, inner.replace("+", "-").replace("/", "_")}
-    return {form.encode() for form in found}
+    # The first part of a JWT says how it is signed: all of a server have the same.
+    body = secret[secret.index(".") + 1 :] if secret.startswith("eyJ") else secret
+    return found | ({body[:24], body[-24:]} if len(body) > 24 else set())
 
 
-def leaks(run: Run) -> list[tuple[str, str]]:
-    """Where which secret was found."""
+def leaks(run: Run) -> list[tuple[str, str, str]]:
+    """Where which secret was found. The person sees the address to log in at, and the browser is given it, with its state."""
     left = run.left()
+    seen = ("screen", "arguments")
     return [
-        (place, secret)
-        for secret in run.secrets()
+        (place, kind, secret)
+        for kind, values in run.secrets.items()
+        for secret in values
         for place, content in left.items()
-        if any(form in content for form in forms(secret))
+        if len(secret) > 3
+        and not (kind == "state" and place.startswith(seen))
+        and any(form in content for form in forms(secret))
     ]
 
 
@@ -137,72 +223,85 @@ def run(tmp_path: Path) -> Run:
     return Run(tmp_path)
 
 
-def test_the_search_finds_what_there_is(run: Run) -> None:
-    run.known = {"a-very-secret-value"}
+SECRET_TEXT = "a-very-secret-value-of-some-length"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [SECRET_TEXT, SECRET_TEXT[:28] + "…", "a-very-secret-value-of-s │\n│ ome-length",
+     *(base64.b64encode(before + SECRET_TEXT.encode() + b"!").decode() for before in (b"", b"x", b"id"))],
+)  # fmt: skip
+def test_the_search_finds_what_there_is(run: Run, text: str) -> None:
+    run.secrets = {"kind": {SECRET_TEXT}}
     assert leaks(run) == []
-    for form in (
-        b"a-very-secret-value",
-        base64.b64encode(b"a-very-secret-value"),
-        base64.b64encode(b"id:a-very-secret-value!"),
-        base64.b64encode(b"x:a-very-secret-value"),
-    ):
-        (run.state / "file").write_bytes(b"..." + form + b"...")
-        assert [secret for _, secret in leaks(run)] == ["a-very-secret-value"]
+    run.screens.append(f"... {text} ...".encode())
+    assert leaks(run)
 
 
-def test_a_login_its_renewal_and_its_end_leave_nothing(run: Run) -> None:
-    with protected_server("--auth-expiry", "3") as server:
-        recording = str(run.state / "kept.mcp.jsonl")
-        assert run("login", "--open-browser", "--record", recording, server) == 0, run.output
-        assert run("tools", server) == 0, run.output
-        assert run("call", "echo", "message=hello", "--json", server) == 0, run.output
-        stored = json.loads(run.store().read_text())
-        stored["grants"][0]["expires_at"] = 1
-        run.store().write_text(json.dumps(stored))
-        assert run("tools", "--json", server) == 0, run.output
-        assert run("export", recording, "--to", "json") == 0, run.output
-        assert run("servers", "--json") == 0
-        run.secrets()
-        known = run.secrets()
-        assert run("logout", server) == 0, run.output
-        run.known = known
-    assert len(run.secrets()) >= 6, "code, verifier, two access tokens, two refresh tokens"
-    assert [place for place, _ in leaks(run)] == []
-    recorded = Path(recording).read_text()
-    assert '"kind":"auth"' in recorded
-    assert "code_verifier=‹redacted" in recorded
+async def looked_at(recording: Path) -> list[str]:
+    """What the interface shows of a login: every step of it, what the token says of itself; and pictures of that."""
+    async with on_recording(recording) as (app, pilot):
+        await pilot.press("6")
+        assert app.session is not None
+        await shows(app, pilot, "─ Connection ─")
+        found = [screen_text(app)]
+        steps = len(authorization_steps(app.session.journal))
+        if steps:
+            await shows(app, pilot, "a the login")
+            await pilot.press("a", "home")
+        for _ in range(steps):
+            found.append(screen_text(app))
+            await pilot.press("down")
+        return [*found, html.unescape(re.sub("<[^>]*>", "", app.export_screenshot()))]
 
 
-def test_a_client_and_its_secret_leave_nothing(run: Run) -> None:
-    run.known = {"demo-service-secret", "not-the-right-secret"}
-    asked = ("tools", "--client-id", "demo-service", "--grant", "client-credentials", "--client-secret-env", "SECRET")
-    with protected_server() as server:
-        assert run(*asked, server, SECRET="demo-service-secret") == 0, run.output
-        assert run(*asked, server, SECRET="not-the-right-secret") == 3
-        assert run(*asked, "--json", server, SECRET="not-the-right-secret") == 3
-    assert len(run.secrets()) >= 5, "two secrets, two Basic words, a token"
-    assert [place for place, _ in leaks(run)] == []
-
-
-def test_a_key_and_what_it_signs_leave_nothing(run: Run, tmp_path: Path) -> None:
-    from joserfc.jwk import ECKey, KeySet
-
-    key = ECKey.generate_key("P-256", {"kid": "k1"}, private=True)
-    pem = key.as_pem(private=True).decode()
-    (tmp_path / "key.pem").write_text(pem)
-    (tmp_path / "keys.json").write_text(json.dumps(KeySet([key]).as_dict(private=False)))
-    run.known = {line for line in pem.splitlines() if not line.startswith("-")}
-    with protected_server("--auth-jwks", str(tmp_path / "keys.json")) as server:
-        asked = ("tools", "--client-id", "demo-key", "--grant", "client-credentials")
-        assert run(*asked, "--client-key", str(tmp_path / "key.pem"), server) == 0, run.output
-    assert any(secret.count(".") == 2 for secret in run.secrets()), "an assertion was sent"
-    assert [place for place, _ in leaks(run)] == []
-
-
-def test_a_token_that_was_given_leaves_nothing(run: Run) -> None:
-    run.known = {"a-token-that-is-refused"}
-    with protected_server() as server:
-        assert run("tools", "--bearer-env", "TOKEN", server, TOKEN="a-token-that-is-refused") == 3
-        assert run("tools", "--json", "--bearer-env", "TOKEN", server, TOKEN="a-token-that-is-refused") == 3
+@pytest.mark.parametrize("name", CASES)
+async def test_a_login_leaves_no_secret_behind(run: Run, name: str) -> None:
+    case = CASES[name]
+    with serving(careless := Careless(**case.server)) as url:
+        key = run.folder / "key.pem"
+        key.write_text(case.keys[0].as_pem(private=True).decode() if case.keys else "")
+        said = [word.replace("ORIGIN", careless.origin).replace("KEY", str(key)) for word in case.says]
+        good, bad, era = str(run.state / "good.mcp.jsonl"), str(run.state / "bad.mcp.jsonl"), ["--era", "legacy"]
+        wrong = ["WRONG" if word in case.given else word for word in said] if case.given else ["--bearer-env", "WRONG"]
+        verb = ["login", "--open-browser"] if case.person else ["tools"]
+        commands = [
+            (0, [*verb, *said, *era, "--record", good, url]),
+            (0, ["tools", *said, *era, url]),
+            (0, ["tools", *said, *era, "--json", url]),
+            *(
+                (0, ["export", good, "--to", format, "-o", f"{good}{about.suffix}"])
+                for format, about in FORMATS.items()
+            ),
+            (0, ["servers", "--json"]),
+            (4, ["crash", "tools", *said, *era, url]),
+            (3, ["tools", *wrong, *era, "--record", bad, url]),
+            (3, ["tools", *wrong, *era, "--json", url]),
+            (0, ["export", bad, "--to", "md"]),
+            (0, ["logout", url]),
+        ]
+        assert run([command for _, command in commands], **case.given) == [code for code, _ in commands], run.screens[
+            0
+        ].decode()
+        run.learn(careless, case)
+    assert case.met <= run.secrets.keys()
+    assert "nobody expected" in (run.state / "log" / "inspector.log").read_text()
+    run.screens += [text.encode() for recording in (good, bad) for text in await looked_at(Path(recording))]
     assert leaks(run) == []
-    assert list((run.state / "recordings").iterdir())
+    assert '"kind":"auth"' in Path(good).read_text()
+
+
+def test_a_header_of_a_config_entry_is_not_repeated_in_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("HOME", "INSPECTOR_STATE_HOME", "INSPECTOR_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("TOKEN", f"Bearer {WRONG_VALUE}")
+    with serving(Careless()) as url:
+        config = tmp_path / "servers.json"
+        config.write_text(json.dumps({"servers": {"s": {"url": url, "headers": {"Authorization": "env:TOKEN"}}}}))
+        for more in ([], ["--json"]):
+            assert main.run(["tools", "--config", str(config), "--era", "legacy", *more, "@s"]) == 3
+    said = "".join(capfd.readouterr())
+    assert "‹redacted" in said or "…" in said
+    assert not any(form in said for form in forms(WRONG_VALUE)), said
