@@ -36,10 +36,10 @@ coverage: $(READY) ## tests, with the coverage of floors 0 to 4 (95 % at least);
 	$(PYTEST) --reruns 2 --cov --cov-report=term:skip-covered
 
 interop: $(READY) ## real servers from PyPI and npm
-	tests/interop/run -n 2 --reruns 2
+	tests/interop/run -n 2 --dist loadgroup --reruns 2
 
-interop-page: $(READY) ## the table of docs/interop.md anew
-	INSPECTOR_INTEROP_PAGE=1 tests/interop/run -k test_corpus
+interop-page: $(READY) ## the tables of docs/interop.md anew
+	INSPECTOR_INTEROP_PAGE=1 tests/interop/run -k "test_corpus or test_authorization"
 
 conformance: $(READY) ## the official conformance suite, from npm
 	tests/conformance/run

@@ -13,9 +13,10 @@ said_of_servers: set[str] = set()
 """What the judge has found in the sessions of these tests: shown in the end, and nobody's failure."""
 
 if "INSPECTOR_INTEROP" in os.environ:
+    from tests.interop.authorizers import COLUMNS, SITES
     from tests.interop.corpus import ENTRIES
     from tests.interop.peers import NAMES, STDIO, Peer, listening
-    from tests.interop.table import keep, plain
+    from tests.interop.table import AUTHORIZATION, CORPUS
 
     @pytest.fixture(scope="session")
     def listeners(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Peer]]:
@@ -48,24 +49,39 @@ if "INSPECTOR_INTEROP" in os.environ:
         said_of_servers.clear()
 
     def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-        """Shows the table of the corpus and what the judge says of the servers."""
+        """Shows the tables, and what the judge says of the servers."""
         rows: dict[str, list[str]] = {}
+        cells: dict[tuple[str, str], str] = {}
         said: set[str] = set()
         for report in (each for reports in terminalreporter.stats.values() for each in reports):
             for name, value in getattr(report, "user_properties", ()):
                 if name == "row":
                     rows[value[0]] = value[1:]
+                elif name == "cell":
+                    cells[value[0], value[1]] = value[2]
                 elif name == "said":
                     said.update(value)
-        order = [rows[entry.id] for entry in ENTRIES if entry.id in rows]
-        terminalreporter.section("the corpus")
-        for line in plain(order):
-            terminalreporter.write_line(line)
-        if "INSPECTOR_INTEROP_PAGE" in os.environ:
-            keep(order)
+        entries = [rows[entry.id] for entry in ENTRIES if entry.id in rows]
+        sites = [
+            [site.name, site.made_with, *(cells.get((site.id, column), "-") for column in COLUMNS)]
+            for site in SITES
+            if any(of == site.id for of, _ in cells)
+        ]
+        for table, order in ((CORPUS, entries), (AUTHORIZATION, sites)):
+            terminalreporter.section(table.name)
+            for line in table.plain(order):
+                terminalreporter.write_line(line)
+            if order and "INSPECTOR_INTEROP_PAGE" in os.environ:
+                table.keep(order)
         terminalreporter.section("findings about the servers")
         for line in sorted(said) or ["none"]:
             terminalreporter.write_line(line)
 
 else:
-    collect_ignore = ["test_command_line.py", "test_corpus.py", "test_fetch_node.py", "test_session.py"]
+    collect_ignore = [
+        "test_authorization.py",
+        "test_command_line.py",
+        "test_corpus.py",
+        "test_fetch_node.py",
+        "test_session.py",
+    ]

@@ -48,6 +48,8 @@ NPM: Mapping[str, str] = {
     "sdk-1.12": "npm:@modelcontextprotocol/sdk@1.12.3",
     "@modelcontextprotocol/server": "2.4.0",
     "@modelcontextprotocol/node": "2.1.2",
+    "express": "5.3.0",
+    "oidc-provider": "9.13.3",
     "mcp-hub": "4.2.1",
     "supergateway": "4.0.0",
     "kubernetes-mcp-server": "0.0.67",
