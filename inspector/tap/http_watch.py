@@ -1,0 +1,314 @@
+"""What passes one HTTP connection, read beside it: heads, bodies, events. RFC 9112, by way of h11.
+
+The watch is fed copies of the bytes and records what it makes of them. Where the two sides stop speaking HTTP/1.1 as it
+is understood here (an upgrade, a broken framing), it says so once and watches no longer; the bytes pass on.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, cast
+
+import h11
+
+from inspector.journal.format import Dir
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import NotJson, parse
+from inspector.transports.base import Sink
+from inspector.transports.http_stream import EventStream
+
+LONGEST = 1 << 28
+"""Bytes of a body above which the rest of it is not recorded."""
+HEAD = 1 << 20
+_SECRET_FIELDS = ("mcp-session-id", "authorization")
+
+
+class Exchange:
+    """One request and its response, on a channel of the recording."""
+
+    def __init__(self, journal: Journal, channel: str, request: h11.Request, url: str) -> None:
+        self.journal = journal
+        self.channel = channel
+        self.request = request
+        self.url = url
+        self.method = request.method.decode("latin-1")
+        self.answered = False
+        self.began = time.monotonic()
+        self.body = _Body(request.headers)
+
+    def asked(self) -> None:
+        """The head of the request is complete."""
+        _learn(self.journal, self.request.headers)
+        self.journal.record_http(
+            self.channel, Dir.SEND, method=self.method, url=self.url, headers=_fields(self.request)
+        )
+
+    def sent(self, cut: bool = False) -> None:
+        """The request is complete, or will not be."""
+        data = self.body.whole()
+        if data:
+            try:
+                message: Any = None if cut or self.body.cut else parse(data)
+            except NotJson:
+                message = None
+            self.journal.record_sent(self.channel, data, message, ',"cut":true' if cut or self.body.cut else "")
+
+
+class _Body:
+    """A body on its way, without its content coding."""
+
+    def __init__(self, headers: Sequence[tuple[bytes, bytes]]) -> None:
+        coding = _field(headers, b"content-encoding").strip().lower()
+        self._unpack = zlib.decompressobj(zlib.MAX_WBITS | 32) if coding in (b"gzip", b"x-gzip", b"deflate") else None
+        self._parts: list[bytes] = []
+        self._size = 0
+        self.cut = False
+        """More has come than is recorded."""
+
+    def plain(self, data: bytes) -> bytes:
+        """What `data` says; itself where it cannot be unpacked."""
+        if self._unpack is None:
+            return data
+        try:
+            return self._unpack.decompress(data)
+        except zlib.error:
+            self._unpack = None
+            return data
+
+    def add(self, data: bytes) -> None:
+        """Keep more of it."""
+        data = self.plain(data)
+        if self._size + len(data) > LONGEST:
+            self.cut = True
+            return
+        self._parts.append(data)
+        self._size += len(data)
+
+    def whole(self) -> bytes:
+        """All that has come."""
+        return b"".join(self._parts)
+
+
+class RequestWatch:
+    """Reads what the client sends. `waiting` are the requests that have begun and have no response yet."""
+
+    def __init__(self, tap: Channels) -> None:
+        self._tap = tap
+        self._parser = _parser()
+        self._now: Exchange | None = None
+        self.waiting: deque[Exchange] = deque()
+        self.blind = False
+        """It is not understood any more."""
+
+    @property
+    def in_body(self) -> bool:
+        """Whether what comes next belongs to the request that has begun."""
+        return self._now is not None
+
+    def feed(self, data: bytes) -> int:
+        """Read on, to the end of this request at most; how many bytes belonged to it."""
+        try:
+            self._parser.receive_data(data)
+            return len(data) - self._read()
+        except h11.RemoteProtocolError as problem:
+            self.blind = True
+            self._tap.unreadable("client", str(problem))
+            return len(data)
+
+    def _read(self) -> int:
+        """Take in what is complete; how many bytes are left over for the next request."""
+        while True:
+            event = self._parser.next_event()
+            if isinstance(event, h11.Request):
+                self._now = self._tap.began(event)
+                self._now.asked()
+                self.waiting.append(self._now)
+            elif isinstance(event, h11.Data) and self._now is not None:
+                self._now.body.add(bytes(event.data))
+            elif isinstance(event, h11.EndOfMessage) and self._now is not None:
+                self._now.sent()
+                self._now = None
+                left = len(self._parser.trailing_data[0])
+                self._parser = _parser()
+                return left
+            else:
+                return 0
+
+    def end(self) -> None:
+        """Nothing more will come."""
+        if self._now is not None and not self.blind:
+            self._now.sent(cut=True)
+            self._now = None
+
+
+def _parser() -> h11.Connection:
+    return h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD)
+
+
+class ResponseWatch:
+    """Reads what the server answers, in the order of the requests."""
+
+    def __init__(self, tap: Channels, requests: RequestWatch) -> None:
+        self._tap = tap
+        self._requests = requests
+        self._parser: h11.Connection | None = None
+        self._now: _Answer | None = None
+        self.blind = False
+
+    def feed(self, data: bytes) -> None:
+        """Read on."""
+        while data and not (self.blind or self._requests.blind):
+            if self._parser is None and not self._begin():
+                self.blind = True
+                self._tap.unreadable("server", "it answers without having been asked")
+                return
+            assert self._parser is not None
+            try:
+                self._parser.receive_data(data)
+                data = self._read()
+            except h11.RemoteProtocolError as problem:
+                self.blind = True
+                self._tap.unreadable("server", str(problem))
+
+    def _begin(self) -> bool:
+        if not self._requests.waiting:
+            return False
+        exchange = self._requests.waiting.popleft()
+        self._parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD)
+        # The parser must know what was asked: the answer to HEAD has no body, whatever its head says.
+        self._parser.send(h11.Request(method=exchange.request.method, target="/", headers=[("Host", "tap")]))
+        self._parser.send(h11.EndOfMessage())
+        self._now = _Answer(exchange)
+        return True
+
+    def _read(self) -> bytes:
+        assert self._parser is not None
+        assert self._now is not None
+        while True:
+            event = self._parser.next_event()
+            if isinstance(event, (h11.InformationalResponse, h11.Response)):
+                self._now.head(event)
+                if event.status_code == 101:
+                    self.blind = True
+                    return b""
+            elif isinstance(event, h11.Data):
+                self._now.data(bytes(event.data))
+            elif isinstance(event, h11.EndOfMessage):
+                self._now.end()
+                rest, _ = self._parser.trailing_data
+                self._parser = self._now = None
+                return rest
+            else:
+                return b""
+
+    def end(self) -> None:
+        """Nothing more will come: for a body without a length that is its end, for any other it broke off."""
+        if self._parser is None or self._now is None or self.blind or self._requests.blind:
+            return
+        whole = False
+        with suppress(h11.RemoteProtocolError):
+            self._parser.receive_data(b"")
+            whole = isinstance(self._parser.next_event(), h11.EndOfMessage)
+        self._now.end(cut=not whole)
+        self._parser = self._now = None
+
+
+class _Answer:
+    """One response as it comes."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self.exchange = exchange
+        self._body = _Body(())
+        self._stream: EventStream | None = None
+        self._status = 0
+
+    def head(self, event: h11.Response | h11.InformationalResponse) -> None:
+        exchange = self.exchange
+        _learn(exchange.journal, event.headers)
+        exchange.journal.record_http(
+            exchange.channel, Dir.RECV, status=event.status_code, reason=event.reason.decode("latin-1"),
+            version=f"HTTP/{event.http_version.decode('latin-1')}", headers=_fields(event),
+            ms=round((time.monotonic() - exchange.began) * 1000, 3),
+        )  # fmt: skip
+        if isinstance(event, h11.Response):
+            self._status = event.status_code
+            self._body = _Body(event.headers)
+            kind = _field(event.headers, b"content-type").partition(b";")[0].strip().lower()
+            if kind == b"text/event-stream":
+                self._stream = EventStream(
+                    cast(Sink, _Recorded(exchange.journal)), exchange.channel, exchange.url, LONGEST
+                )
+
+    def data(self, data: bytes) -> None:
+        if self._stream is not None:
+            self._stream.feed(self._body.plain(data))
+        else:
+            self._body.add(data)
+
+    def end(self, cut: bool = False) -> None:
+        exchange = self.exchange
+        if self._stream is not None:
+            if cut:
+                exchange.journal.record_life(exchange.channel, "stream-broken", by="server")
+            return
+        data = self._body.whole()
+        if data or cut:
+            more = f',"status":{self._status}' if self._status not in (0, 200) else ""
+            exchange.journal.record_received(exchange.channel, [data], more, cut=cut or self._body.cut)
+
+
+class _Recorded:
+    """What an event stream needs of a sink."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> bool:
+        self._journal.record_received(channel, messages, extra, cut=cut)
+        return True
+
+    def sse(self, channel: str, text: str, **fields: Any) -> int:
+        return self._journal.record_sse(channel, text, **fields)
+
+
+class Channels:
+    """Names the channels of one tap, and says what is not understood."""
+
+    def __init__(self, journal: Journal, base: str) -> None:
+        self.journal = journal
+        self._base = base
+        self._counts: dict[str, int] = {}
+
+    def began(self, request: h11.Request) -> Exchange:
+        """A request has begun."""
+        kind = {b"POST": "post", b"GET": "get", b"DELETE": "delete"}.get(request.method, "other")
+        self._counts[kind] = self._counts.get(kind, 0) + 1
+        target = request.target.decode("latin-1")
+        url = target if "://" in target else self._base + target
+        return Exchange(self.journal, f"{kind}-{self._counts[kind]}", request, url)
+
+    def unreadable(self, side: str, why: str) -> None:
+        """From here on the bytes of a connection pass without being understood."""
+        self.journal.record_note(
+            f"What the {side} sends is no HTTP/1.1 that can be read ({why}): it passes unrecorded."
+        )
+
+
+def _fields(event: h11.Request | h11.Response | h11.InformationalResponse) -> list[tuple[str, str]]:
+    """The header fields as they were spelled."""
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers.raw_items()]
+
+
+def _field(headers: Sequence[tuple[bytes, bytes]], name: bytes) -> bytes:
+    return next((value for key, value in headers if key == name), b"")
+
+
+def _learn(journal: Journal, headers: Sequence[tuple[bytes, bytes]]) -> None:
+    """Secrets that stand in a head are looked for in everything that comes after it."""
+    for name, value in headers:
+        if name.decode("latin-1") in _SECRET_FIELDS:
+            journal.redactor.add(value.decode("latin-1").rpartition(" ")[2])
