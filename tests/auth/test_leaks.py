@@ -158,6 +158,11 @@ class Run:
         self.screens.append(terminal.raw)
         return [int(found) for found in re.findall(rb"exit code (\d+)", terminal.raw)]
 
+    def keep(self) -> None:
+        """Remember what the store has now."""
+        with self._spy.open("a") as spy:
+            spy.write(json.dumps(json.loads(self.store.read_text())) + "\n")
+
     def learn(self, careless: Careless, case: Case) -> None:
         """Take in every secret there was."""
         for kind, values in careless.secrets.items():
@@ -250,8 +255,11 @@ async def looked_at(recording: Path) -> list[str]:
             await shows(app, pilot, "a the login")
             await pilot.press("a", "home")
         for _ in range(steps):
+            await pilot.press("enter")
             found.append(screen_text(app))
-            await pilot.press("down")
+            await pilot.press("right_curly_bracket")
+            found.append(screen_text(app))
+            await pilot.press("enter", "down")
         return [*found, html.unescape(re.sub("<[^>]*>", "", app.export_screenshot()))]
 
 
@@ -305,3 +313,42 @@ def test_a_header_of_a_config_entry_is_not_repeated_in_an_error(
     said = "".join(capfd.readouterr())
     assert "‹redacted" in said or "…" in said
     assert not any(form in said for form in forms(WRONG_VALUE)), said
+
+
+def test_the_interface_shows_none_while_somebody_logs_in_anew_and_out(run: Run) -> None:
+    careless = Careless(methods=("client_secret_post",), dpop=True)
+    with serving(careless) as url:
+        words = ["--era", "legacy", "--record", str(run.state / "live.mcp.jsonl"), url]
+        with Terminal(run.state, words, (160, 45), **run.variables()) as terminal:
+            terminal.shows("Log in at 127.0.0.1?", "code_challenge")
+            terminal.press("\r")
+            terminal.shows("● connected", "echo-secrets")
+            run.keep()
+            terminal.press("6")
+            terminal.shows("issued by", "a the login")
+            terminal.press("a")
+            terminal.shows("log in anew", "token")
+            terminal.press("c")
+            terminal.shows("Copied")
+            terminal.press("L")
+            terminal.shows("Log in at 127.0.0.1?")
+            terminal.press("\r")
+            terminal.shows("Logged in anew.")
+            run.keep()
+            terminal.press("O")
+            terminal.shows("Logged out.")
+            terminal.press("q")
+            assert terminal.ends() == 0
+        run.screens.append(terminal.raw)
+    run.learn(careless, Case())
+    assert {
+        "access token",
+        "refresh token",
+        "client secret",
+        "code",
+        "verifier",
+        "DPoP key",
+        "DPoP proof",
+    } <= run.secrets.keys()
+    assert len(run.secrets["DPoP key"]) == 2, "of both logins"
+    assert leaks(run) == []
