@@ -1,0 +1,215 @@
+"""A tap across transports: a client on one, its server on the other, message by message.
+
+Messages pass as they were written. What one binding says in its own way is said in the other's: the end of a stream,
+header fields, cancellation; and where HTTP fails, the client of stdio gets an error for its request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from inspector.client.bare import BareConnection
+from inspector.client.options import Options
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import ConnectionProblem, InspectorError, ServerError
+from inspector.journal.journal import Frame, Journal
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape, id_key
+from inspector.serving.base import Arrived, Client, Handler, Reply
+from inspector.transports.base import Outgoing
+
+_FINISH = 1.0
+"""Seconds for the answers to what was asked before stdin ended."""
+_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+_KEPT = 10_000
+
+
+class Bridge:
+    """Makes a handler for each client session, each with a connection of its own to the server."""
+
+    def __init__(
+        self, target: StdioTarget | HttpTarget, journal_of: Callable[[], Journal], options: Options | None = None,
+        complain: Callable[[Sequence[bytes]], None] = lambda _lines: None,
+    ) -> None:  # fmt: skip
+        self.target = target
+        self.options = options or Options()
+        self.complain = complain
+        """Told of the lines of the server's stderr."""
+        self.failed: InspectorError | None = None
+        """Why the last connection ended."""
+        self._journal_of = journal_of
+
+    def opens(self, client: Client) -> Handler:
+        """A client has come."""
+        return _Crossing(self, client, self._journal_of())
+
+
+class _Crossing:
+    """One client session, and its connection to the server."""
+
+    def __init__(self, bridge: Bridge, client: Client, journal: Journal) -> None:
+        self._bridge = bridge
+        self._client = client
+        self.journal = journal
+        self._connection = BareConnection(bridge.target, journal, self, bridge.options)
+        self._open: dict[Any, Reply] = {}
+        """The replies of requests that are under way, by the key of their ids."""
+        self._tokens: OrderedDict[Any, Any] = OrderedDict()
+        """Progress token: the key of its request."""
+        self._early: list[tuple[Arrived, Reply]] | None = []
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._opening = asyncio.get_running_loop().create_task(self._begin())
+
+    async def _begin(self) -> None:
+        try:
+            await self._connection.open()
+        except InspectorError as error:
+            self.on_lost(error)
+            return
+        early, self._early = self._early or [], None
+        for arrived, reply in early:
+            self.received(arrived, reply)
+
+    # From the client
+
+    def received(self, arrived: Arrived, reply: Reply) -> None:
+        """Pass a message on."""
+        if self._early is not None:
+            self._early.append((arrived, reply))
+            return
+        key = id_key(arrived.message["id"]) if arrived.shape is Shape.REQUEST else None
+        if key is not None:
+            self._open[key] = reply
+            self._idle.clear()
+            self._remember_token(key, arrived.message)
+        try:
+            self._connection.send(arrived.data)
+        except ConnectionProblem as error:
+            self._fail(key, error)
+        if key is None:
+            reply.end()
+
+    def _remember_token(self, key: Any, message: dict[str, Any]) -> None:
+        params = message.get("params")
+        meta = params.get("_meta") if type(params) is dict else None
+        token = id_key(meta.get("progressToken")) if type(meta) is dict else None
+        if token is not None:
+            self._tokens[token] = key
+            if len(self._tokens) > _KEPT:
+                self._tokens.popitem(last=False)
+
+    def left(self, reply: Reply) -> None:
+        """The client has closed the stream of a request: in the modern era that cancels it, and stdio is told so."""
+        key = next((key for key, known in self._open.items() if known is reply), None)
+        if key is None or not self._connection.revision or not self._is_modern():
+            return
+        del self._open[key]
+        params = {"requestId": key, "reason": "the client closed the stream"}
+        with suppress(ConnectionProblem):
+            self._connection.send(jsonrpc.encode(jsonrpc.notification("notifications/cancelled", params)))
+
+    def _is_modern(self) -> bool:
+        from inspector.protocol.revisions import features
+
+        return features(self._connection.revision).era == "modern"
+
+    async def close(self, *, gone: bool) -> None:
+        """The client has left; what it asked before may still be answered."""
+        if not gone:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._idle.wait(), _FINISH)
+        self._opening.cancel()
+        await self._connection.close()
+        self.journal.close("closed")
+        self.journal.release()
+
+    # From the server (the connection's hearer)
+
+    def on_received(self, messages: Sequence[bytes], frames: Sequence[Frame]) -> None:
+        """Pass messages on to where they belong; what is no JSON goes nowhere over HTTP, and as it is on stdio."""
+        if self._client.transport == "stdio":
+            for data in messages:
+                self._client.push(data)
+            for frame in frames:
+                self._settle(frame.message)
+            return
+        texts = {frame.n: self.journal.event(frame.n).bytes for frame in frames}
+        for frame in frames:
+            self._route(texts[frame.n], frame.message)
+
+    def _route(self, data: bytes, message: Any) -> None:
+        reply = self._open.get(self._belongs_to(message))
+        if reply is None:
+            self._client.push(data)
+            return
+        reply.send(data)
+        if self._settle(message):
+            reply.end()
+
+    def _belongs_to(self, message: Any) -> Any:
+        """The key of the request to whose stream a message belongs; None: to none."""
+        shape = jsonrpc.shape_of(message)
+        if shape in (Shape.RESULT, Shape.ERROR):
+            return id_key(message.get("id"))
+        params = message.get("params") if type(message) is dict else None
+        if type(params) is dict:
+            meta = params.get("_meta")
+            if type(meta) is dict and _SUBSCRIPTION in meta:
+                return id_key(meta[_SUBSCRIPTION])
+            if message.get("method") == "notifications/progress":
+                return self._tokens.get(id_key(params.get("progressToken")))
+        # On stdio nothing says to which request a log message or a question belongs; with one under way it is that.
+        return next(iter(self._open)) if len(self._open) == 1 else None
+
+    def _settle(self, message: Any) -> bool:
+        """Whether a message ends its request."""
+        if jsonrpc.shape_of(message) not in (Shape.RESULT, Shape.ERROR):
+            return False
+        ended = self._open.pop(id_key(message.get("id")), None) is not None
+        if not self._open:
+            self._idle.set()
+        return ended
+
+    def on_stderr(self, lines: Sequence[bytes]) -> None:
+        """Pass on what the server says to people."""
+        self._bridge.complain(lines)
+
+    def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
+        """A request will get no answer from the server: the client gets an error in its place."""
+        self._fail(id_key(outgoing.id), error)
+
+    def _fail(self, key: Any, error: InspectorError) -> None:
+        reply = self._open.pop(key, None)
+        if reply is None:
+            return
+        if isinstance(error, ServerError):
+            code = error.rpc_code if type(error.rpc_code) is int else jsonrpc.INTERNAL_ERROR
+            answer = jsonrpc.error(key, code, error.rpc_message, error.data)
+        else:
+            answer = jsonrpc.error(key, jsonrpc.INTERNAL_ERROR, f"The tap got no answer: {error.message}")
+        self.journal.record_note(f"The tap answered a request in the server's place: {error.message}")
+        if self._client.transport == "http":
+            reply.begin("json")
+        reply.send(jsonrpc.encode(answer))
+        reply.end()
+        if not self._open:
+            self._idle.set()
+
+    def on_lost(self, error: InspectorError) -> None:
+        """The server is gone: everything under way fails, and the client's session ends."""
+        self._bridge.failed = error
+        self.journal.record_life("", "lost", error=error.as_json())
+        early, self._early = self._early or [], None
+        for arrived, reply in early:
+            if arrived.shape is Shape.REQUEST and (key := id_key(arrived.message["id"])) is not None:
+                self._open[key] = reply
+            else:
+                reply.end()
+        for key in list(self._open):
+            self._fail(key, error)
+        self._client.drop()
