@@ -1,0 +1,81 @@
+"""Characters in a text that nobody sees and a model reads: what a changed description may hide."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any, NamedTuple
+
+MOST = 1 << 20
+"""Characters of a text that are looked through."""
+NAMED = 4
+"""Kinds of hidden characters that are named."""
+SPELLED = 200
+"""Characters shown of what tag characters spell."""
+
+_PLAIN = re.compile(r"[ -~\n\r\t]*")
+# Marks as invisible as those of the categories below, but counted as letters or marks by Unicode.
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_NOT_SHOWN = frozenset(("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"))
+
+
+class Hidden(NamedTuple):
+    """What is hidden in a text."""
+
+    amount: int
+    kinds: tuple[str, ...]
+    """Code points, as `U+200B`, most frequent first; `NAMED` at most."""
+    spelled: str
+    """What its tag characters (U+E0020 to U+E007E) spell in ASCII; empty where there are none."""
+
+    def __str__(self) -> str:
+        """In words: `3 invisible characters (U+200B)`, `… that spell “…”`. The spelling is the server's text."""
+        words = f"{self.amount:,} invisible character{'' if self.amount == 1 else 's'} ({', '.join(self.kinds)})"
+        return words + (f" that spell “{self.spelled[:SPELLED]}”" if self.spelled else "")
+
+
+def hidden_in(value: Any) -> Hidden | None:
+    """What is hidden in a text, or in all texts of a JSON value; None if nothing is."""
+    found: dict[str, int] = {}
+    spelled: list[str] = []
+    room = MOST
+    todo = [value]
+    while todo and room > 0:
+        item = todo.pop()
+        if isinstance(item, dict):
+            todo += (*item, *item.values())
+        elif isinstance(item, list):
+            todo += item
+        elif isinstance(item, str):
+            _look(item[:room], found, spelled)
+            room -= len(item) + 1
+        else:
+            room -= 1
+    if not found:
+        return None
+    kinds = sorted(found, key=lambda char: (-found[char], char))
+    return Hidden(
+        sum(found.values()), tuple(f"U+{ord(char):04X}" for char in kinds[:NAMED]), "".join(spelled)[: SPELLED * 4]
+    )
+
+
+def _look(text: str, found: dict[str, int], spelled: list[str]) -> None:
+    plain = _PLAIN.match(text)
+    if plain is not None and plain.end() == len(text):
+        return
+    for at, char in enumerate(text):
+        if _is_hidden(char, text[at - 1] if at else ""):
+            found[char] = found.get(char, 0) + 1
+            if "\U000e0020" <= char <= "\U000e007e":
+                spelled.append(chr(ord(char) - 0xE0000))
+
+
+def _is_hidden(char: str, before: str) -> bool:
+    if char < "\x7f":
+        return char < " " and char not in "\n\r\t"
+    if char in _FILLERS or "\U000e0100" <= char <= "\U000e01ef":
+        return True
+    if char in "\u200d\ufe0e\ufe0f":
+        # Between pictures these make one of several: that is what they are for.
+        return not (before and (before >= "\u2000" or before in "#*0123456789\u00a9\u00ae"))
+    return "\ufe00" <= char <= "\ufe0d" or unicodedata.category(char) in _NOT_SHOWN

@@ -1,0 +1,295 @@
+"""What changed in what a server offers: its lists, capabilities, instructions, identity; and how bad that is.
+
+A surface is plain data, as `inspector.client.surfaces` collects it and a pin keeps it: an object with `server` (the
+`serverInfo`), `era`, `revision`, `capabilities`, `instructions`, the lists `tools`, `resources`, `templates` and
+`prompts` (null where the list was not read), and `incomplete`, which says of a list why its end is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from inspector.compare.digests import exact_digest
+from inspector.compare.hidden import Hidden, hidden_in
+from inspector.compare.rules import EXACT
+from inspector.compare.schemas import SchemaChange, Severity, Side, compare_schemas
+from inspector.compare.values import compare
+
+Surface = dict[str, Any]
+
+SEVERITIES: tuple[Severity, ...] = ("breaking", "unsure", "changed", "added", "cosmetic")
+"""Worst first."""
+LISTS = {"tools": "name", "resources": "uri", "templates": "uriTemplate", "prompts": "name"}
+"""The lists, and the member by which their items are known."""
+ONE = {"tools": "tool", "resources": "resource", "templates": "template", "prompts": "prompt"}
+AREAS = ("server", "capabilities", "instructions", *LISTS)
+_SCHEMAS: dict[str, Side] = {"inputSchema": "input", "outputSchema": "output"}
+_WORDS = frozenset(("title", "description"))
+_LOUD = frozenset(("title", "description", "annotations"))
+_COSMETIC = frozenset(("icons", "size"))
+
+
+class Change(NamedTuple):
+    """One change of a surface. Names, places and values are the server's text."""
+
+    severity: Severity
+    area: str
+    """One of `AREAS`."""
+    name: str
+    """The item: a tool's name, a resource's URI, a capability; empty for the area itself."""
+    what: str
+    """What happened, as a phrase: `is gone`, `argument size: is required now`."""
+    a: Any = None
+    b: Any = None
+    """What stood there and what stands there now, where that tells more than the phrase; else both None."""
+    loud: bool = False
+    """It changes what a model or its user is told of a tool: what an attack on either would change."""
+    hidden: Hidden | None = None
+    """What is invisible in what stands there now."""
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        found: dict[str, Any] = {
+            "severity": self.severity, "area": self.area, "name": self.name, "what": self.what,
+            "warning": self.loud or self.hidden is not None,
+        }  # fmt: skip
+        if self.a is not None or self.b is not None:
+            found |= {"a": self.a, "b": self.b}
+        return found | ({"hidden": str(self.hidden)} if self.hidden is not None else {})
+
+
+def compare_surfaces(a: Surface, b: Surface) -> list[Change]:
+    """The changes from surface `a` to surface `b`: by area, and in it by item, in the order of the lists."""
+    return [
+        *_identity(a, b),
+        *_capabilities(_object(a.get("capabilities")), _object(b.get("capabilities"))),
+        *_instructions(a.get("instructions"), b.get("instructions")),
+        *(change for area in LISTS for change in _list(area, a, b)),
+    ]
+
+
+def worst(changes: Iterable[Change]) -> Severity | None:
+    """The worst severity among them; None if there are none."""
+    found = {change.severity for change in changes}
+    return next((severity for severity in SEVERITIES if severity in found), None)
+
+
+def counts(changes: Iterable[Change]) -> dict[Severity, int]:
+    """How many there are of each severity, worst first; none is left out."""
+    found: dict[Severity, int] = dict.fromkeys(SEVERITIES, 0)
+    for change in changes:
+        found[change.severity] += 1
+    return {severity: amount for severity, amount in found.items() if amount}
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _differ(a: Any, b: Any) -> bool:
+    return exact_digest(a) != exact_digest(b)
+
+
+# The server itself
+
+
+def _identity(a: Surface, b: Surface) -> Iterator[Change]:
+    for key in ("era", "revision"):
+        if _differ(a.get(key), b.get(key)):
+            yield Change("changed", "server", key, f"{key} changed", a.get(key), b.get(key))
+    before, after = _object(a.get("server")), _object(b.get("server"))
+    for key in _keys(before, after):
+        if _differ(before.get(key), after.get(key)):
+            severity: Severity = "changed" if key in ("name", "title", "description") else "cosmetic"
+            yield Change(
+                severity, "server", key, _came_or_went(key, before, after), before.get(key), after.get(key),
+                hidden=hidden_in(after.get(key)),
+            )  # fmt: skip
+
+
+def _instructions(a: Any, b: Any) -> Iterator[Change]:
+    if _differ(a or "", b or ""):
+        what = "instructions changed" if a and b else "instructions are new" if b else "instructions are gone"
+        yield Change("changed", "instructions", "", what, a, b, loud=True, hidden=hidden_in(b))
+
+
+def _capabilities(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
+    for name in _keys(a, b):
+        if name not in b:
+            yield Change("breaking", "capabilities", name, "is gone")
+        elif name not in a:
+            yield Change("added", "capabilities", name, "is new")
+        else:
+            for found in compare(a[name], b[name], EXACT).differences:
+                part = str(found.path).removeprefix("$").removeprefix(".")
+                had, has = _on(found.a), _on(found.b)
+                told = part.rpartition(".")[2] == "listChanged"
+                severity: Severity = "changed" if had == has or told else "added" if has else "breaking"
+                what = "changed" if had == has else "is new" if has else "is gone"
+                yield Change(severity, "capabilities", name, f"{part} {what}".strip(), found.a, found.b)
+
+
+def _on(value: Any) -> bool:
+    """Whether a part of a capability is declared."""
+    return value is not None and value is not False
+
+
+# Lists
+
+
+def _list(area: str, a: Surface, b: Surface) -> Iterator[Change]:
+    before, after = a.get(area), b.get(area)
+    if type(before) is not list or type(after) is not list:
+        if type(before) is not type(after):
+            side = "first" if type(before) is not list else "second"
+            yield Change("unsure", area, "", f"were not listed on the {side} side, so nothing can be told of them")
+        return
+    cut_a, cut_b = (_object(side.get("incomplete")).get(area) for side in (a, b))
+    items_a, items_b = _named(area, before), _named(area, after)
+    for key, item in items_a.items():
+        if key in items_b:
+            yield from _item(area, key[0], item, items_b[key])
+        elif cut_b:
+            yield Change("unsure", area, key[0], "may be gone: the list has no end", item, None)
+        else:
+            yield Change("breaking", area, key[0], "is gone")
+    for key, item in items_b.items():
+        if key not in items_a:
+            what = "may be new: the list before has no end" if cut_a else "is new"
+            description = _object(item).get("description")
+            yield Change("unsure" if cut_a else "added", area, key[0], what, None, description, hidden=hidden_in(item))
+
+
+def _named(area: str, items: list[Any]) -> dict[tuple[str, int], Any]:
+    """Items by what they are known by; of equal ones, the k-th."""
+    found: dict[tuple[str, int], Any] = {}
+    seen: dict[str, int] = {}
+    for item in items:
+        value = _object(item).get(LISTS[area])
+        name = value if type(value) is str else ""
+        found[name, seen.get(name, 0)] = item
+        seen[name] = seen.get(name, 0) + 1
+    return found
+
+
+def _item(area: str, name: str, a: Any, b: Any) -> list[Change]:
+    """The changes of one item, worst first."""
+    if not _differ(a, b):
+        return []
+    before, after = _object(a), _object(b)
+    found: list[Change] = []
+    for key in _keys(before, after):
+        if key in _SCHEMAS:
+            found += _schema(area, name, key, before, after)
+        elif _differ(before.get(key), after.get(key)):
+            found += _MEMBERS.get(key, _member)(area, name, key, before, after)
+    found.sort(key=lambda change: SEVERITIES.index(change.severity))
+    return found
+
+
+def _member(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
+    severity: Severity = "cosmetic" if key in _COSMETIC else "changed"
+    yield Change(
+        severity, area, name, _came_or_went(key, a, b), a.get(key), b.get(key), key in _LOUD, hidden_in(b.get(key))
+    )
+
+
+def _annotations(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
+    before, after = _object(a.get(key)), _object(b.get(key))
+    for hint in _keys(before, after):
+        if _differ(before.get(hint), after.get(hint)):
+            yield Change(
+                "changed", area, name, _came_or_went(f"annotation {hint}", before, after, hint), before.get(hint),
+                after.get(hint), True, hidden_in(after.get(hint)),
+            )  # fmt: skip
+    if type(a.get(key)) is not type(b.get(key)) and not before and not after:
+        yield Change("changed", area, name, _came_or_went(key, a, b), a.get(key), b.get(key), True)
+
+
+def _execution(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
+    """A tool that must be called as a task, or must not, turns away who calls it the other way."""
+    support = [_object(side.get(key)).get("taskSupport", "forbidden") for side in (a, b)]
+    narrower = support[0] != support[1] and support[1] != "optional"
+    yield Change("breaking" if narrower else "changed", area, name, _came_or_went(key, a, b), a.get(key), b.get(key))
+
+
+def _arguments(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
+    """The arguments of a prompt."""
+    before, after = ({_name(one): _object(one) for one in _listed(side.get(key))} for side in (a, b))
+    for one in _keys(before, after):
+        where = f"argument {one}"
+        if one not in after:
+            yield Change("breaking", area, name, f"{where}: is gone")
+        elif one not in before:
+            needed = after[one].get("required") is True
+            what = f"{where}: is new, and required" if needed else f"{where}: is new"
+            yield Change("breaking" if needed else "added", area, name, what, hidden=hidden_in(after[one]))
+        else:
+            yield from _argument(area, name, where, before[one], after[one])
+
+
+def _argument(area: str, name: str, where: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
+    for key in _keys(a, b):
+        if not _differ(a.get(key), b.get(key)):
+            continue
+        if key == "required":
+            needed = b.get(key) is True
+            if needed != (a.get(key) is True):
+                what = f"{where}: is required now" if needed else f"{where}: is no longer required"
+                yield Change("breaking" if needed else "changed", area, name, what)
+        else:
+            yield Change(
+                "changed", area, name, f"{where}: {_came_or_went(key, a, b)}", a.get(key), b.get(key), key in _WORDS,
+                hidden_in(b.get(key)),
+            )  # fmt: skip
+
+
+def _schema(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
+    side = _SCHEMAS[key]
+    if side == "output" and (key in a) != (key in b):
+        yield Change("added" if key in b else "breaking", area, name, _came_or_went(key, a, b))
+        return
+    for change in compare_schemas(a.get(key, {}), b.get(key, {})):
+        loud = change.effect == "words"
+        yield Change(
+            change.severity(side), area, name, _phrase(side, change), change.a, change.b, loud, _hidden(change, b, key)
+        )
+
+
+def _phrase(side: Side, change: SchemaChange) -> str:
+    subject = "argument" if side == "input" else "output"
+    if not change.place:
+        return f"{'arguments' if side == 'input' else 'output'}: {change.what}"
+    return f"{subject} {change.place}: {change.what}"
+
+
+def _hidden(change: SchemaChange, b: dict[str, Any], key: str) -> Hidden | None:
+    """What is hidden in a schema's new text; of a new property, in all of it."""
+    if change.effect != "added" and "is new" not in change.what:
+        return hidden_in(change.b)
+    new = _object(_object(b.get(key)).get("properties")).get(change.place)
+    return hidden_in([change.place, new, change.b])
+
+
+def _name(item: Any) -> str:
+    value = _object(item).get("name")
+    return value if type(value) is str else ""
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if type(value) is list else []
+
+
+def _keys(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
+    return [*a, *(key for key in b if key not in a)]
+
+
+def _came_or_went(what: str, a: dict[str, Any], b: dict[str, Any], key: str | None = None) -> str:
+    key = what if key is None else key
+    return f"{what} changed" if key in a and key in b else f"{what} is new" if key in b else f"{what} is gone"
+
+
+_MEMBERS: dict[str, Callable[[str, str, str, dict[str, Any], dict[str, Any]], Iterable[Change]]] = {
+    "annotations": _annotations, "execution": _execution, "arguments": _arguments,
+}  # fmt: skip
