@@ -34,6 +34,10 @@ FORMATS = {
     "har": Format("an HTTP Archive for browser tools; stdio as made-up requests", "har", ".har"),
     "otlp": Format("OpenTelemetry traces, a span an exchange", "otlp", ".otlp.json"),
     "mermaid": Format("a sequence diagram that GitHub and GitLab draw", "mermaid", ".mmd"),
+    "mcp-cassette": Format("a cassette of mcp-cassette", "mcp_cassette", ".cassette.json"),
+    "mcp-recorder": Format("a cassette of mcp-recorder", "mcp_recorder", ".recorder.json"),
+    "mcpsnoop": Format("a session log of mcpsnoop", "mcpsnoop", ".mcpsnoop.jsonl"),
+    "mcporter": Format("a recording of mcporter", "mcporter", ".ndjson"),
 }
 """The formats by name."""
 

@@ -55,6 +55,7 @@ def strict(text: str) -> tuple[str, bool]:
 
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|.)", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_END = re.compile("[\r\n\x85\u2028\u2029]")
 _REPLACEMENT = "\ufffd"
 
 
@@ -62,8 +63,8 @@ def portable(text: str) -> str | None:
     """A JSON text that even the strictest reader takes, on one line; None where it is none to begin with.
 
     `NaN` becomes null, infinity a number too large, and half of a surrogate pair U+FFFD, which is what most readers
-    make of it (RFC 8259 section 8.2 leaves it open). A byte order mark goes. What is nested too deeply for Python is
-    taken for no JSON.
+    make of it (RFC 8259 section 8.2 leaves it open). A byte order mark goes, and characters that some take for line
+    ends are escaped. What is nested too deeply for Python is taken for no JSON.
     """
     text = strict(text.removeprefix("\ufeff"))[0]
     if not text.isascii():
@@ -72,7 +73,13 @@ def portable(text: str) -> str | None:
         text = _without_halves(text)
     if not is_strict(text):
         return None
-    return text.strip(" \t\r\n").replace("\r", " ").replace("\n", " ")
+    text = text.strip(" \t\r\n")
+    return text if text.isascii() and text.isprintable() else _LINE_END.sub(_on_one_line, text)
+
+
+def _on_one_line(found: re.Match[str]) -> str:
+    """Between values a line end is a blank; those that JSON allows within strings are escaped."""
+    return " " if found[0] in "\r\n" else f"\\u{ord(found[0]):04x}"
 
 
 def clean(text: str) -> str:

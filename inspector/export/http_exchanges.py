@@ -1,6 +1,6 @@
 """The HTTP requests of a recording: each head with the message it carried, what answered it, and what came in that.
 
-Events of one channel are chained, so that a request is followed without looking at what else went on: eight bytes an
+Events of one channel are chained, so that a request is followed without looking at what else went on: twelve bytes an
 event.
 """
 
@@ -42,6 +42,7 @@ class HttpExchanges:
         self._count = index.count
         self._next = array("I", bytes(4 * (self._count + 1)))
         self._sent = array("I", bytes(4 * (self._count + 1)))
+        self._heads = array("I", bytes(4 * (self._count + 1)))
         self._shared = index.channel_names.find(_OTHERS)
         self._channels = {self._channel(n) for n in self._of(Kind.HTTP)}
         if self._channels:
@@ -72,7 +73,9 @@ class HttpExchanges:
             if kind in _MESSAGE and dir is Dir.SEND:
                 sent[channel] = n
             elif kind is Kind.HTTP and dir is Dir.SEND:
-                self._sent[n] = sent.get(channel, 0)
+                message = sent.get(channel, 0)
+                self._sent[n] = message
+                self._heads[message] = n
 
     def over_http(self, n: int) -> bool:
         """Whether event `n` happened on a channel of HTTP."""
@@ -82,6 +85,10 @@ class HttpExchanges:
         """Whether event `n` is the head of a request."""
         index = self._journal.index
         return index.kind(n) is Kind.HTTP and index.dir(n) is Dir.SEND
+
+    def head_of(self, n: int) -> int:
+        """The head with which a message of the client went out, the last one if there were several; 0: none."""
+        return self._heads[n]
 
     def of(self, head: int) -> HttpExchange:
         """The request that begins with `head`."""

@@ -121,6 +121,7 @@ def test_messages_stand_alone_one_a_line() -> None:
         ('{"a":"\\ud83d\\ud83d\\ude42"}', '{"a":"\ufffd\\ud83d\\ude42"}'),
         ('\ufeff [NaN,-Infinity,"NaN"]\n', '[null,-1e999,"NaN"]'),
         ('"\ud800"', '"\ufffd"'),
+        ('{"a":"\u2028\x85"}', '{"a":"\\u2028\\u0085"}'),
         ("{", None),
         ("[" * 100_000 + "]" * 100_000, None),
     ],

@@ -107,6 +107,62 @@ def is_page(text: str) -> None:
     assert {len(row) for row in found.blocks["rows"]} <= {14}
 
 
+def is_mcp_cassette(text: str) -> None:
+    is_document(text)
+    cassette = json.loads(text)
+    assert cassette["format_version"] == 3
+    assert cassette["transport"] in ("stdio", "http")
+    assert cassette["server_info"] is None or all(isinstance(each, str) for each in cassette["server_info"].values())
+    for at, message in enumerate(cassette["messages"]):
+        assert message["seq"] == at
+        assert message["sender"] in ("client", "server")
+        assert message["kind"] in ("request", "response", "notification", "raw", "unclassified")
+        assert isinstance(message["payload"], str if message["kind"] == "raw" else dict)
+        assert isinstance(message["t_offset_ms"], int)
+        assert isinstance(message["method"], (str, type(None)))
+        assert isinstance(message["msg_id"], (str, int, type(None)))
+        assert isinstance(message["exchange"], (int, type(None)))
+        assert message["channel"] in ("post", "get", None)
+
+
+def is_mcp_recorder_cassette(text: str) -> None:
+    is_document(text)
+    cassette = json.loads(text)
+    assert cassette["version"] == "1.0"
+    for interaction in cassette["interactions"]:
+        assert interaction["type"] in ("jsonrpc_request", "notification", "lifecycle")
+        if interaction["type"] == "lifecycle":
+            assert interaction["http_method"] in ("GET", "DELETE")
+            continue
+        assert isinstance(interaction["request"], dict)
+        assert isinstance(interaction["response"], (dict, type(None)))
+        assert isinstance(interaction["response_status"], int)
+        assert interaction["latency_ms"] >= 0
+
+
+def is_mcpsnoop_log(text: str) -> None:
+    is_lines(text)
+    lines = [json.loads(line) for line in text.split("\n")[:-1]]
+    assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
+    assert lines[0]["direction"] == "meta"
+    assert isinstance(lines[0]["raw"]["command"], list)
+    for line in lines:
+        assert line["direction"] in ("c2s", "s2c", "stderr", "meta")
+        assert isinstance(line["session_id"], str)
+        assert ("raw" in line) != ("text" in line)
+        assert isinstance(line.get("text", ""), str)
+        assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$", line["ts"])
+
+
+def is_mcporter_recording(text: str) -> None:
+    is_lines(text)
+    lines = [json.loads(line) for line in text.split("\n")[:-1]]
+    assert [lines[at]["method"] for at in (0, -1)] == ["$transport/start", "$transport/close"]
+    for line in lines:
+        assert line["_meta"]["dir"] in ("send", "recv", "lifecycle")
+        assert line["_meta"]["server"] == lines[0]["_meta"]["server"] != ""
+
+
 CHECKS: dict[str, Callable[[str], None]] = {
     "md": lambda text: None,
     "json": is_document,
@@ -117,6 +173,10 @@ CHECKS: dict[str, Callable[[str], None]] = {
     "har": is_archive,
     "otlp": are_traces,
     "mermaid": is_diagram,
+    "mcp-cassette": is_mcp_cassette,
+    "mcp-recorder": is_mcp_recorder_cassette,
+    "mcpsnoop": is_mcpsnoop_log,
+    "mcporter": is_mcporter_recording,
 }
 
 
