@@ -167,3 +167,14 @@ def test_what_is_said_wins_over_the_entry() -> None:
     entry = {"client_id": "entry", "scope": "entry", "open_browser": False, "unknown": 1}
     found = combined(AuthOptions(client_id="said"), entry)
     assert (found.client_id, found.scope, found.open_browser) == ("said", "entry", False)
+
+
+async def test_proofs_are_not_remembered_one_by_one() -> None:
+    """Each request has another: what is looked for in every message would grow without end."""
+    slow = Slow()
+    slow.fields = lambda method, url: [("Authorization", "DPoP the-token"), ("DPoP", "the-proof")]  # type: ignore[method-assign]
+    credential, recorder, _ = made(slow)
+    await credential.fields("POST", TARGET.url)
+    recorder.auth("token", True, "the-token and the-proof")
+    assert "the-proof" in recorder.text()
+    assert "the-token" not in recorder.text()

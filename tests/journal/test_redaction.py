@@ -1,11 +1,13 @@
 """Nothing that is secret is recorded, and what is not secret is recorded as it was."""
 
+import base64
 import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
 from inspector.journal.redaction import SECRET_FIELDS, SHORTEST_SECRET, Redactor
 
@@ -112,3 +114,20 @@ def test_the_token_in_an_answer_that_broke_off_is_hidden() -> None:
 def test_what_lies_too_deep_to_be_looked_at_is_left_out() -> None:
     body = '{"a":' * 30 + '{"access_token":"abc-def"}' + "}" * 30
     assert "abc-def" not in Redactor().oauth_body(body)[0]
+
+
+def test_an_error_that_repeats_a_secret_is_told_without_it() -> None:
+    redactor = Redactor(["the-secret-that-we-hold"])
+    error = InspectorError("The server says: bad the-secret-that-we-hold", hint="It began with the-secret-tha…")
+    redactor.error(error)
+    assert "the-secret" not in f"{error} {error.message} {error.hint}"
+    assert error.message.startswith("The server says: bad ‹redacted ")
+
+
+@pytest.mark.parametrize("before", ["", "x", "id:"])
+def test_a_held_secret_is_found_in_the_middle_of_base64(before: str) -> None:
+    secret = "a-secret-of-some-length"
+    encoded = base64.b64encode(f"{before}{secret}!".encode()).decode()
+    inside = base64.b64encode(b"\0" * (len(before) % 3) + secret.encode()).decode()[4:-4]
+    assert inside in encoded
+    assert inside not in Redactor([secret]).text(encoded)[0]
