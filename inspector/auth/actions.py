@@ -102,6 +102,8 @@ class Show:
     host: str
     complete: str = ""
     """A URL that has the code in it already, empty for none."""
+    seconds: float = 0
+    """How long the code is good; 0 where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class Callback:
                 return await asyncio.shield(self._came)
         except TimeoutError:
             raise TimedOut(
-                f"Nobody came back from the browser within {seconds / 60:g} minutes.", hint="Begin again."
+                f"Nobody came back from the browser within {seconds / 60:g} minutes.", hint="Log in again."
             ) from None
 
     async def close(self) -> None:

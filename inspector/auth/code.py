@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from inspector.auth import urls
-from inspector.auth.actions import Denied, Flow, Secret, Visit, told
+from inspector.auth.actions import Denied, Flow, Secret, TimedOut, Visit, told
 from inspector.auth.metadata import Server
 from inspector.auth.values import Client
 from inspector.errors import AuthorizationNeeded
@@ -114,9 +114,9 @@ def visit(asked: Request, scope: tuple[str, ...] | None, *, doubtful: bool = Fal
         redirect_uri=asked.redirect_uri, scope=list(scope or ()), pkce="S256",
     )  # fmt: skip
     given: list[tuple[str, str]] = []
-    back = yield Visit(asked.url, asked.redirect_uri, host, asked.issuer if doubtful else "")
-    assert isinstance(back, str)
     try:
+        back = yield Visit(asked.url, asked.redirect_uri, host, asked.issuer if doubtful else "")
+        assert isinstance(back, str)
         given = _parameters(back)
         # Whatever came, it is learned before anything about it can be said.
         for name, value in given:
@@ -125,6 +125,8 @@ def visit(asked: Request, scope: tuple[str, ...] | None, *, doubtful: bool = Fal
         code = _code(asked, back, given)
     except AuthorizationNeeded as error:
         rule, seen = (error.rule, error.seen) if isinstance(error, Refused) else ("C-AUTH-22", {})
+        if isinstance(error, (Denied, TimedOut)):
+            rule = ""  # A person broke none.
         yield from told("callback", error.message, ok=False, rule=rule, fix=error.hint, came_with=_names(given), **seen)
         raise
     yield from told(

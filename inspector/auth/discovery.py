@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.auth import documents, metadata, urls
-from inspector.auth.actions import Choose, Fetch, Fetched, FetchFailed, Flow, fetch, told
+from inspector.auth.actions import Choose, Denied, Fetch, Fetched, FetchFailed, Flow, fetch, told
 from inspector.auth.challenge import Challenge
 from inspector.auth.documents import Document, Unusable
 from inspector.auth.metadata import ACCEPT, Server, shown, version
@@ -205,7 +205,11 @@ def _chosen(resource: Resource) -> Flow[str]:
         )
     issuer = issuers[0]
     if len(issuers) > 1:
-        answer = yield Choose(issuers)
+        try:
+            answer = yield Choose(issuers)
+        except Denied as error:
+            yield from told("server", error.message, ok=False, fix=error.hint, issuers=list(issuers))
+            raise
         assert isinstance(answer, str)
         issuer = answer
     place = f"{issuers.index(issuer) + 1} of {len(issuers)}"

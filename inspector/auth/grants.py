@@ -154,10 +154,14 @@ class _Job:
         pause = min(max(document.seconds("interval") or POLL, 1), 60)
         host = urls.parts(url).host
         yield from told("device", f"A code to be entered at {safe(url, 200)}", rule="RFC 8628", host=host, url=url)
-        yield Show(url, safe(word, 64), host, complete)
+        yield Show(url, safe(word, 64), host, complete, lasting)
         form = {"grant_type": registration.DEVICE, "device_code": device_code}
         while lasting > 0:
-            yield Wait(pause)
+            try:
+                yield Wait(pause)
+            except Denied as error:
+                yield from told("device", error.message, ok=False, fix=error.hint)
+                raise
             lasting -= pause
             try:
                 return (yield from self._token(client, form, "device"))
@@ -166,7 +170,9 @@ class _Job:
                     pause += POLL
                 elif error.error != "authorization_pending":
                     raise
-        raise TimedOut(f"Nobody entered the code at {safe(url, 200)} in time.", hint="Log in again.")
+        late = TimedOut(f"Nobody entered the code at {safe(url, 200)} in time.", hint="Log in again.")
+        yield from told("device", late.message, ok=False, fix=late.hint)
+        raise late
 
     # Without one
 

@@ -22,6 +22,8 @@ class Invitation:
     """To be entered on the page (RFC 8628 section 3.3); empty where nothing is."""
     redirect_uri: str = ""
     """What the address begins with that the browser comes back to; empty where it does not come back."""
+    until: float = 0
+    """When nothing is waited for any more, in seconds since 1970; 0 where that is not known."""
 
 
 class Person(Protocol):
@@ -31,8 +33,11 @@ class Person(Protocol):
     def present(self) -> bool:
         """Whether there is somebody to be asked."""
 
-    async def consent(self, url: str, host: str) -> bool:
-        """Whether a browser may be opened on `url`, which is shown whole, its host named."""
+    async def consent(self, url: str, host: str, until: float) -> bool | None:
+        """Whether a browser may be opened on `url`, which is shown whole, its host named.
+
+        None: not here, and the login goes on all the same, with a browser elsewhere. `until`: as in `Invitation`.
+        """
 
     async def show(self, invitation: Invitation) -> None:
         """Show a page to visit, or that one was opened; does not wait. What was shown before is replaced."""
@@ -67,7 +72,7 @@ class Nobody:
 
     present = False
 
-    async def consent(self, url: str, host: str) -> bool:
+    async def consent(self, url: str, host: str, until: float) -> bool | None:
         """Raises `AuthorizationNeeded`."""
         raise nobody(f"A person has to log in at {host}")
 

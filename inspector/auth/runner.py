@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -75,6 +76,8 @@ class Runner:
         self._opener = opener
         self._held = set() if held is None else held
         self._callback: browser.Callback | None = None
+        self._ends = 0.0
+        """When the flow that runs must be done, in seconds since 1970."""
 
     async def run(self, flow: Flow[T]) -> T:
         """Run a flow to its end and return its result. Raises what it raises, and `TimedOut`.
@@ -82,6 +85,7 @@ class Runner:
         May be cancelled at any time; nothing listens and nobody is asked afterwards.
         """
         ok = False
+        self._ends = time.time() + LOGIN_SECONDS
         try:
             async with asyncio.timeout(LOGIN_SECONDS):
                 result = await self._steps(flow)
@@ -91,7 +95,7 @@ class Runner:
             raise
         except TimeoutError:
             raise TimedOut(
-                f"The login was not done within {LOGIN_SECONDS / 60:g} minutes.", hint="Begin again."
+                f"The login was not done within {LOGIN_SECONDS / 60:g} minutes.", hint="Log in again."
             ) from None
         finally:
             flow.close()
@@ -131,8 +135,9 @@ class Runner:
             case Show():
                 if not self._person.present:
                     raise nobody("A person has to enter a code")
+                url = _shown_url(action.complete or action.url)
                 await self._person.show(
-                    Invitation(_shown_url(action.complete or action.url), action.host, code=action.code)
+                    Invitation(url, action.host, code=action.code, until=self._until(action.seconds or LOGIN_SECONDS))
                 )
             case Wait():
                 await self._wait(action.seconds)
@@ -191,6 +196,10 @@ class Runner:
         held = [secret for secret in self._held if len(secret) >= SHORTEST_SECRET]
         error.message, error.hint = without(error.message, held), without(error.hint, held)
 
+    def _until(self, seconds: float) -> float:
+        """When something that is waited for so long is waited for no more, in seconds since 1970."""
+        return min(time.time() + seconds, self._ends)
+
     # The browser
 
     async def _listen(self, action: Listen) -> str:
@@ -219,19 +228,21 @@ class Runner:
     async def _visited(self, visit: Visit) -> str:
         url = _shown_url(visit.url)
         opened = False
-        if self._open_browser is None and not await self._person.consent(url, visit.host):
+        opens = self._open_browser
+        if opens is None and (opens := await self._person.consent(url, visit.host, self._ends)) is False:
             raise Denied(
                 f"The browser was not to be opened on {visit.host}.",
                 hint="--no-browser shows the address instead, and takes the one that the browser came back to.",
             )
-        if self._open_browser is not False:
+        if opens:
             opened = await self._opener(url)
         if not opened and not self._person.present:
             raise AuthorizationNeeded(
                 "The browser cannot be opened, and there is nobody to show the address to.",
                 hint="Log in on a terminal: inspector login URL",
             )
-        await self._person.show(Invitation(url, visit.host, opened, redirect_uri=visit.redirect_uri))
+        until = self._until(VISIT_SECONDS)
+        await self._person.show(Invitation(url, visit.host, opened, redirect_uri=visit.redirect_uri, until=until))
         return await self._came_back(visit.redirect_uri)
 
     async def _came_back(self, redirect_uri: str) -> str:
@@ -246,7 +257,9 @@ class Runner:
                 task.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
         if not done:
-            raise TimedOut(f"Nobody came back within {VISIT_SECONDS / 60:g} minutes.", hint="Begin again.")
+            raise TimedOut(
+                f"Nobody came back from the browser within {VISIT_SECONDS / 60:g} minutes.", hint="Log in again."
+            )
         return next(iter(done)).result()
 
     async def _pasted(self, redirect_uri: str) -> str:

@@ -33,7 +33,7 @@ class Terminal:
         streams = (sys.stdin, sys.stderr)
         return self._here and all(stream is not None and stream.isatty() for stream in streams)
 
-    async def consent(self, url: str, host: str) -> bool:
+    async def consent(self, url: str, host: str, until: float) -> bool | None:
         """Show the whole address and its host, and ask."""
         self._need("A person has to log in")
         safe = self._out.safe

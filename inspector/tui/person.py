@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inspector.auth.actions import Denied
 from inspector.auth.person import Invitation
 from inspector.auth.values import Client
 from inspector.text import safe
 from inspector.tui.screens.dialogs import Choose
-from inspector.tui.screens.login import LoginDialog
+from inspector.tui.screens.login import ELSEWHERE, LoginDialog
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -28,10 +28,14 @@ class DialogPerson:
         self._app = app
         self._dialog: LoginDialog | None = None
 
-    async def consent(self, url: str, host: str) -> bool:
-        """Show the whole address and its host, and ask."""
+    async def consent(self, url: str, host: str, until: float) -> bool | None:
+        """Show the whole address and its host, and ask. Raises `Denied` where the person cancels the login."""
         text = f"The server wants you to log in at {safe(host, NAME)}. This is the address:\n\n{safe(url, LONGEST_URL)}"
-        return await self._ask(f"Log in at {safe(host, 60)}?", text) is not None
+        dialog = self._put(f"Log in at {safe(host, 60)}?", text, address=url, opens=True, until=until)
+        answer = await dialog.answers.get()
+        if answer is None:
+            raise _cancelled()
+        return None if answer == ELSEWHERE else True
 
     async def show(self, invitation: Invitation) -> None:
         """Say what is waited for."""
@@ -46,7 +50,8 @@ class DialogPerson:
                 "\n\nIf it ends at a page that cannot be opened, because the browser is on another machine, paste that "
                 f"page's address below. It begins with {safe(invitation.redirect_uri, NAME)}"
             )
-        self._put(f"Waiting for the login at {safe(invitation.host, 60)}", text, paste)
+        title = f"Waiting for the login at {safe(invitation.host, 60)}"
+        self._put(title, text, paste, address=invitation.url, until=invitation.until)
 
     async def pasted(self) -> str:
         """The next text that is pasted. Raises `Denied` where the person ends the login."""
@@ -55,7 +60,7 @@ class DialogPerson:
             return never
         answer = await self._dialog.answers.get()
         if answer is None:
-            raise Denied("The login was ended.")
+            raise _cancelled()
         return answer
 
     async def client_for(self, issuer: str, redirect_uri: str) -> Client | None:
@@ -67,7 +72,9 @@ class DialogPerson:
         client_id = await self._ask("A client for this server", text, "its client id")
         if not client_id:
             return None
-        secret = await self._ask("A client for this server", text, "its secret, empty for none")
+        said = f"{text}\n\nclient id  {safe(client_id, NAME)}"
+        dialog = self._put("A client for this server", said, "its secret, empty for none", concealed=True)
+        secret = await dialog.answers.get()
         return None if secret is None else Client(client_id, secret, origin="typed", redirect_uri=redirect_uri)
 
     async def choose(self, issuers: tuple[str, ...]) -> str:
@@ -83,7 +90,7 @@ class DialogPerson:
         self._app.call_later(self._app.push_screen, menu, take)
         word = await chosen
         if word is None:
-            raise Denied("None of the authorization servers was chosen.")
+            raise _cancelled()
         return shown[word]
 
     async def done(self, ok: bool) -> None:
@@ -101,14 +108,18 @@ class DialogPerson:
         dialog = self._put(title, text, placeholder)
         return await dialog.answers.get()
 
-    def _put(self, title: str, text: str, placeholder: str = "") -> LoginDialog:
+    def _put(self, title: str, text: str, placeholder: str = "", **more: Any) -> LoginDialog:
         dialog = self._dialog
         if dialog is None:
             dialog = self._dialog = LoginDialog()
             self._app.call_later(self._app.push_screen, dialog)
-        dialog.ask(title, text, placeholder)
+        dialog.ask(title, text, placeholder, **more)
         return dialog
 
     def _take_down(self, dialog: LoginDialog) -> None:
         if dialog.is_current:
             dialog.dismiss(None)
+
+
+def _cancelled() -> Denied:
+    return Denied("The login was cancelled.", hint="“connect again” or “log in anew” asks you once more.")

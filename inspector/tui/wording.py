@@ -12,6 +12,7 @@ _HERE = ("--client-id", "--client-secret-env", "--auth-server", "--scope", "--gr
 """Flags whose values can be given in the interface: see `screens/login_options.py`."""
 _FLAG = r"--[a-z][a-z-]*(?: (?:[A-Z]{3,}|client-credentials)\b)?"
 _FLAGS = re.compile(rf"{_FLAG}(?:(?:, | and | or |, or )(?:with )?{_FLAG})*")
+_IN_DIALOG = "^w in the dialog of the login"
 _ON_COMMAND_LINE = " when you start Inspector"
 
 
@@ -22,6 +23,8 @@ def in_words(advice: str) -> str:
     def words(found: re.Match[str]) -> str:
         nonlocal elsewhere
         flags = re.findall(r"--[a-z][a-z-]*", found[0])
+        if flags == ["--no-browser"]:
+            return _IN_DIALOG
         if all(flag in _HERE for flag in flags):
             return OTHERWISE
         elsewhere = True

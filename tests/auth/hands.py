@@ -46,7 +46,7 @@ class FakeWeb:
 class FakePerson:
     """Says what it was told to say. `visits` is what it was shown."""
 
-    def __init__(self, *, consents: bool = True, pastes: Sequence[str] = (), present: bool = True) -> None:
+    def __init__(self, *, consents: bool | None = True, pastes: Sequence[str] = (), present: bool = True) -> None:
         self.present = present
         self.consents = consents
         self.pastes = list(pastes)
@@ -56,7 +56,7 @@ class FakePerson:
         self.ends: list[bool] = []
         self.client: Client | None = None
 
-    async def consent(self, url: str, host: str) -> bool:
+    async def consent(self, url: str, host: str, until: float) -> bool | None:
         self.asked.append((url, host))
         return self.consents
 

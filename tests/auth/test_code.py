@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from inspector.auth.actions import Denied, Visit
+from inspector.auth.actions import Denied, Flow, Visit
 from inspector.errors import AuthorizationNeeded
 from tests.auth.world import AS_PLACE, ISSUER, REDIRECT, Refused, World, authorization, callback, metadata
 
@@ -136,6 +136,36 @@ def test_an_error_is_shown_with_its_markup_harmless() -> None:
 def test_a_denial_is_a_denial() -> None:
     world = World(back=lambda url: callback(url, error="access_denied"))
     assert isinstance(refused(world), Denied)
+
+
+def gone(url: str) -> str:
+    raise Denied("The login was cancelled.", hint="Log in again.")
+
+
+def test_a_login_that_somebody_gives_up_ends_at_the_browser_and_blames_no_rule() -> None:
+    world = World(back=gone)
+    assert isinstance(refused(world), Denied)
+    assert (world.failed.step, world.failed.text, world.failed.rule) == ("callback", "The login was cancelled.", "")
+    assert world.forms() == []
+
+
+@pytest.mark.parametrize("extra", [{}, {"iss": f"{ISSUER}/"}, {"error": "server_error", "code": ...}])
+def test_what_came_back_is_told_by_its_names_alone(extra: dict[str, Any]) -> None:
+    values = {"code": "very-secret-code", "iss": ISSUER} | extra
+    world = World(back=lambda url: callback(url, **{name: text for name, text in values.items() if text is not ...}))
+    world.run(again_or_not(world))
+    facts = dict(world.told("callback")[-1].facts)
+    assert facts["came_with"][0] == "state"
+    assert "very-secret-code" not in str(world.told())
+    assert ("expected" in facts) is (extra.get("iss") == f"{ISSUER}/")
+
+
+def again_or_not(world: World) -> Flow[None]:
+    """A login that may fail."""
+    try:
+        yield from authorization().log_in()
+    except AuthorizationNeeded:
+        return
 
 
 # The request

@@ -12,7 +12,7 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, RSAKey
 
 from inspector.auth import assertions
-from inspector.auth.actions import Fetch, Show, TimedOut, Wait
+from inspector.auth.actions import Denied, Fetch, Show, TimedOut, Wait
 from inspector.errors import AuthorizationNeeded
 from tests.auth.world import (
     AS_PLACE,
@@ -315,6 +315,21 @@ def test_a_code_that_nobody_enters_ends() -> None:
     )
     assert isinstance(refused(world), TimedOut)
     assert sum(action.seconds for action in world.log if isinstance(action, Wait)) <= 605
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_a_code_that_somebody_gives_up_says_so_in_its_own_step(wait: bool) -> None:
+    world = World({AS_PLACE: OFFERS_DEVICE, DEVICE: device(), TOKEN: (400, {"error": "authorization_pending"})})
+    perform = world._perform
+
+    def impatient(action: Any) -> Any:
+        if wait and isinstance(action, Wait):
+            raise Denied("The login was cancelled.")
+        return perform(action)
+
+    world._perform = impatient  # type: ignore[method-assign]
+    error = refused(world)
+    assert (world.failed.step, world.failed.text) == ("device", error.message)
 
 
 def test_a_denied_code_ends_at_once() -> None:

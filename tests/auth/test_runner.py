@@ -30,7 +30,7 @@ from inspector.auth.actions import (
     told,
 )
 from inspector.auth.person import Nobody
-from inspector.auth.runner import Runner
+from inspector.auth.runner import LOGIN_SECONDS, VISIT_SECONDS, Runner
 from inspector.auth.store import Store
 from inspector.auth.values import Client
 from inspector.errors import AuthorizationNeeded
@@ -92,6 +92,30 @@ async def test_without_consent_nothing_is_opened() -> None:
     with pytest.raises(Denied, match=r"as\.example"):
         await runner(FakePerson(consents=False), opener=opened).run(login(opened))
     assert opened.urls == []
+
+
+async def test_who_has_a_browser_elsewhere_goes_on_without_one_here() -> None:
+    person, opened = FakePerson(consents=None), Opened()
+
+    async def paste() -> str:
+        return f"{person.visits[-1].redirect_uri}?code=pasted"
+
+    person.pasted = paste  # type: ignore[method-assign]
+    _, came = await runner(person, opener=opened).run(login())
+    assert came.endswith("?code=pasted")
+    assert opened.urls == []
+    assert [(seen.url, seen.opened) for seen in person.visits] == [(LOGIN, False)]
+
+
+async def test_the_person_is_told_until_when_they_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.auth.runner.time.time", lambda: 1000.0)
+    person, opened = FakePerson(), Opened()
+    await runner(person, opener=opened).run(login(opened))
+    assert person.visits[-1].until == 1000 + VISIT_SECONDS
+    await runner(person).run(only(Show("https://as.example/device", "AB-CD", "as.example", seconds=120)))
+    assert person.visits[-1].until == 1120
+    await runner(person).run(only(Show("https://as.example/device", "AB-CD", "as.example", seconds=10**6)))
+    assert person.visits[-1].until == 1000 + LOGIN_SECONDS
 
 
 async def test_consent_can_be_given_in_advance() -> None:
@@ -285,3 +309,16 @@ async def test_what_cannot_be_kept_is_said_and_no_reason_to_fail(tmp_path: Path)
     (said,) = person.said
     assert "this session" in said
     assert await runner(person).run(only(Stored(GRANT.server))) is None
+
+
+async def test_an_error_repeats_no_secret_that_was_met_before_or_meanwhile() -> None:
+    def flow() -> Generator[Action, Any, None]:
+        yield Secret("the-newer-secret")
+        yield Wait(0)
+        raise AuthorizationNeeded("It says: the-older-secret, the-newer-secret", hint="It is dGhlLW9sZGVyLXNlY3JldA==.")
+
+    held = {"the-older-secret"}
+    with pytest.raises(AuthorizationNeeded) as caught:
+        await runner(FakePerson(), held=held).run(flow())
+    assert (caught.value.message, caught.value.hint) == ("It says: …, …", "It is ….")
+    assert held == {"the-older-secret", "the-newer-secret"}

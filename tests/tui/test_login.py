@@ -65,7 +65,7 @@ async def test_who_does_not_consent_sees_why_it_is_not_connected_and_may_try_aga
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at")
         await pilot.press("escape")
-        await shows(app, pilot, "The browser was not to be opened")
+        await shows(app, pilot, "The login was cancelled.")
         assert isinstance(app.screen, MainScreen)
         assert app.session is not None
         assert app.session.phase == "failed"
@@ -94,6 +94,49 @@ async def test_without_a_browser_the_address_is_pasted(server: str, monkeypatch:
         assert "code=" not in screen_text(app)
 
 
+async def test_who_has_a_browser_elsewhere_copies_the_address_and_pastes_the_answer(server: str) -> None:
+    app = app_on(server)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await shows(app, pilot, "Log in at 127.0.0.1?")
+        await shows(app, pilot, " min left")
+        await pilot.press("ctrl+l")
+        await shows(app, pilot, "Copied the address.")
+        await pilot.press("ctrl+w")
+        await shows(app, pilot, "Waiting for the login")
+        assert app.clipboard in dialog_of(app)._text
+        assert "5 min left" in screen_text(app)
+        came = await asyncio.to_thread(location_of, app.clipboard)
+        dialog_of(app).query_one(Editor).value = came
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+
+
+async def test_a_secret_that_is_typed_is_not_shown() -> None:
+    with protected_server("--auth-fault", "no-registration") as url:
+        app = app_on(url)
+        async with app.run_test(size=WIDE) as pilot:
+            await shows(app, pilot, "A client for this server")
+            await pilot.press(*"demo-service", "enter")
+            await shows(app, pilot, "its secret")
+            await pilot.press(*"demo-service-secret")
+            await shows(app, pilot, "*" * len("demo-service-secret"))
+            assert "service-secret" not in screen_text(app)
+            await pilot.press("enter")
+            await shows(app, pilot, "Log in at 127.0.0.1?")
+
+
+async def test_a_login_that_was_cancelled_says_so_in_its_view_too(server: str) -> None:
+    app = app_on(server)
+    async with app.run_test(size=WIDE) as pilot:
+        await shows(app, pilot, "Log in at")
+        await pilot.press("escape")
+        await shows(app, pilot, "asks you once more")
+        await pilot.press("a")
+        await shows(app, pilot, "stopped at step 9 of 10")
+        assert "coming back" in screen_text(app)
+        assert "log in anew" in screen_text(app)
+
+
 async def test_the_waiting_ends_with_one_key(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BROWSER", "true")
     app = app_on(server)
@@ -102,5 +145,5 @@ async def test_the_waiting_ends_with_one_key(server: str, monkeypatch: pytest.Mo
         await pilot.press("enter")
         await shows(app, pilot, "Waiting for the login")
         await pilot.press("escape")
-        await shows(app, pilot, "The login was ended.")
+        await shows(app, pilot, "The login was cancelled.")
         assert isinstance(app.screen, MainScreen)

@@ -1,23 +1,32 @@
-"""The dialog of a login: the address to log in at, whole; consent; what is waited for, and a place to paste it."""
+"""The dialog of a login: the address to log in at, whole; consent; until when it waits, and where to paste."""
 
 from __future__ import annotations
 
 import asyncio
+import math
+import time
+from datetime import UTC, datetime
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
+from textual.timer import Timer
 
 from inspector.tui.keymap import Hint
 from inspector.tui.rows import RowSection, paragraph
+from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.facts_view import FactsView
 
-_OPEN = [Hint("enter", "open the browser", "enter"), Hint("esc", "do not log in", "escape")]
-_WRITE = [Hint("enter", "take it", "enter"), Hint("esc", "end the login", "escape")]
+ELSEWHERE = "elsewhere"
+"""The answer of who wants to open the page with another browser."""
+_OPEN = (Hint("enter", "open the browser", "enter"), Hint("^w", "without a browser here", "ctrl+w"))
+_TAKE = (Hint("enter", "take it", "enter"),)
+_COPY = (Hint("^l", "copy the address", "ctrl+l"),)
+_LEAVE = (Hint("esc", "cancel the login", "escape"),)
 
 
 class LoginDialog(ModalScreen[None]):
@@ -35,6 +44,8 @@ class LoginDialog(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", show=False, priority=True),
+        Binding("ctrl+w", "elsewhere", show=False, priority=True),
+        Binding("ctrl+l", "copy_address", show=False, priority=True),
         Binding("escape", "leave", show=False, priority=True),
     ]
 
@@ -46,34 +57,89 @@ class LoginDialog(ModalScreen[None]):
         self._title = "Log in"
         self._text = ""
         self._placeholder = ""
+        self._address = ""
+        self._opens = False
+        self._concealed = False
+        self._until = 0.0
+        self._minute: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        edge = Edge(Vertical(FactsView(what="the address"), Editor("", id="answer")), title=self._title, keys=_OPEN)
+        edge = Edge(Vertical(FactsView(what="the address"), Editor("", id="answer")), title=self._title)
         edge.tone = "ask"
         yield edge
 
     def on_mount(self) -> None:
         self._draw()
 
-    def ask(self, title: str, text: str, placeholder: str = "") -> None:
-        """Ask for a yes; with a `placeholder`, for a text. What was asked before is replaced."""
-        self._title, self._text, self._placeholder = title, text, placeholder
+    def ask(
+        self,
+        title: str,
+        text: str,
+        placeholder: str = "",
+        *,
+        address: str = "",
+        opens: bool = False,
+        concealed: bool = False,
+        until: float = 0,
+    ) -> None:
+        """Ask for a yes; with a `placeholder`, for a text. What was asked before is replaced.
+
+        `address` can be copied; with `opens`, a browser would be opened on it; what is typed may be `concealed`.
+        `until` says when it is over, in seconds since 1970.
+        """
+        self._title, self._text, self._placeholder, self._address = title, text, placeholder, address
+        self._opens, self._concealed, self._until = opens, concealed, until
         if self.is_mounted:
             self._draw()
 
     def _draw(self) -> None:
         edge, view, editor = self.query_one(Edge), self.query_one(FactsView), self.query_one(Editor)
         edge.title = self._title
-        edge.keys = _WRITE if self._placeholder else _OPEN
+        edge.keys = [
+            *(_OPEN if self._opens else _TAKE if self._placeholder else ()),
+            *(_COPY if self._address else ()),
+            *_LEAVE,
+        ]
         view.show(RowSection(paragraph(self._text)))
         editor.display = bool(self._placeholder)
-        editor.placeholder = self._placeholder
-        editor.value = ""
+        editor.placeholder, editor.concealed, editor.value = self._placeholder, self._concealed, ""
         (editor if self._placeholder else view).focus()
+        self._tell_time()
+
+    def _tell_time(self) -> None:
+        """Say until when it waits, and how long that is; again when the minute is over."""
+        if self._minute is not None:
+            self._minute.stop()
+            self._minute = None
+        edge = self.query_one(Edge)
+        if not self._until:
+            edge.facts = ()
+            return
+        left = max(self._until - time.time(), 0)
+        end = datetime.fromtimestamp(self._until, UTC).astimezone()
+        edge.facts = (f"waits until {end:%H:%M}, {math.ceil(left / 60)} min left",)
+        if left > 0:
+            self._minute = self.set_timer(left % 60 or 60, self._tell_time)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing to take where nothing is asked; only a browser that would be opened can be elsewhere."""
+        if action == "take":
+            return self._opens or bool(self._placeholder)
+        if action == "elsewhere":
+            return self._opens
+        return bool(self._address) if action == "copy_address" else True
 
     def action_take(self) -> None:
-        """Answer with what was typed."""
+        """Answer with what was typed, or with a yes."""
         self.answers.put_nowait(self.query_one(Editor).value.strip() if self._placeholder else "")
+
+    def action_elsewhere(self) -> None:
+        """Go on, but open no browser here."""
+        self.answers.put_nowait(ELSEWHERE)
+
+    def action_copy_address(self) -> None:
+        """Copy the address to log in at."""
+        copy(self, self._address, "the address")
 
     def action_leave(self) -> None:
         """Answer with a no."""
