@@ -122,10 +122,9 @@ class Store:
         found = []
         for entry in self._entries("grants"):
             public = {name: value for name, value in entry.items() if name not in ("secret", "secrets")}
-            client = public.get("client")
-            grant = Grant.from_json(public | {"access_token": "-", "client": client})
+            grant = Grant.from_json(public | {"access_token": "-", "key": "-"})
             if grant is not None and server in ("", grant.server):
-                found.append(Kept(replace(grant, access_token=""), entry.get("renewable") is True))
+                found.append(Kept(replace(grant, access_token="", key=""), entry.get("renewable") is True))
         return found
 
     def keep(self, issuer: str, resource: str, grant: Grant | None) -> None:

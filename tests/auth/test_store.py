@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,14 @@ def test_a_keyring_that_lost_it_is_no_login(tmp_path: Path, held: Any) -> None:
     store.keep(GRANT.issuer, GRANT.resource, GRANT)
     vault.held = {} if held is None else dict.fromkeys(vault.held, held)
     assert store.grant(GRANT.server) is None
+
+
+@pytest.mark.parametrize("vault", [Memory, Missing])
+def test_a_login_with_a_token_that_is_bound_to_a_key_is_shown_too(tmp_path: Path, vault: type[Memory]) -> None:
+    store = Store(tmp_path / FILE, vault())
+    store.keep(GRANT.issuer, GRANT.resource, replace(GRANT, token_type="DPoP"))
+    (kept,) = store.logins(GRANT.server)
+    assert (kept.grant.token_type, kept.grant.access_token, kept.grant.key, kept.renewable) == ("DPoP", "", "", True)
 
 
 def test_two_processes_do_not_lose_each_others_logins(tmp_path: Path) -> None:
