@@ -39,7 +39,7 @@ class Difference(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """For `--json`: kind, path, both values where there are two, and the note."""
         shown: dict[str, Any] = {"kind": self.kind, "path": str(self.path)}
-        if self.path_b is not self.path and self.kind in ("changed", "moved"):
+        if self.kind in ("changed", "moved") and self.path_b != self.path:
             shown["path_b"] = str(self.path_b)
         if self.kind not in ("added", "moved"):
             shown["a"] = self.a

@@ -1,0 +1,354 @@
+"""What differs between two recorded conversations: their exchanges aligned, each pair compared under the rules.
+
+An exchange stands for one of the other recording where method and parameters are the same, in order; else where it is
+the same call in another place; else where only the arguments differ. What the server says by itself (notifications,
+questions of its own, what is no message) is aligned in the same way: inside the exchange to which it belongs, or beside
+all of them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from inspector.compare.alignment import align
+from inspector.compare.digests import Digests, exact_digest
+from inspector.compare.reading import read
+from inspector.compare.rules import DEFAULT, Rules, compiled
+from inspector.compare.values import Difference, compare_under
+from inspector.journal.format import Dir, Kind
+from inspector.journal.index import STATE_NAMES, State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import NotJson, Shape
+
+MOST_INSIDE = 2_000
+"""Messages that are aligned inside one exchange; those beyond it are only counted."""
+LABEL = 200
+
+StepKind = Literal["same", "changed", "only-a", "only-b"]
+
+
+class Finding(NamedTuple):
+    """One difference inside a pair of exchanges: in what was sent, in the answer, or in what came in between."""
+
+    part: Literal["request", "answer", "state", "message"]
+    a: int
+    b: int
+    """The events that differ, by number; 0 where there is none on a side."""
+    difference: Difference | None = None
+    """The difference between the two messages; None where it is all of it (`what` says so)."""
+    what: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        found: dict[str, Any] = {"part": self.part, "event_a": self.a or None, "event_b": self.b or None}
+        if self.what:
+            found["what"] = self.what
+        return found | (self.difference.as_json() if self.difference is not None else {})
+
+
+@dataclass(slots=True)
+class Step:
+    """One exchange, or one message that stands alone: in both recordings, or in one."""
+
+    kind: StepKind
+    method: str
+    name: str
+    """What it is about: a tool's name, a URI; the server's or the client's text."""
+    a: int
+    b: int
+    """The request's event on either side; 0 where there is none."""
+    alone: bool = False
+    """It is no exchange of ours but something the server said by itself."""
+    moved: bool = False
+    """It stands in another place among the others."""
+    findings: list[Finding] = field(default_factory=list)
+    ignored: int = 0
+    """Differences that the rules let pass."""
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "kind": self.kind, "method": self.method, "name": self.name, "event_a": self.a or None,
+            "event_b": self.b or None, "moved": self.moved, "differences": [found.as_json() for found in self.findings],
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Conversation:
+    """Two conversations side by side, in the order of A; what is only in B stands where it came there."""
+
+    steps: list[Step] = field(default_factory=list)
+    covered: int = 0
+    """Exchanges that were left out because something else compares them."""
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs."""
+        return all(step.kind == "same" for step in self.steps)
+
+    @property
+    def ignored(self) -> int:
+        """Differences that the rules let pass."""
+        return sum(step.ignored for step in self.steps)
+
+    def count(self, kind: StepKind) -> int:
+        """How many steps there are of a kind."""
+        return sum(step.kind == kind for step in self.steps)
+
+
+SURFACE_METHODS = frozenset((
+    "initialize", "server/discover", "tools/list", "resources/list", "resources/templates/list", "prompts/list",
+))  # fmt: skip
+"""What `compare.surface` compares better."""
+
+
+def compare_conversations(
+    a: Journal, b: Journal, rules: Rules = DEFAULT, *, without: frozenset[str] = frozenset()
+) -> Conversation:  # fmt: skip
+    """Compare the conversations of two recordings. Exchanges of the methods in `without` are left out.
+
+    What both recordings hold is read once, one event at a time; only digests and numbers are kept.
+    """
+    side_a, side_b = _Side(a, rules, without), _Side(b, rules, without)
+    found = Conversation(covered=max(side_a.covered, side_b.covered))
+    found.steps += _aligned(side_a, side_b, side_a.exchanges, side_b.exchanges, alone=False)
+    found.steps += _aligned(side_a, side_b, side_a.inside.get(0, []), side_b.inside.get(0, []), alone=True)
+    return found
+
+
+class _Item(NamedTuple):
+    """A request of ours, or something of the server's, by what it is aligned."""
+
+    n: int
+    method: str
+    name: str
+    key: bytes
+    """The digest of its parameters, under the rules."""
+
+
+class _Side:
+    """One recording, gone through once: its exchanges, and what the server said inside of each (0: inside of none)."""
+
+    def __init__(self, journal: Journal, rules: Rules, without: frozenset[str]) -> None:
+        self.journal = journal
+        self.rules = rules
+        self.exchanges: list[_Item] = []
+        self.inside: dict[int, list[_Item]] = {}
+        self.more: dict[int, int] = {}
+        """How many there are beyond `MOST_INSIDE`, by exchange."""
+        self.covered = 0
+        left_out: set[int] = set()
+        for n, code in enumerate(journal.index.codes[: journal.index.count], 1):
+            if code in _ASKED:
+                if journal.index.method(n) in without:
+                    left_out.add(n)
+                    self.covered += 1
+                else:
+                    self.exchanges.append(self._item(n))
+            elif code in _SAID or (code in _ANSWERED and self._answers_nothing(n)):
+                self._take(n, left_out)
+
+    def _answers_nothing(self, n: int) -> bool:
+        """Whether an answer, or an array of messages, is none to what was asked, or a second one."""
+        index = self.journal.index
+        return not index.pairs[n - 1] or index.states[n - 1] == State.DOUBLED
+
+    def _take(self, n: int, left_out: set[int]) -> None:
+        """Something of the server's that is no answer to a request."""
+        index = self.journal.index
+        around = index.parents[n - 1] or (index.pairs[n - 1] if index.shape(n) is Shape.NOTIFICATION else 0)
+        if around in left_out:
+            return
+        kept = self.inside.setdefault(around, [])
+        if around and len(kept) >= MOST_INSIDE:
+            self.more[around] = self.more.get(around, 0) + 1
+        else:
+            kept.append(self._item(n))
+
+    def message(self, n: int) -> Any:
+        """The message of event `n`; the text of one that is no JSON; None for no event."""
+        if not n:
+            return None
+        event = self.journal.event(n)
+        try:
+            return read(event.raw if event.raw is not None else event.bytes)
+        except NotJson:
+            return event.text
+
+    def _item(self, n: int) -> _Item:
+        message = self.message(n)
+        params = message.get("params") if isinstance(message, dict) else message
+        method = self.journal.index.method(n) or ("(batch)" if type(message) is list else "(no message)")
+        name = _name_of(params)
+        machine = compiled(self.rules, method, name)
+        digests = Digests(machine)
+        state = machine.root.step("params")
+        if not isinstance(params, dict):
+            return _Item(n, method, name, digests.of(params, state))
+        parts = [(key, digests.of(value, state.step(key))) for key, value in params.items() if key != "_meta"]
+        return _Item(n, method, name, exact_digest([[key, part.hex()] for key, part in sorted(parts)]))
+
+
+def _code(dir: Dir, shape: Shape, kind: Kind = Kind.RPC) -> int:
+    return kind | dir << 4 | shape << 6
+
+
+_ASKED = frozenset(_code(Dir.SEND, shape) for shape in (Shape.REQUEST, Shape.BATCH))
+_SAID = frozenset((
+    *(_code(Dir.RECV, shape) for shape in (Shape.REQUEST, Shape.NOTIFICATION, Shape.NONE)),
+    _code(Dir.RECV, Shape.NONE, Kind.INVALID),
+))  # fmt: skip
+_ANSWERED = frozenset(_code(Dir.RECV, shape) for shape in (Shape.RESULT, Shape.ERROR, Shape.BATCH))
+
+
+def _name_of(params: Any) -> str:
+    """What a request is about: a tool or prompt by name, a resource by URI, a completion by what it completes."""
+    if not isinstance(params, dict):
+        return ""
+    about = params.get("ref") if isinstance(params.get("ref"), dict) else params
+    assert isinstance(about, dict)
+    return next((value[:LABEL] for key in ("name", "uri", "level") if type(value := about.get(key)) is str), "")
+
+
+# Alignment
+
+
+def _aligned(
+    side_a: _Side, side_b: _Side, items_a: Sequence[_Item], items_b: Sequence[_Item], *, alone: bool
+) -> Iterator[Step]:
+    """The steps of two sequences: pairs, and what is on one side only, in the order of A."""
+    to_b, moved = _pairs(items_a, items_b)
+    taken = set(to_b.values())
+    at = 0
+    for i, item in enumerate(items_a):
+        j = to_b.get(i)
+        if j is None:
+            yield Step("only-a", item.method, item.name, item.n, 0, alone)
+            continue
+        if i not in moved:
+            yield from (_only_b(items_b[k], alone) for k in range(at, j) if k not in taken)
+            at = max(at, j + 1)
+        other = items_b[j]
+        step = Step("same", item.method, item.name, item.n, other.n, alone, i in moved)
+        _compare_pair(side_a, side_b, step)
+        yield step
+    yield from (_only_b(items_b[k], alone) for k in range(at, len(items_b)) if k not in taken)
+
+
+def _only_b(item: _Item, alone: bool) -> Step:
+    return Step("only-b", item.method, item.name, 0, item.n, alone)
+
+
+def _pairs(items_a: Sequence[_Item], items_b: Sequence[_Item]) -> tuple[dict[int, int], set[int]]:
+    """Which item of A is which of B, and which of them stand in another order there.
+
+    Of equally good ways the same one is taken whichever of the two is called A.
+    """
+    if (len(items_b), list(map(_whole, items_b))) < (len(items_a), list(map(_whole, items_a))):
+        to_a, elsewhere = _paired(items_b, items_a)
+        return {i: j for j, i in to_a.items()}, {to_a[j] for j in elsewhere}
+    return _paired(items_a, items_b)
+
+
+def _whole(item: _Item) -> tuple[str, str, bytes]:
+    return item.method, item.name, item.key
+
+
+def _paired(items_a: Sequence[_Item], items_b: Sequence[_Item]) -> tuple[dict[int, int], set[int]]:
+    to_b = dict(align(list(map(_whole, items_a)), list(map(_whole, items_b))))
+    taken = set(to_b.values())
+    moved: set[int] = set()
+
+    def take(key: Callable[[_Item], Hashable], *, in_order: bool) -> None:
+        """The k-th that is left of A and the k-th that is left of B are one; `in_order`: between the same two pairs."""
+        after_a, after_b = _gaps(len(items_a), to_b, moved), _gaps_of_b(len(items_b), to_b, moved)
+        waiting: dict[Hashable, deque[int]] = {}
+        for j, item in enumerate(items_b):
+            if j not in taken:
+                waiting.setdefault((key(item), after_b[j] if in_order else 0), deque()).append(j)
+        for i, item in enumerate(items_a):
+            left = waiting.get((key(item), after_a[i] if in_order else 0)) if i not in to_b else None
+            if left:
+                to_b[i] = left.popleft()
+                taken.add(to_b[i])
+                if not in_order:
+                    moved.add(i)
+
+    take(_whole, in_order=False)
+    take(lambda item: (item.method, item.name), in_order=True)
+    return to_b, moved
+
+
+def _gaps(length: int, to_b: dict[int, int], moved: set[int]) -> list[int]:
+    """For each item of A, how many pairs that stand in order come before it."""
+    found, passed = [], 0
+    for i in range(length):
+        found.append(passed)
+        passed += i in to_b and i not in moved
+    return found
+
+
+def _gaps_of_b(length: int, to_b: dict[int, int], moved: set[int]) -> list[int]:
+    fixed = {j for i, j in to_b.items() if i not in moved}
+    found, passed = [], 0
+    for j in range(length):
+        found.append(passed)
+        passed += j in fixed
+    return found
+
+
+# Pairs
+
+
+def _compare_pair(side_a: _Side, side_b: _Side, step: Step) -> None:
+    """Compare two exchanges, or two messages of the server, and say in `step` what differs."""
+    _messages(side_a, side_b, step, "message" if step.alone else "request", step.a, step.b)
+    if side_a.journal.index.shape(step.a) in (Shape.REQUEST, Shape.BATCH):
+        _answers(side_a, side_b, step, step.a, step.b)
+    if not step.alone:
+        within_a, within_b = side_a.inside.get(step.a, []), side_b.inside.get(step.b, [])
+        for inner in _aligned(side_a, side_b, within_a, within_b, alone=True):
+            step.ignored += inner.ignored
+            if inner.kind in ("only-a", "only-b"):
+                where = "A" if inner.kind == "only-a" else "B"
+                what = f"{' '.join(filter(None, (inner.method, inner.name)))} only in {where}"
+                step.findings.append(Finding("message", inner.a, inner.b, None, what))
+            step.findings += inner.findings
+        more_a, more_b = side_a.more.get(step.a, 0), side_b.more.get(step.b, 0)
+        if more_a != more_b:
+            text = f"{more_a:,} more messages in A, {more_b:,} in B"
+            step.findings.append(Finding("message", step.a, step.b, None, text))
+    if step.findings:
+        step.kind = "changed"
+
+
+def _answers(side_a: _Side, side_b: _Side, step: Step, a: int, b: int) -> None:
+    index_a, index_b = side_a.journal.index, side_b.journal.index
+    answer_a, answer_b = index_a.pairs[a - 1], index_b.pairs[b - 1]
+    if answer_a and answer_b:
+        _messages(side_a, side_b, step, "answer", answer_a, answer_b)
+    state_a, state_b = (STATE_NAMES[index.state(n)] for index, n in ((index_a, a), (index_b, b)))
+    if state_a != state_b:
+        step.findings.insert(0, Finding("state", answer_a or a, answer_b or b, None, f"{state_a} → {state_b}"))
+
+
+def _messages(
+    side_a: _Side, side_b: _Side, step: Step, part: Literal["request", "answer", "message"], a: int, b: int
+) -> None:  # fmt: skip
+    one, other = side_a.message(a), side_b.message(b)
+    if part == "request":
+        one, other = _without_meta(one), _without_meta(other)
+    found = compare_under(one, other, compiled(side_a.rules, step.method, step.name))
+    step.ignored += found.ignored
+    step.findings += (Finding(part, a, b, difference) for difference in found.differences)
+
+
+def _without_meta(message: Any) -> Any:
+    """A request without what it carries about itself (tokens, versions, trace), which is new with every connection."""
+    params = message.get("params") if isinstance(message, dict) else None
+    if not isinstance(params, dict) or "_meta" not in params:
+        return message
+    return {**message, "params": {key: value for key, value in params.items() if key != "_meta"}}
