@@ -73,6 +73,13 @@ class Running:
             counts: dict[str, int] = json.load(answer)
         return counts
 
+    @property
+    def keys(self) -> dict[str, str]:
+        """The private keys of programs that it knows, by algorithm."""
+        with urllib.request.urlopen(f"{self.control}/control/keys", timeout=PATIENCE) as answer:
+            keys: dict[str, str] = json.load(answer)["keys"]
+        return keys
+
 
 def _python_sdk(version: str, **seen: str) -> Site:
     short = ".".join(version.split(".")[:2])
@@ -93,6 +100,8 @@ _NAMED = {"more scopes": "--scope, browser: read write"}
 _TYPESCRIPT = (NODE, str(CACHE / "npm/auth_typescript.mjs"), "@modelcontextprotocol/sdk", "{port}")
 _FAILS = "500; logout, browser"
 """The example's provider fails at a token that it does not know, where it should refuse it."""
+PLAIN = Site("oidc-provider 9", "oidc-provider 9.13.3, TypeScript SDK 2.4.0", OIDC_PROVIDER)
+BOUND = Site("oidc-provider 9 DPoP", "oidc-provider 9.13.3, oauth4webapi 3.8.8", (*OIDC_PROVIDER, "dpop"))
 SITES = (
     _python_sdk("1.9.4", **{"more scopes": "403 without a challenge"}),
     _python_sdk("1.26.0", **_NAMED),
@@ -119,7 +128,7 @@ SITES = (
             "started anew": _FAILS,
         },
     ),
-    Site("oidc-provider 9", "oidc-provider 9.13.3, TypeScript SDK 2.4.0", OIDC_PROVIDER),
+    PLAIN,
 )
 
 

@@ -83,5 +83,6 @@ else:
         "test_command_line.py",
         "test_corpus.py",
         "test_fetch_node.py",
+        "test_grants.py",
         "test_session.py",
     ]

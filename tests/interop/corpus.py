@@ -49,6 +49,8 @@ NPM: Mapping[str, str] = {
     "@modelcontextprotocol/server": "2.4.0",
     "@modelcontextprotocol/node": "2.1.2",
     "express": "5.3.0",
+    "jose": "6.2.17",
+    "oauth4webapi": "3.8.8",
     "oidc-provider": "9.13.3",
     "mcp-hub": "4.2.1",
     "supergateway": "4.0.0",

@@ -67,7 +67,7 @@ def log_out(said: Invocation) -> int:
         told = (
             "the tokens were taken back"
             if revoked
-            else "its authorization server did not take the tokens back: they are good until they end"
+            else "its authorization server did not take every token back: what it did not take is good until it ends"
         )
         out.line(f"Logged out of {out.safe(target.describe(), NAME)}; {told}.")
     return 0

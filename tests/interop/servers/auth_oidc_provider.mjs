@@ -1,8 +1,12 @@
 // A certified authorization server, oidc-provider, at http://127.0.0.1:ISSUER_PORT/realm, with an MCP server on the TypeScript
-// SDK in front of it: `auth_oidc_provider.mjs PORT ISSUER_PORT`. Ours are the memory that it keeps things in, so that
+// SDK in front of it: `auth_oidc_provider.mjs PORT ISSUER_PORT [dpop]`. Ours are the memory that it keeps things in, so that
 // `/control/…` of the MCP server can play what time and an administrator do. Its own development pages are logged in at.
+// With `dpop`, tokens are bound to a key, both servers want nonces, and oauth4webapi looks at the proofs.
 import { createServer } from 'node:http';
+import { randomBytes } from 'node:crypto';
 import express from 'express';
+import { decodeJwt, exportJWK, exportPKCS8, generateKeyPair } from 'jose';
+import * as oauth from 'oauth4webapi';
 import { Provider } from 'oidc-provider';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import {
@@ -16,7 +20,8 @@ import {
   requireScopes,
 } from '@modelcontextprotocol/server';
 
-const [port, issuerPort] = process.argv.slice(2).map(Number);
+const [port, issuerPort] = process.argv.slice(2, 4).map(Number);
+const bound = process.argv[4] === 'dpop';
 const resource = new URL(`http://127.0.0.1:${port}/mcp`);
 const issuer = `http://127.0.0.1:${issuerPort}/realm`;
 const scopes = ['read', 'write'];
@@ -53,6 +58,23 @@ class Memory {
   }
 }
 
+// Programs that log in as themselves: by a secret, or by a key, of which the private half is told to whoever asks.
+const keys = {};
+const programs = [];
+for (const method of ['client_secret_basic', 'client_secret_post']) {
+  programs.push({ client_id: method, client_secret: 'the-secret-of-a-program', token_endpoint_auth_method: method });
+}
+for (const alg of ['ES256', 'RS256']) {
+  const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
+  keys[alg] = await exportPKCS8(privateKey);
+  programs.push({
+    client_id: alg,
+    token_endpoint_auth_method: 'private_key_jwt',
+    token_endpoint_auth_signing_alg: alg,
+    jwks: { keys: [{ ...(await exportJWK(publicKey)), alg, use: 'sig' }] },
+  });
+}
+
 const provider = new Provider(issuer, {
   adapter: Memory,
   scopes: ['openid', 'offline_access', ...scopes],
@@ -65,15 +87,23 @@ const provider = new Provider(issuer, {
       token_endpoint_auth_method: 'client_secret_basic',
       grant_types: ['authorization_code', 'refresh_token'],
     },
+    ...programs.map((program) => ({
+      ...program,
+      grant_types: ['client_credentials'],
+      redirect_uris: [],
+      response_types: [],
+    })),
   ],
   features: {
     registration: { enabled: true },
     revocation: { enabled: true },
     introspection: { enabled: true },
-    dPoP: { enabled: false },
+    clientCredentials: { enabled: true },
+    deviceFlow: { enabled: true },
+    dPoP: { enabled: bound, nonceSecret: randomBytes(32), requireNonce: () => true },
     resourceIndicators: {
       enabled: true,
-      getResourceServerInfo: () => ({ scope: scopes.join(' '), accessTokenTTL: lifetime, accessTokenFormat: 'opaque' }),
+      getResourceServerInfo: () => ({ scope: scopes.join(' '), accessTokenTTL: lifetime, accessTokenFormat: bound ? 'jwt' : 'opaque' }),
       useGrantedResource: () => true,
     },
   },
@@ -87,7 +117,7 @@ site.use('/realm', provider.callback());
 site.listen(issuerPort, '127.0.0.1');
 
 async function verifyAccessToken(token) {
-  const found = await provider.AccessToken.find(token);
+  const found = (await provider.AccessToken.find(token)) ?? (await provider.ClientCredentials.find(token));
   if (!found) throw new OAuthError(OAuthErrorCode.InvalidToken, 'The token is unknown or has ended');
   return {
     token,
@@ -107,9 +137,34 @@ function made() {
   return server;
 }
 
+// The gate for tokens that are bound to a key; it wants a nonce of its own in the proof.
+const nonce = randomBytes(16).toString('base64url');
+async function proven(request) {
+  const challenge = `resource_metadata="${resourceMetadataUrl}", scope="read"`;
+  const refused = (error, more = {}) =>
+    new Response(null, {
+      status: 401,
+      headers: { 'WWW-Authenticate': `DPoP ${error}algs="ES256", ${challenge}`, ...more },
+    });
+  const [scheme, token] = (request.headers.get('authorization') ?? '').split(' ');
+  if (!token) return refused('');
+  try {
+    const proof = decodeJwt(request.headers.get('dpop') ?? '');
+    if (scheme === 'DPoP' && proof.nonce !== nonce) return refused('error="use_dpop_nonce", ', { 'DPoP-Nonce': nonce });
+    const claims = await oauth.validateJwtAccessToken(oauthMetadata, request, resource.href, {
+      requireDPoP: true,
+      [oauth.allowInsecureRequests]: true,
+    });
+    return { token, clientId: claims.client_id, scopes: claims.scope.split(' '), expiresAt: claims.exp, resource };
+  } catch {
+    return refused('error="invalid_token", ');
+  }
+}
+
 const entries = (kind) => [...kept].filter(([key]) => key.startsWith(`${kind}:`)).map(([, payload]) => payload);
 
-// `lifetime/SECONDS` of the tokens from now on; `expire` what is there; `revoke` all of it; `forget`, as a restart.
+// `lifetime/SECONDS` of the tokens from now on; `expire` what is there; `revoke` all of it; `forget`, as a restart. Answers
+// with how much is good then, and with the keys of the programs.
 function control(path) {
   const [what, number] = path.split('/').slice(2);
   if (what === 'lifetime') lifetime = Number(number);
@@ -120,6 +175,7 @@ function control(path) {
   }
   const now = Date.now() / 1000;
   return Response.json({
+    keys,
     access: entries('AccessToken').filter(({ exp }) => exp > now).length,
     refresh: entries('RefreshToken').filter(({ consumed }) => !consumed).length,
     clients: entries('Client').length,
@@ -136,7 +192,7 @@ const oauthMetadata = await (async () => {
   }
 })();
 const resourceMetadataUrl = getOAuthProtectedResourceMetadataUrl(resource);
-const gate = requireBearerAuth({
+const bearer = requireBearerAuth({
   verifier: { verifyAccessToken },
   requiredScopes: ['read'],
   resourceMetadataUrl,
@@ -147,6 +203,10 @@ const mcp = createMcpHandler(made);
 async function serve(request) {
   const { pathname } = new URL(request.url);
   if (pathname.startsWith('/control/')) return control(pathname);
+  if (bound && pathname === new URL(resourceMetadataUrl).pathname) {
+    const about = { resource, authorization_servers: [issuer], scopes_supported: scopes };
+    return Response.json({ ...about, dpop_bound_access_tokens_required: true });
+  }
   const document = oauthMetadataResponse(request, {
     oauthMetadata,
     resourceServerUrl: resource,
@@ -154,7 +214,7 @@ async function serve(request) {
   });
   if (document) return document;
   if (pathname !== '/mcp') return new Response(null, { status: 404 });
-  const authInfo = await gate(request);
+  const authInfo = await (bound ? proven : bearer)(request);
   return authInfo instanceof Response ? authInfo : mcp.fetch(request, { authInfo });
 }
 
