@@ -21,7 +21,7 @@ LONGEST_HEAD = 1 << 16
 HEAD_SECONDS = 10.0
 """How long a connection may take to send it."""
 MOST_CONNECTIONS = 32
-"""At the same time: browsers open a few ahead of need."""
+"""At the same time, after which the oldest ends: browsers open a few ahead of need, and others may never end theirs."""
 OPENING_SECONDS = 3.0
 """How long the program that opens a browser is watched for a failure."""
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost")
@@ -49,7 +49,7 @@ class Callback:
         self._came: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._server: asyncio.Server | None = None
         self._hosts: frozenset[str] = frozenset()
-        self._connections: set[asyncio.Task[None]] = set()
+        self._connections: dict[asyncio.Task[None], None] = {}
 
     async def start(self, port: int) -> None:
         """Listen on this machine only; port 0 is one that is free. Raises OSError where the port is taken."""
@@ -82,16 +82,17 @@ class Callback:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._connections.add(task)
+        if len(self._connections) >= MOST_CONNECTIONS:
+            next(iter(self._connections)).cancel()
+        self._connections[task] = None
         try:
-            if len(self._connections) <= MOST_CONNECTIONS:
-                with suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-                    async with asyncio.timeout(HEAD_SECONDS):
-                        head = await reader.readuntil(b"\r\n\r\n")
-                        writer.write(self._answer(head))
-                        await writer.drain()
+            with suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                async with asyncio.timeout(HEAD_SECONDS):
+                    head = await reader.readuntil(b"\r\n\r\n")
+                    writer.write(self._answer(head))
+                    await writer.drain()
         finally:
-            self._connections.discard(task)
+            self._connections.pop(task, None)
             writer.close()
 
     def _answer(self, head: bytes) -> bytes:
@@ -100,10 +101,13 @@ class Callback:
         method, _, rest = request.partition(" ")
         target = rest.rpartition(" ")[0]
         path, _, query = target.partition("?")
-        hosts = [field.partition(":")[2].strip().lower() for field in fields if field.lower().startswith("host:")]
+        given = [(name.strip().lower(), value.strip().lower()) for name, _, value in (f.partition(":") for f in fields)]
+        hosts = [value for name, value in given if name == "host"]
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             return _page("403 Forbidden", "This address answers to its own name only.")
-        if path != self._path or not ("error=" in query or "code=" in query):
+        if not _is_visit(dict(given)):
+            return _page("403 Forbidden", "This address is for a browser that was sent here, not for a page in it.")
+        if path != self._path or not {"code", "error"} & {each.partition("=")[0] for each in query.split("&")}:
             return _page("404 Not Found", "There is nothing here.")
         if method != "GET":
             return _page("405 Method Not Allowed", "There is nothing here.")
@@ -112,6 +116,17 @@ class Callback:
         origin = self.redirect_uri[: self.redirect_uri.index("/", len("http://"))]
         self._came.set_result(f"{origin}{target}")
         return _page("200 OK", "Inspector has the answer. You can close this page and go back to the terminal.")
+
+
+def _is_visit(fields: Mapping[str, str]) -> bool:
+    """Whether a browser goes to the page itself (Fetch Metadata): no image, script or frame of some other page does.
+
+    A browser that does not say so names the origin of what a page's script asks for; for a visit it names none.
+    """
+    mode, destination = fields.get("sec-fetch-mode", ""), fields.get("sec-fetch-dest", "")
+    if mode or destination:
+        return mode in ("navigate", "") and destination in ("document", "")
+    return "origin" not in fields
 
 
 async def listen(wanted: str = "", *, fixed: bool = False) -> Callback | None:

@@ -118,9 +118,9 @@ def visit(asked: Request, scope: tuple[str, ...] | None, *, doubtful: bool = Fal
         back = yield Visit(asked.url, asked.redirect_uri, host, asked.issuer if doubtful else "")
         assert isinstance(back, str)
         given = _parameters(back)
-        # Whatever came, it is learned before anything about it can be said.
+        # Whatever came, it is learned before anything about it can be said. Another state than ours is no secret of ours.
         for name, value in given:
-            if name in ("code", "state") and value:
+            if name == "code" and value:
                 yield Secret(value)
         code = _code(asked, back, given)
     except AuthorizationNeeded as error:

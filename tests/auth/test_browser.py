@@ -72,6 +72,51 @@ async def test_other_methods_and_noise_are_refused(callback: browser.Callback) -
     assert await ask(port, "/callback?error=access_denied") == "200 OK"
 
 
+SUBREQUESTS = (
+    "Sec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: image", "Sec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty",
+    "sec-fetch-mode: navigate\r\nsec-fetch-dest: iframe", "Sec-Fetch-Dest: script", "Origin: https://evil.example",
+    "ORIGIN: null", "Sec-Fetch-Mode: websocket",
+)  # fmt: skip
+VISITS = (
+    "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document", "Sec-Fetch-Mode: navigate",
+    "Accept: text/html", "Origin: null\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("fields", SUBREQUESTS)
+async def test_what_a_page_asks_for_is_no_visit(callback: browser.Callback, fields: str) -> None:
+    port = port_of(callback)
+    raw = f"GET /callback?code=1 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{fields}\r\n\r\n".encode()
+    assert await ask(port, "", raw=raw) == "403 Forbidden"
+    assert await ask(port, "/callback?code=1") == "200 OK", "the shot is not lost"
+
+
+@pytest.mark.parametrize("fields", VISITS)
+async def test_who_is_sent_here_from_elsewhere_is_a_visitor(callback: browser.Callback, fields: str) -> None:
+    port = port_of(callback)
+    raw = f"GET /callback?code=1 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{fields}\r\n\r\n".encode()
+    assert await ask(port, "", raw=raw) == "200 OK"
+
+
+@pytest.mark.parametrize("query", ["notcode=1", "my_error=1", "state=code=1", "%63ode=1", "code", "error"])
+async def test_an_answer_is_told_by_the_names_of_its_parameters(callback: browser.Callback, query: str) -> None:
+    expected = "200 OK" if query in ("code", "error") else "404 Not Found"
+    assert await ask(port_of(callback), f"/callback?{query}") == expected
+
+
+async def test_requests_that_never_end_keep_nobody_out(callback: browser.Callback) -> None:
+    port = port_of(callback)
+    slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(browser.MOST_CONNECTIONS + 5)]
+    for _, writer in slow:
+        writer.write(b"GET /callback?code=slow HTTP/1.1\r\nHost: ")
+        await writer.drain()
+    assert await ask(port, "/callback?code=1") == "200 OK"
+    assert (await callback.wait(5)).endswith("?code=1")
+    assert len(callback._connections) < browser.MOST_CONNECTIONS
+    for _, writer in slow:
+        writer.close()
+
+
 async def test_a_name_of_this_machine_counts(callback: browser.Callback) -> None:
     port = port_of(callback)
     assert await ask(port, "/callback?code=1", host=f"LOCALHOST:{port}") == "200 OK"
