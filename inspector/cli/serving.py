@@ -7,8 +7,12 @@ import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _ADDRESS = re.compile(
     r"(?:\[(?P<six>[0-9a-fA-F:.]+)\]|(?P<host>[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?))?(?P<colon>:)?(?P<port>\d{1,5})?"
@@ -63,3 +67,9 @@ def ended_by_signals() -> Iterator[asyncio.Event]:
                 loop.remove_signal_handler(number)
             except (NotImplementedError, ValueError, RuntimeError):
                 pass
+
+
+def numbered(named: Path, number: int) -> Path:
+    """`a.mcp.jsonl` of the second client is `a.2.mcp.jsonl`."""
+    stem, dot, rest = named.name.partition(".")
+    return named.with_name(f"{stem}.{number}{dot}{rest}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import Option, path
 from inspector.cli.output import Output
-from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address
+from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address, numbered
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 
@@ -120,19 +120,13 @@ def _recorder(said: Invocation, out: Output) -> Any:
     def make(number: int) -> Journal:
         if first is not None and number == 1:
             return first
-        record = None if named is None else _numbered(named, number)
+        record = None if named is None else numbered(named, number)
         journal = new_journal(target, settings=settings, record=record, keep=keep)
         for notice in journal.notices:
             out.note(f"note: {out.safe(notice)}")
         return journal
 
     return make
-
-
-def _numbered(named: Path, number: int) -> Path:
-    """`a.mcp.jsonl` of the second client is `a.2.mcp.jsonl`."""
-    stem, dot, rest = named.name.partition(".")
-    return named.with_name(f"{stem}.{number}{dot}{rest}")
 
 
 def _upstream(said: Invocation) -> Upstream | None:

@@ -3,51 +3,223 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from inspector.cli import setup
 from inspector.cli.options import Option
 from inspector.cli.output import Output
+from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address
 from inspector.cli.verb import Verb
-from inspector.config.targets import StdioTarget
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from inspector.cli.words import Invocation
+    from inspector.journal.journal import Journal
+
+_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "timeout")
+"""Options of a session: here the client says what it wants, and the server hears it."""
 
 
 def run(said: Invocation) -> int:
-    """Pass everything on until one side ends; ends with the server's exit code."""
-    from inspector.client.recording import new_journal
+    """Pass everything on until one side ends. Over stdio, ends with the server's exit code."""
+    out = Output.of(said)
+    name = said.option("install")
+    if name is not None:
+        return _install(said, out, name)
+    target = setup.live_target(said)
+    where: Address | None = said.option("listen")
+    if where is None:
+        return _stdio(said, out, target)
+    return asyncio.run(_listen(said, out, target, where))
+
+
+def _stdio(said: Invocation, out: Output, target: StdioTarget | HttpTarget) -> int:
+    """Be a server on our own stdin and stdout."""
+    if isinstance(target, HttpTarget):
+        return asyncio.run(_stdio_to_http(said, out, target))
     from inspector.tap.stdio import StdioTap
 
-    out = Output.of(said)
-    target = setup.live_target(said)
-    settings = setup.settings_of(said)
-    assert isinstance(target, StdioTarget)
-    journal = new_journal(
-        target,
-        record=said.option("record"),
-        keep=settings.record and not said.option("no-record"),
-        settings=settings,
-    )
+    journal = _journal(said, out, target)
     try:
-        for notice in journal.notices:
-            out.note(f"note: {out.safe(notice)}")
-        import os
-
+        # The client has chosen the environment for its server: all of it goes on.
         return asyncio.run(StdioTap(target.command, journal, cwd=target.cwd).run({**os.environ, **target.env}))
     finally:
         journal.close("closed")
         journal.release()
 
 
-VERBS = {
-    "tap": Verb(
+async def _stdio_to_http(said: Invocation, out: Output, target: HttpTarget) -> int:
+    from inspector.serving.stdio import StdioEnd
+    from inspector.tap.bridge import Bridge
+
+    bridge = Bridge(target, lambda: _journal(said, out, target), _options(said, target), _complain)
+    with ended_by_signals() as stop:
+        how = await StdioEnd(bridge.opens).run(stop)
+    if bridge.failed is not None and how == "dropped":
+        out.error(bridge.failed)
+        return bridge.failed.exit_code
+    return 0
+
+
+async def _listen(said: Invocation, out: Output, target: StdioTarget | HttpTarget, where: Address) -> int:
+    """Be a server at an address."""
+    names = tuple(said.option("allow-host", ()))
+    with ended_by_signals() as stop:
+        if isinstance(target, HttpTarget):
+            from inspector.tap.http import HttpTap
+
+            journal = _journal(said, out, target)
+            tap = HttpTap(target, journal, *where, names)
+            try:
+                await tap.start()
+                _say_where(out, tap.url, where, target)
+                await stop.wait()
+            finally:
+                await tap.close()
+                journal.close("closed")
+                journal.release()
+        else:
+            from inspector.serving.http import Binding, HttpEnd
+            from inspector.tap.bridge import Bridge
+
+            bridge = Bridge(target, lambda: _journal(said, out, target), _options(said, target), _complain)
+            end = HttpEnd(bridge.opens, *where, Binding(names=names))
+            try:
+                await end.start()
+                _say_where(out, end.url, where, target)
+                await stop.wait()
+            finally:
+                await end.close()
+    return 0
+
+
+def _say_where(out: Output, url: str, where: Address, target: StdioTarget | HttpTarget) -> None:
+    from inspector.serving.http_guard import is_loopback
+
+    out.aside(f"{url} stands for {out.safe(target.describe())}\n")
+    if not is_loopback(where[0]):
+        out.warn("note: Others on the network can reach it, and the server through it.")
+
+
+def _options(said: Invocation, target: StdioTarget | HttpTarget) -> Any:
+    return setup.options_of(said, target, setup.settings_of(said), asking=False)
+
+
+def _journal(said: Invocation, out: Output, target: StdioTarget | HttpTarget) -> Journal:
+    """The recording of a client; beside the file that was named where that is another one's.
+
+    A client starts its servers again and again with the same words: none of them may fail for a file that is there.
+    """
+    from inspector.cli.serving import numbered
+    from inspector.client.recording import new_journal
+
+    settings = setup.settings_of(said)
+    number = 1
+    named: Path | None = said.option("record")
+    record = named
+    while named is not None and record is not None and _is_taken(record):
+        number += 1
+        record = numbered(named, number)
+    journal = new_journal(
+        target,
+        record=record,
+        keep=settings.record and not said.option("no-record"),
+        settings=settings,
+    )
+    for notice in journal.notices:
+        out.note(f"note: {out.safe(notice)}")
+    return journal
+
+
+def _is_taken(record: Path) -> bool:
+    try:
+        return record.stat().st_size > 0
+    except OSError:
+        return False
+
+
+def _complain(lines: Sequence[bytes]) -> None:
+    """The server's stderr is ours."""
+    try:
+        os.write(2, b"".join(line + b"\n" for line in lines))
+    except OSError:
+        pass
+
+
+def _install(said: Invocation, out: Output, name: str) -> int:
+    """Print the config entry `name` as it would be with a tap in it; nothing is changed."""
+    from inspector.config.servers import find_servers
+
+    if said.target_words or said.command:
+        raise UsageError(
+            "--install names the entry that is to be tapped; no target goes with it.",
+            hint=f"inspector tap --install {name[:40]}",
+        )
+    entry = find_servers(config=said.option("config")).find(name)
+    out.note(f"{out.safe(entry.source_label)}, {out.safe(str(entry.path))}: in the place of “{out.safe(entry.name)}”")
+    if entry.kind == "http":
+        out.note("A client that speaks HTTP is given the address that `inspector tap --listen PORT` prints instead.")
+    out.document({entry.name: tapped(dict(entry.raw), entry.reference or f"@{entry.name}")})
+    return 0
+
+
+def tapped(raw: dict[str, Any], reference: str) -> dict[str, Any]:
+    """A client's config entry with a tap in front of its server; what else it says stays."""
+    command, args = raw.get("command"), raw.get("args")
+    ours = [*_ourselves(), "tap"]
+    if isinstance(command, list):
+        return {**raw, "command": [*ours, "--", *command]}
+    if isinstance(command, str):
+        words = [command, *args] if isinstance(args, list) else [command]
+        return {**raw, "command": ours[0], "args": [*ours[1:], "--", *words]}
+    kept = {key: value for key, value in raw.items() if key not in ("url", "type", "transport", "headers", "serverUrl")}
+    return {**kept, "command": ours[0], "args": [*ours[1:], reference]}
+
+
+def _ourselves() -> list[str]:
+    """How we are started: whoever starts servers may have another PATH than this terminal."""
+    import shutil
+
+    found = shutil.which("inspector")
+    return [found] if found is not None else [sys.executable, "-m", "inspector"]
+
+
+def _verb() -> Verb:
+    verb = Verb(
         "tap",
         run,
+        target="optional",
         prints=False,
-        options=(Option("--listen", "Be an HTTP server at this address.", "HOST:PORT"),),
-        about="x",
-        examples=("inspector tap -- python server.py",),
-    )
-}
+        options=(
+            Option(
+                "--listen", "Be an HTTP server at this address: loopback unless a host is named, any port without one.",
+                "[HOST:PORT]", read=address, fits=is_address, otherwise=(LOOPBACK, 0),
+            ),
+            Option("--allow-host", "A name that the HTTP server may be asked for; may be repeated.", "NAME", many=True),
+            Option("--install", "Print the entry NAME of a client's config file with a tap in it.", "NAME"),
+        ),
+        about=(
+            "Stands in the place of a server: a client starts `inspector tap TARGET` where it started TARGET, or is "
+            "given the address that --listen prints. Bytes pass unchanged and at once, and are recorded; "
+            "`inspector replay --follow FILE` shows them as they come. A server on HTTP can be tapped for a client on "
+            "stdio, and the reverse. Over stdio, the server's exit code is the tap's."
+        ),
+        examples=(
+            "inspector tap -- npx -y some-server",
+            "inspector tap --record session.mcp.jsonl -- python server.py",
+            "inspector tap --listen 8000 https://host.example/mcp",
+            "inspector tap https://host.example/mcp",
+            "inspector tap --install shop",
+        ),
+    )  # fmt: skip
+    verb.options = tuple(option for option in verb.options if option.name not in _MEANINGLESS)
+    return verb
+
+
+VERBS = {"tap": _verb()}
