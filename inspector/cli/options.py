@@ -77,6 +77,19 @@ def count(word: str) -> int:
     return value
 
 
+def pace(word: str) -> float | None:
+    """How fast a recording goes: `recorded`, `fast` (None), or a factor; 2 is twice as fast as it was recorded."""
+    if word == "fast":
+        return None
+    try:
+        factor = 1.0 if word == "recorded" else float(word)
+    except ValueError:
+        factor = 0.0
+    if not 0 < factor < 1e6:
+        raise UsageError(f"“{word[:80]}” is no pace.", hint="It is recorded, fast, or a factor such as 2 or 0.5.")
+    return factor
+
+
 def path(word: str) -> Path:
     """A path; `~` is the home folder."""
     from pathlib import Path

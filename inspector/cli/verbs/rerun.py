@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.comparing import RULES, rules_of
-from inspector.cli.options import Option, path
+from inspector.cli.options import Option, pace, path
 from inspector.cli.output import Output
 from inspector.cli.setup import live_target
 from inspector.cli.verb import Slot, Verb
@@ -173,19 +173,6 @@ def _replace(source: Path) -> None:
         os.replace(_beside(source), source)
     except OSError as error:
         raise UsageError(f"{source} cannot be replaced: {error.strerror or error}.") from None
-
-
-def pace(word: str) -> float | None:
-    """`fast`, `recorded`, or a factor: 2 is twice as fast as it was recorded."""
-    if word == "fast":
-        return None
-    try:
-        value = 1.0 if word == "recorded" else float(word)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1e6:
-        raise UsageError(f"“{word[:80]}” is no pace.", hint="It is fast, recorded, or a factor such as 2.")
-    return value
 
 
 CARRY = Option(

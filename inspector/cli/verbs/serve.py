@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import Option, path
+from inspector.cli.options import Option, pace, path
 from inspector.cli.output import Output
 from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address, numbered
 from inspector.cli.verb import Slot, Verb
@@ -189,19 +189,6 @@ def _tell(out: Output, report: Report) -> None:
 def _more(out: Output, count: int) -> None:
     if count > SHOWN:
         out.note(f"… and {count - SHOWN:,} more")
-
-
-def pace(word: str) -> float | None:
-    """The pace: `recorded`, `fast`, or a factor."""
-    if word == "fast":
-        return None
-    try:
-        factor = 1.0 if word == "recorded" else float(word)
-    except ValueError:
-        factor = 0.0
-    if not 0 < factor < 1e6:
-        raise UsageError(f"“{word[:80]}” is no pace.", hint="It is recorded, fast, or a factor such as 2 or 0.5.")
-    return factor
 
 
 def fault(word: str) -> Any:
