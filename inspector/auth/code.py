@@ -24,6 +24,9 @@ LONGEST_URL = 1 << 14
 
 LONGEST_CALLBACK = 1 << 16
 
+_BOUND = ("state", "code_challenge")
+"""Parameters of a request that bind its answer to this session; they are told nobody."""
+
 _ONCE = ("state", "code", "iss", "error", "error_description", "error_uri")
 
 
@@ -111,14 +114,14 @@ def visit(asked: Request, scope: tuple[str, ...] | None, *, doubtful: bool = Fal
     host = urls.parts(asked.url.partition("?")[0]).host
     yield from told(
         "authorize", f"To be answered in the browser, at {safe(host, 200)}", rule="C-AUTH-20", host=host,
-        redirect_uri=asked.redirect_uri, scope=list(scope or ()), pkce="S256",
+        asked=[[name, value] for name, value in parse_qsl(urlsplit(asked.url).query) if name not in _BOUND],
     )  # fmt: skip
     given: list[tuple[str, str]] = []
     try:
         back = yield Visit(asked.url, asked.redirect_uri, host, asked.issuer if doubtful else "")
         assert isinstance(back, str)
         given = _parameters(back)
-        # Whatever came, it is learned before anything about it can be said. Another state than ours is no secret of ours.
+        # A code is learned before anything about it can be said. Another state than ours is no secret.
         for name, value in given:
             if name == "code" and value:
                 yield Secret(value)

@@ -175,7 +175,7 @@ def _newest(events: list[Event]) -> list[AuthStep]:
             continue
         if name == "challenge" or (name == "resource" and steps and steps[-1].name in _ENDS):
             # Where somebody logs in unasked there is no challenge: the metadata come first.
-            steps = []
+            steps = _given_up(steps) if name == "challenge" else []
         steps.append(_step(event, name, fetches))
         fetches = []
     if fetches:
@@ -183,6 +183,14 @@ def _newest(events: list[Event]) -> list[AuthStep]:
         last = fetches[-1]
         steps.append(_step(last, "fetch", fetches))
     return [replace(step, again=_repeated(repeated[step.n])) if step.n in repeated else step for step in steps]
+
+
+def _given_up(steps: list[AuthStep]) -> list[AuthStep]:
+    """Of the steps before a challenge, the last ones that say why there was no token: it could not be renewed."""
+    first = len(steps)
+    while first and steps[first - 1].name == "refresh" and steps[first - 1].outcome == "failed":
+        first -= 1
+    return steps[first:]
 
 
 def _repeated(events: list[Event]) -> tuple[AuthStep, ...]:

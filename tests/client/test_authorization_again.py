@@ -45,3 +45,20 @@ def test_a_run_of_no_step_of_ours_is_left_out() -> None:
     for strange in (n + 1000, -1, 0):
         run_again(journal, strange, 1, ok=True)
     assert all(not step.again for step in authorization_steps(journal))
+
+
+def test_a_token_that_could_not_be_renewed_is_why_the_next_login_began() -> None:
+    journal, _ = login()
+    journal.record_auth("refresh", False, "refused")
+    journal.record_auth("refresh", False, "forgotten: it all begins anew")
+    journal.record_auth("challenge", True, "401")
+    journal.record_auth("resource", True, "1 of 1")
+    shapes = [(step.name, step.outcome) for step in authorization_steps(journal)]
+    assert shapes[:4] == [("refresh", "note"), ("refresh", "note"), ("challenge", "ok"), ("resource", "ok")]
+
+
+def test_a_renewal_that_worked_is_no_part_of_the_next_login() -> None:
+    journal, _ = login()
+    journal.record_auth("refresh", True, "renewed")
+    journal.record_auth("challenge", True, "401")
+    assert authorization_steps(journal)[0].name == "challenge"

@@ -6,15 +6,16 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from inspector.client.authorization import Authorizations
+from inspector.client.authorization import Authorizations, AuthStep
 from inspector.journal.journal import Journal
-from inspector.tui.panes.authorization import logged_in_rows, step_rows
+from inspector.tui.panes.authorization import distance, logged_in_rows, step_rows
 from inspector.tui.rows import plain
 from inspector.tui.screens.authorization import AuthorizationScreen
 from inspector.tui.screens.main import MainScreen
@@ -186,3 +187,51 @@ def test_facts_of_any_type_are_drawn(tmp_path: Path) -> None:
     words = plain(logged_in_rows(login, recorded)) + plain(step_rows(logins.steps()[0]))
     assert "which no calendar has" in words
     assert "\x1b" not in words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "just now"), (30, "in less than a minute"), (-30, "just now"), (90, "in 2 min"), (720, "in 12 min"),
+        (-720, "12 min ago"), (7100, "in 118 min"), (7200, "in 2 h"), (-90_000, "25 h ago"), (200_000, "in 2 d"),
+    ],
+)  # fmt: skip
+def test_a_time_is_told_by_how_far_away_it_is(seconds: float, words: str) -> None:
+    assert distance(seconds) == words
+
+
+def said_of(now: float, **claims: Any) -> str:
+    """What is shown of a token that is good for an hour from `now` on, by these claims."""
+    journal = Journal.unnamed({})
+    facts = {"token_type": "Bearer", "expires_in": 3600, "resource": "https://shop.example/mcp", "claims": claims}
+    journal.record_auth("token", True, "", facts=facts)
+    logins = Authorizations(journal)
+    logins.advance()
+    login = logins.logged_in()
+    assert login is not None
+    return plain(logged_in_rows(login, journal, now=now))
+
+
+def test_claims_are_told_in_words_and_held_against_what_is_known() -> None:
+    now = time.time()
+    words = said_of(now, exp=int(now) + 720, iat=int(now) - 3600, aud="https://shop.example/mcp")
+    assert re.search(r"^exp .*, in 12 min$", words, re.MULTILINE)
+    assert re.search(r"^iat .*, 60 min ago$", words, re.MULTILINE)
+    assert "names this server" in words
+    assert "clock" not in words
+    assert "is a clock wrong?" in said_of(now, exp=int(now) - 3600)
+    assert "clock" not in said_of(now, exp=int(now) - 10), "two clocks are never the same"
+    assert "does not name this server" in said_of(now, aud=["https://other.example/mcp"])
+
+
+def test_what_was_found_stands_below_what_was_expected() -> None:
+    step = AuthStep(
+        1, 0, "issuer", "failed", "x", "C-AUTH-10", "mend it", {"expected": "https://a", "found": "https://a/"}
+    )
+    lines = plain(step_rows(step)).split("\n")
+    at = lines.index("expected  https://a")
+    assert lines[at + 1] == "found     https://a/"
+    assert any("character by character" in line for line in lines), "the rule in words"
+    assert any(line.startswith("What would fix it   mend it") for line in lines)
+    shorter = AuthStep(1, 0, "issuer", "failed", "x", facts={"expected": "https://a/", "found": "https://a"})
+    assert "found     https://a and no more" in plain(step_rows(shorter))

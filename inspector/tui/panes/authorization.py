@@ -17,11 +17,13 @@ from inspector.tui.themes import signs_now
 from inspector.tui.wording import in_words
 
 _TEXT, _FACTS, _CLAIMS = 1000, 40, 40
-_FIX = "What would fix it   "
+_FIX, _NOW = "What would fix it   ", "What you can do"
+_SKEW = 60
+"""Seconds by which two clocks may differ before anybody is told."""
 _TIMES = ("exp", "iat", "nbf", "auth_time")
 _ELSEWHERE = frozenset({
     "claims", "document", "request", "response", "headers", "ms", "bytes", "url", "status", "field", "again", "run",
-    "expected", "found", "places", "challenge",
+    "expected", "found", "places", "challenge", "asked",
 })  # fmt: skip
 """Facts that are shown in another place than among the others."""
 
@@ -39,7 +41,9 @@ def step_rows(step: AuthStep, told: bool = False) -> list[Row]:
     rows += [*_places(step), *_looked_at(step)]
     if step.fix and step.outcome != "ok":
         first, *more = paragraph(safe(in_words(step.fix), _TEXT, multiline=True))
-        rows += [Row(), Row([(_FIX, "bright bold"), *first.pieces], len(_FIX))]
+        # Where no rule was broken, there is nothing to be mended.
+        label = _FIX if step.rule else f"{_NOW:<{len(_FIX)}}"
+        rows += [Row(), Row([(label, "bright bold"), *first.pieces], len(_FIX))]
         rows += [Row([" " * len(_FIX), *row.pieces], len(_FIX)) for row in more]
     rule = rule_of(step.rule)
     if step.rule:
@@ -77,7 +81,7 @@ def logged_in_rows(found: LoggedIn, journal: Journal, *, now: float | None = Non
             fits = found.audience_fits
             words = "names this server" if fits else f"does not name this server, which is {found.resource[:_TEXT]}"
             rows += fact("", words, "received" if fits else "error")
-        elif name == "exp" and holds and type(value) in (int, float) and value <= now:
+        elif name == "exp" and holds and type(value) in (int, float) and value < now - _SKEW:
             rows += fact(
                 "", "has passed, although the authorization server says that it holds: is a clock wrong?", "finding"
             )
@@ -123,7 +127,8 @@ def _places(step: AuthStep) -> list[Row]:
     places = step.facts.get("places")
     for place in places[:_FACTS] if isinstance(places, list) else ():
         if isinstance(place, list) and len(place) == 2:
-            rows += [Row([plain_fact(place[0])], 2), Row([("  ", "muted"), (plain_fact(place[1]), "muted")], 2)]
+            url, found = plain_fact(place[0]), plain_fact(place[1])
+            rows += [Row([url], 2), Row([("  ", "muted"), (found.removeprefix(url).lstrip(), "muted")], 2)]
     return [Row(), *rows] if rows else []
 
 

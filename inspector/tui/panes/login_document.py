@@ -188,6 +188,13 @@ def _own(step: AuthStep) -> list[Row]:
         for each in said[:8]:
             rows += [Row([("WWW-Authenticate: ", "muted"), plain_fact(each)], 2), Row()]
         return rows
+    asked = step.facts.get("asked")
+    if isinstance(asked, list) and asked:
+        rows = [Row([("What your browser asks for, apart from what binds the answer to this session", "muted")]), Row()]
+        for pair in asked[:40]:
+            if isinstance(pair, list) and len(pair) == 2:
+                rows.append(Row([(f"{plain_fact(pair[0])}  ", "json-key"), plain_fact(pair[1])], 2))
+        return rows
     if step.outcome == "open":
         return [Row([("It was not reached.", "muted")])]
     return [Row([("Nothing was fetched for this step.", "muted")])]

@@ -26,6 +26,7 @@ from inspector.tui.widgets.content import ContentView
 from inspector.tui.widgets.content_blocks import json_text
 from inspector.tui.widgets.json_view import AT_ONCE, JsonView
 from inspector.tui.widgets.tab_row import Tab, TabRow
+from inspector.tui.wording import in_words
 
 DIFFERENCES = 6
 """Differences from a schema that are listed under a result; all of them are marked in it."""
@@ -361,7 +362,7 @@ def _notice(outcome: Outcome) -> list[Paragraph]:
     if isinstance(error, ServerExited):
         lines += [(line, "muted") for line in error.stderr[-STDERR_LINES:]]
     if error is not None and error.hint:
-        lines.append((error.hint, "muted"))
+        lines.append((in_words(error.hint), "muted"))
     if outcome.lateness:
         lines.append((f"{outcome.lateness[0].upper()}{outcome.lateness[1:]}; here is what it says.", "finding"))
     return lines

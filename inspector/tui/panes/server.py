@@ -82,6 +82,7 @@ class ServerPane(Container):
     ServerPane #server-side { width: 1fr; height: 1fr; }
     ServerPane #connection { height: 14; }
     ServerPane #stderr { height: 1fr; }
+    ServerPane.-no-stderr #connection { height: 1fr; }
     """
 
     class Reconnect(Message):
@@ -114,6 +115,7 @@ class ServerPane(Container):
                 title="stderr", id="stderr",
             )  # fmt: skip
             stderr.display = self.session.target.kind != "http"
+            self.set_class(not stderr.display, "-no-stderr")
             yield stderr
 
     def on_mount(self) -> None:
@@ -178,6 +180,7 @@ class ServerPane(Container):
         first = self._stderr.advance()
         if first is not None:
             self.query_one("#stderr").display = True
+            self.set_class(False, "-no-stderr")
             self.query_one("#stderr-rows", VirtualList).source_changed(first)
             self.query_one("#stderr", Edge).facts = (f"{len(self._stderr):,} lines",)
         if self._stderr.behind or self._authorizations.behind:

@@ -23,10 +23,11 @@ from inspector.tui.widgets.facts_view import FactsView
 
 ELSEWHERE = "elsewhere"
 """The answer of who wants to open the page with another browser."""
-_OPEN = (Hint("enter", "open the browser", "enter"), Hint("^w", "without a browser here", "ctrl+w"))
-_TAKE = (Hint("enter", "take it", "enter"),)
-_COPY = (Hint("^l", "copy the address", "ctrl+l"),)
-_LEAVE = (Hint("esc", "cancel the login", "escape"),)
+_OPEN = Hint("enter", "open the browser", "enter")
+_TAKE = Hint("enter", "take it", "enter")
+_LEAVE = Hint("esc", "cancel", "escape")
+_ELSEWHERE = Hint("^w", "elsewhere", "ctrl+w")
+_COPY = Hint("^l", "copy it", "ctrl+l")
 
 
 class LoginDialog(ModalScreen[None]):
@@ -96,9 +97,10 @@ class LoginDialog(ModalScreen[None]):
         edge, view, editor = self.query_one(Edge), self.query_one(FactsView), self.query_one(Editor)
         edge.title = self._title
         edge.keys = [
-            *(_OPEN if self._opens else _TAKE if self._placeholder else ()),
-            *(_COPY if self._address else ()),
-            *_LEAVE,
+            *([_OPEN] if self._opens else [_TAKE] if self._placeholder else []),
+            _LEAVE,
+            *([_ELSEWHERE] if self._opens else []),
+            *([_COPY] if self._address else []),
         ]
         view.show(RowSection(paragraph(self._text)))
         editor.display = bool(self._placeholder)
