@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from asyncio import CancelledError
 from collections.abc import Mapping
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -86,7 +87,10 @@ class Callback:
             next(iter(self._connections)).cancel()
         self._connections[task] = None
         try:
-            with suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            # A cancelled task of a connection is an error to the event loop of Python 3.11, so it ends as any other.
+            with suppress(
+                OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, CancelledError
+            ):
                 async with asyncio.timeout(HEAD_SECONDS):
                     head = await reader.readuntil(b"\r\n\r\n")
                     writer.write(self._answer(head))

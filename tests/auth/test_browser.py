@@ -122,6 +122,24 @@ async def test_a_name_of_this_machine_counts(callback: browser.Callback) -> None
     assert await ask(port, "/callback?code=1", host=f"LOCALHOST:{port}") == "200 OK"
 
 
+async def test_a_connection_that_a_browser_opened_ahead_of_need_is_no_error() -> None:
+    """Chromium opens one more than it uses."""
+    problems: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: problems.append(context))
+    made = await browser.listen()
+    assert made is not None
+    _, idle = await asyncio.open_connection("127.0.0.1", port_of(made))
+    _, begun = await asyncio.open_connection("127.0.0.1", port_of(made))
+    begun.write(b"GET /callback")
+    assert await ask(port_of(made), "/callback?code=1") == "200 OK"
+    assert len(made._connections) == 2
+    await made.close()
+    await asyncio.sleep(0)
+    assert problems == []
+    for writer in (idle, begun):
+        writer.close()
+
+
 async def test_it_listens_on_this_machine_only_and_no_longer_than_needed() -> None:
     made = await browser.listen()
     assert made is not None
