@@ -6,6 +6,7 @@ It stands at the recording's end, or at any moment before it (`at`): the attribu
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from inspector.client.answers import TOPICS, Inbox, Question, Standing
 from inspector.client.answers import State as QuestionState
@@ -181,6 +182,15 @@ class RecordedSession:
     def call(self, request: int) -> RecordedCall:
         """A request that was in flight at the moment, with the progress it had made."""
         return self._flight.call(request, self.upto, self.now)
+
+    def go_on(self, call: RecordedCall) -> None:
+        """Let a call that is still in flight be as it was at the moment."""
+        call.now = self.now
+        call.progress = self._flight.progress(call.n, self.upto)
+
+    def answer_to(self, question: Question) -> tuple[QuestionState, Any]:
+        """How a question ends and what was answered, also after the moment."""
+        return self._questions.answer(question)
 
     def reply_to(self, question: Question) -> tuple[int, QuestionState]:
         """The message that answers a question, also one after the moment, and how it ends; 0 where there is none."""

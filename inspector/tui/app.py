@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,6 +35,7 @@ from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
 from inspector.tui.palette import PALETTE_CSS, Items, Themes, Verbs
 from inspector.tui.screens.main import MainScreen
+from inspector.tui.screens.replay import Playing, ReplayScreen
 from inspector.tui.screens.start import OpenTarget, StartScreen
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import DEFAULT, bundled, textual_theme
@@ -83,6 +85,7 @@ class InspectorApp(KeysInOrder, App[int]):
         record: Path | None = None,
         keep: bool = True,
         follow: bool = False,
+        playing: Playing | None = None,
         config: Path | None = None,
     ) -> None:
         # Without the terminal's own colours, Textual would write greys in their place.
@@ -97,6 +100,7 @@ class InspectorApp(KeysInOrder, App[int]):
         self.record = record
         self.keep = keep
         self.follow = follow
+        self.playing = playing or Playing()
         self.config = config
         wanted = settings.ascii == "auto" and wants_ascii(os.environ, getattr(sys.stdout, "encoding", None))
         self.ascii_only = wanted or settings.ascii == "always"
@@ -178,11 +182,12 @@ class InspectorApp(KeysInOrder, App[int]):
     def open_target(self, target: Target) -> None:
         """Put up the main screen on a target; the session opens by itself."""
         if isinstance(target, RecordingTarget):
-            self.session = RecordedSession(Journal.open(target.path), target.path)
+            recorded = self.session = RecordedSession(Journal.open(target.path), target.path)
+            self.push_screen(ReplayScreen(recorded, self.playing, follow_file=self.follow))
         else:
             journal = new_journal(target, record=self.record, keep=self.keep, settings=self.settings)
             self.session = Session(target, journal, self.options)
-        self.push_screen(MainScreen(self.session, follow_file=self.follow, follow_log=self.settings.follow))
+            self.push_screen(MainScreen(self.session, follow_log=self.settings.follow))
 
     async def close_session(self) -> None:
         """End the session and remember how it went. Called on every way out."""
@@ -222,10 +227,17 @@ def run(
     return _run(lambda: InspectorApp(target, options, settings, record=record, keep=keep, config=config), settings)
 
 
-def run_recording(path: Path, *, follow: bool, settings: Settings) -> int:
-    """Run the interface on a recording. Raises `RecordingError` before anything is drawn if it cannot be read."""
+def run_recording(
+    path: Path, *, follow: bool, settings: Settings, at: str = "", speed: float = 1.0, fold: float | None = None
+) -> int:
+    """Run the interface on a recording, at a place in it, to be played at a speed and with gaps up to `fold` seconds.
+
+    Raises `RecordingError` before anything is drawn if it cannot be read.
+    """
     Journal.open(path).release()
-    return _run(lambda: InspectorApp(RecordingTarget(path), Options(), settings, follow=follow), settings)
+    playing = Playing(at=at, speed=speed) if fold is None else Playing(at=at, speed=speed, fold=fold)
+    app = partial(InspectorApp, RecordingTarget(path), Options(), settings, follow=follow, playing=playing)
+    return _run(app, settings)
 
 
 def _run(make: Callable[[], InspectorApp], settings: Settings) -> int:

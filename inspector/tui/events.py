@@ -56,11 +56,14 @@ class ShowFiltered(Message):
 
 
 class ShowEvent(Message):
-    """Select event `n` in the message log and show its detail."""
+    """Select event `n` in the message log and show its detail. `chosen` is the event whose row was chosen there, or 0:
+    a recording is shown as it was then.
+    """
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, n: int, *, chosen: int = 0) -> None:
         super().__init__()
         self.n = n
+        self.chosen = chosen
 
 
 class EventHighlighted(Message):

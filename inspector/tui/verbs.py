@@ -30,6 +30,7 @@ class Verb(NamedTuple):
 
 CONTEXTS: Mapping[str, str] = {
     "app": "",
+    "replay": "app",
     "list": "app",
     "catalog": "list",
     "inbox": "list",
@@ -78,6 +79,27 @@ _APP = (
     ("reconnect", "reconnect", "", "Close the connection and open it again."),
     ("restart", "restart", "", "End the server process and start it again."),
     ("theme", "theme", "", "Choose a theme."),
+)
+# `<` and `>` for the speed, as in other players on a terminal: digits are tabs, `+` and `-` allow time and fold.
+_REPLAY = (
+    ("play", "play", "space", "Play the recording, or pause; where it stands at the end, from the beginning."),
+    ("next-frame", "next frame", "right", "Go on by one event."),
+    ("previous-frame", "frame before", "left", "Go back by one event."),
+    ("next-exchange", "next exchange", "shift+right", "Go on to where the next exchange ends."),
+    ("previous-exchange", "exchange before", "shift+left", "Go back to where the exchange before ended."),
+    ("next-finding", "next finding", "right_square_bracket", "Go on to the next event with a finding."),
+    ("previous-finding", "finding before", "left_square_bracket", "Go back to the event before with a finding."),
+    ("next-hit", "next hit", "n", "Go on to the next event that the log's filter leaves."),
+    ("previous-hit", "hit before", "N", "Go back to the event before that the log's filter leaves."),
+    ("slower", "slower", "less_than_sign", "Play slower."),
+    ("faster", "faster", "greater_than_sign", "Play faster, up to as fast as it goes."),
+    ("speed", "speed", "", "Choose how fast the recording is played."),
+    ("seek", "go to", "at", "Go to a time or to the number of an event."),
+    ("to-start", "start", "ctrl+home", "Go to where the recording begins."),
+    ("to-end", "end", "ctrl+end", "Go to the end, and stay there if the recording grows."),
+    ("answer", "its answer", "a", "Go to the answer of the question, or of the request, that is shown."),
+    ("serve", "serve", "s", "Let a server answer from this recording."),
+    ("rerun", "run again", "r", "Send what was sent to a live server, and compare."),
 )
 _LIST = (
     ("up", "up", "up,k", "Go to the previous row."),
@@ -258,6 +280,7 @@ _START = (
 def _table() -> Iterator[Verb]:
     for context, group, rows in (
         ("app", "Everywhere", _APP),
+        ("replay", "A recording", _REPLAY),
         ("list", "Lists", _LIST),
         ("catalog", "Catalogues", _CATALOG),
         ("inbox", "Inbox", _INBOX),

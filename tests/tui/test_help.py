@@ -61,7 +61,7 @@ async def test_the_nearest_context_comes_first_and_the_rest_follows() -> None:
     async with on_recording(until="echo") as (app, pilot):
         await pilot.press("question_mark")
         await shows(app, pilot, "those that work here first")
-        assert headings(app)[:3] == ["Lists", "Catalogues", "Everywhere"]
+        assert headings(app)[:4] == ["Lists", "Catalogues", "A recording", "Everywhere"]
         await pilot.press("escape", "m")
         await pilot.press("question_mark")
         await shows(app, pilot, "Keep the newest message selected")

@@ -145,7 +145,7 @@ async def test_of_a_recording_nothing_can_be_connected_anew() -> None:
         pane = main_screen(app).query_one(ServerPane)
         assert pane.hints() == []
         assert all(who_does(pane, BY_ID[f"server.{name}"]) is None for name in ("reconnect", "restart", "log-level"))
-        await pilot.press("r", "R", "l")
+        await pilot.press("R", "l")
         await pilot.pause()
         assert app.screen is main_screen(app)
         assert "2 lines" in screen_text(app)

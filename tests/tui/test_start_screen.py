@@ -79,7 +79,7 @@ async def test_a_recording_is_opened_from_the_list(configured: Path) -> None:
     async with running(None, size=SIZE, until="torn-one") as (app, pilot):
         app.screen.query_one("#recording-rows").focus()
         await pilot.press("enter")
-        await shows(app, pilot, "● recording")
+        await shows(app, pilot, "nothing is sent")
         assert isinstance(app.screen, MainScreen)
 
 

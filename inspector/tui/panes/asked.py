@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inspector.client.answers import Question
 from inspector.client.pending import Call
+from inspector.client.recorded_calls import RecordedCall
 from inspector.client.server import Server
 from inspector.protocol.views import ContentBlock
 from inspector.text import safe
@@ -62,12 +63,12 @@ def inside(session: AnySession, question: Question) -> list[paint.Piece]:
     return [("inside ", "muted"), f"{index.method(question.parent)}", (f" {index.id(question.parent)}", "muted")]
 
 
-def belongs(question: Question, call: Call | None) -> bool:
+def belongs(question: Question, call: Call | RecordedCall | None) -> bool:
     """Tell whether a question was asked inside a call."""
     return call is not None and question.parent == call.n and question.parent > 0
 
 
-def question_of(call: Call, questions: list[Question], shown: Question | None) -> Question | None:
+def question_of(call: Call | RecordedCall, questions: list[Question], shown: Question | None) -> Question | None:
     """Return the question that a running call is about: one that waits, `shown` itself where it does, else the last.
 
     What was answered stands there until the call goes on, which its progress tells.

@@ -346,3 +346,19 @@ def _preferences(value: Any) -> str:
         if key in found:
             words.append(f"{name} {safe(found[key], 10)}")
     return "  ".join(words)
+
+
+def fill(body: FormBody | UrlBody | TextBody, answer: Any) -> None:
+    """Put an answer of a recording into what is about to be shown; whatever it is, also none."""
+    given = answer if isinstance(answer, dict) else {}
+    if isinstance(body, FormBody):
+        if isinstance(given.get("content"), dict):
+            body.view.form.load(given["content"])
+        return
+    if isinstance(body, TextBody):
+        content = given.get("content")
+        blocks = content if isinstance(content, list) else [content]
+        texts = [block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)]
+        roots = given.get("roots")
+        uris = [root.get("uri") for root in roots if isinstance(root, dict)] if isinstance(roots, list) else []
+        body.editor.value = "\n".join([*texts, *(uri for uri in uris if isinstance(uri, str))])

@@ -139,7 +139,7 @@ class CatalogPane(Edge):
         return self._list.move_to(key)
 
     def _key_at_cursor(self) -> Key | None:
-        key = self._list.key_at(self._list.cursor)
+        key = self._list.row_key(self._list.cursor)
         return key if isinstance(key, tuple) else None
 
     # What has come
@@ -253,6 +253,10 @@ class CatalogPane(Edge):
     def action_call(self) -> None:
         if self.item is not None and self.session.can_send:
             self.post_message(self.CallRequested())
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A recording is not asked again."""
+        return self.session.can_send or action != "refresh"
 
     def action_refresh(self) -> None:
         if isinstance(self.session, Session) and not self.rows.list.loading:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Hashable
 from typing import Any
 
@@ -32,14 +33,17 @@ class Happened:
         self._journal = journal
         self._members = {n}
         self._rows = array("L")
+        self._shown = 0
         self._seen = n
+        self.upto: int | None = None
+        """Of a recording: the last event that had happened; None for all."""
 
     def advance(self, budget: int = SLICE) -> int | None:
         """Look at what the journal has gained. Returns the first new row, or None where there is none."""
         index = self._journal.index
         before = len(self._rows)
         pairs, parents, members = index.pairs, index.parents, self._members
-        last = min(index.count, self._seen + budget)
+        last = max(self._seen, min(self._last, self._seen + budget))
         for n in range(self._seen + 1, last + 1):
             if pairs[n - 1] in members or parents[n - 1] in members:
                 if index.kind(n) not in (Kind.RPC, Kind.INVALID):
@@ -49,15 +53,21 @@ class Happened:
                 if pairs[n - 1] != self.n or index.shape(n) is Shape.NOTIFICATION:
                     self._rows.append(n)
         self._seen = last
-        return before if len(self._rows) > before else None
+        shown, self._shown = self._shown, len(self)
+        return min(before, shown, self._shown) if self._shown != shown else None
+
+    @property
+    def _last(self) -> int:
+        count = self._journal.index.count
+        return count if self.upto is None else min(self.upto, count)
 
     @property
     def behind(self) -> bool:
         """There are more events to look at already."""
-        return self._seen < self._journal.index.count
+        return self._seen < self._last
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._rows) if self.upto is None else bisect_right(self._rows, self.upto)
 
     def key_at(self, index: int) -> Hashable:
         """Return the number of a row's event."""

@@ -148,6 +148,10 @@ class InboxPane(Edge):
         answers = (found.sampling, found.elicitation, found.roots)
         return self.session.can_send and any(answer not in (None, "ask") for answer in answers)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing is asked again where nothing is sent."""
+        return self.session.can_send or action != "ask_again"
+
     def action_ask_again(self) -> None:
         """Ask again what was to be answered by standing answers."""
         before = self.session.inbox.standing

@@ -7,6 +7,7 @@ from textual import events
 from textual.strip import Strip
 from textual.widget import Widget
 
+from inspector.client.session import Session
 from inspector.journal.format import Kind
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration
@@ -36,7 +37,7 @@ class LastMessageLine(Widget):
 
     def tick(self) -> None:
         """Look whether there is a newer message."""
-        seen = self.session.journal.index.count
+        seen = upto(self.session)
         if seen != self._seen:
             self._seen = seen
             self._shown = self._last()
@@ -44,9 +45,9 @@ class LastMessageLine(Widget):
 
     def _last(self) -> int:
         """The last event that is a message, or else the last event."""
-        index = self.session.journal.index
-        numbers = range(index.count, max(index.count - LOOKED_BACK, 0), -1)
-        return next((n for n in numbers if index.kind(n) in (Kind.RPC, Kind.INVALID)), index.count)
+        index, last = self.session.journal.index, upto(self.session)
+        numbers = range(last, max(last - LOOKED_BACK, 0), -1)
+        return next((n for n in numbers if index.kind(n) in (Kind.RPC, Kind.INVALID)), last)
 
     def render_line(self, y: int) -> Strip:
         look, cells = palette(), self.size.width
@@ -72,3 +73,8 @@ class LastMessageLine(Widget):
         event.stop()
         for hint in hints(self, "app.messages"):
             self.app.call_later(self.app.simulate_key, hint.key)
+
+
+def upto(session: AnySession) -> int:
+    """The last event there is, or had been at the moment at which a recording is shown."""
+    return session.journal.index.count if isinstance(session, Session) else session.upto

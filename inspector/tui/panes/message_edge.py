@@ -34,6 +34,8 @@ class LogState:
     """A thread is still looking through the recording."""
     searched: bool
     """There is something to go to the next hit of."""
+    happened: int | None = None
+    """Of a recording at some moment: how many of the rows had happened."""
 
     @property
     def filter(self) -> Filter | None:
@@ -48,6 +50,8 @@ def facts(state: LogState) -> list[paint.Pieces]:
     found: list[paint.Pieces] = []
     if state.looking and view.behind:
         found.append(f"{matching} of {total} so far {signs_now().cut}")
+    elif state.happened is not None and not state.maximised:
+        found.append(f"{count(state.happened)} of {matching} so far")
     elif state.one_exchange and not state.maximised:
         found.append(f"of this exchange {matching}")
     else:
@@ -76,7 +80,9 @@ def footer_hints(widget: Widget, state: LogState) -> list[Hint]:
     if not len(state.view.numbers):
         return hints(widget, "messages.filter")
     session, n = state.session, state.current
-    wanted: list[str | tuple[str, str]] = ["list.select", "messages.filter"]
+    wanted: list[str | tuple[str, str]] = [
+        "list.select" if session.can_send else ("list.select", "go there"), "messages.filter"
+    ]  # fmt: skip
     if state.searched:
         wanted.append("messages.next-hit")
     if session.journal.findings.total:

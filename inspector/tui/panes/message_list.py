@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.segment import Segment
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
 from inspector.tui.keymap import bindings
+from inspector.tui.panes import message_now
 from inspector.tui.panes.message_rows import MessageRows
 from inspector.tui.panes.waterfall import WaterfallRows
-from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.widgets.virtual_list import Row, VirtualList
 
 _TAKEN = {key for binding in bindings("messages") for key in binding.key.split(",")}
 
@@ -28,6 +30,23 @@ class MessageList(VirtualList, inherit_bindings=False):
     """The rows of the log. The first visible one tells the whole time, and bars span what is visible."""
 
     BINDINGS: ClassVar[list[BindingType]] = _list_bindings()
+
+    def validate_cursor(self, cursor: int) -> int:
+        """The row of the moment is none to stand on."""
+        cursor = super().validate_cursor(cursor)
+        if cursor >= 0 and self.row_key(cursor) == message_now.NOW:
+            return cursor + 1 if cursor > self.cursor or not cursor else cursor - 1
+        return cursor
+
+    def render_row(self, index: int, width: int, selected: bool, focused: bool) -> Row:
+        """Draw a row; what had not happened at the moment that is shown is faint."""
+        n = self.row_key(index)
+        if n == message_now.NOW:
+            return message_now.line(width)
+        row, upto = super().render_row(index, width, selected, focused), getattr(self.source, "upto", None)
+        if upto is None or not isinstance(n, int) or n <= upto:
+            return row
+        return message_now.faint([part for part in row if isinstance(part, Segment)]) if isinstance(row, list) else row
 
     def _row(self, index: int, cells: int) -> list[Strip]:
         rows, top = self.source, self.scroll_offset.y

@@ -90,6 +90,8 @@ class MessageRows:
         self.top = 0
         """The first row that is visible."""
         self.now: int | None = None
+        self.upto: int | None = None
+        """Of a recording: the last event that has happened at the moment that is shown; None at its end."""
         self.id_cells = _LEAST_ID
         self._gists: LRUCache[int, list[Piece]] = LRUCache(_KEPT_GISTS)
         self._ids_seen = 0
@@ -122,6 +124,8 @@ class MessageRows:
 
     def look(self, n: int) -> tuple[int, int, int]:
         """What may change about a row that is drawn: when it differs, the row looks different."""
+        if not n:
+            return 0, 0, 0
         index = self.journal.index
         waited = self.now // 100_000 if self.now is not None and pending(index, n) else 0
         return index.states[n - 1], len(self.journal.findings.of(n)), waited
@@ -196,7 +200,8 @@ class MessageRows:
         t = times[n - 1]
         if self.times == "start":
             return since(t)
-        before = times[self.numbers[index - 1] - 1] if index else None
+        above = self.numbers[index - 1] or (self.numbers[index - 2] if index > 1 else 0) if index else 0
+        before = times[above - 1] if above else None
         if self.times == "previous":
             return since(t) if before is None else f"+{duration(t - before)}"
         if self.from_first and index:
@@ -223,6 +228,15 @@ def since(t: int) -> str:
     if hours:
         return f"{sign}{hours}:{minutes:02}:{seconds}"
     return f"{sign}{minutes}:{seconds}" if minutes else f"{sign}{rest // 1000}.{rest % 1000:03}"
+
+
+def moment(t: int) -> str:
+    """Write microseconds since the start as the moment of a recording: `01:12.345`, `1:01:12.345`."""
+    sign, t = ("-", -t) if t < 0 else ("", t)
+    minutes, rest = divmod(t // 1000, 60_000)
+    hours, minutes = divmod(minutes, 60)
+    clock = f"{minutes:02}:{rest // 1000:02}.{rest % 1000:03}"
+    return f"{sign}{hours}:{clock}" if hours else sign + clock
 
 
 def _precise(us: int) -> str:

@@ -26,7 +26,8 @@ from inspector.tui.panes.last_message import LastMessageLine
 from inspector.tui.panes.message_edge import LogState
 from inspector.tui.panes.message_filter import exchange_filter, folded, highlight
 from inspector.tui.panes.message_list import MessageList
-from inspector.tui.panes.message_rows import TIMES, TIMES_WORDS, MessageRows
+from inspector.tui.panes.message_now import WithNow
+from inspector.tui.panes.message_rows import TIMES, TIMES_WORDS, MessageRows, Numbers
 from inspector.tui.panes.message_steps import next_finding, next_hit
 from inspector.tui.panes.message_view import LONG, MessageView
 from inspector.tui.panes.message_words import pending
@@ -80,6 +81,7 @@ class MessagesPane(Edge):
         self._flat.numbers = self._view.numbers
         self._catching_up: MessageView | None = None
         self._seen = (-1, -1)
+        self._goes_to_now = False
         self._drawn: dict[int, tuple[int, int, int]] = {}
         self._delay: Timer | None = None
         self._clock: Timer | None = None
@@ -112,7 +114,7 @@ class MessagesPane(Edge):
     @property
     def current(self) -> int:
         """The number of the event under the cursor; 0 where there is none."""
-        key = self._list.key_at(self._list.cursor)
+        key = self._list.row_key(self._list.cursor)
         return key if isinstance(key, int) else 0
 
     @property
@@ -134,6 +136,7 @@ class MessagesPane(Edge):
         if seen != self._seen:
             self._seen = seen
             self._grow()
+        self._go_to_now()
         self._refresh_changed()
 
     def _grow(self) -> None:
@@ -192,7 +195,7 @@ class MessagesPane(Edge):
         self._drawn = now
         if changed:
             self._list.rows_changed(changed)
-        waiting = any(pending(self.session.journal.index, self._rows.numbers[row]) for row in rows)
+        waiting = any(n and pending(self.session.journal.index, n) for n in map(self._rows.numbers.__getitem__, rows))
         if waiting and self._rows.now is not None and self._clock is None:
             self._clock = self.set_timer(CLOCK, self._clock_ticks)
 
@@ -206,7 +209,7 @@ class MessagesPane(Edge):
         return LogState(
             self.session, self._view, self.current, one_exchange=self._is_exchange, maximised=self.maximised,
             follow=self._list.follow, marked=bool(self._marked), looking=self._catching_up is self._view,
-            searched=self._searched is not None,
+            searched=self._searched is not None, happened=self.happened,
         )  # fmt: skip
 
     def _describe(self) -> None:
@@ -239,7 +242,8 @@ class MessagesPane(Edge):
             self._rows = WaterfallRows(self._flat, view.exchanges)
         else:
             self._rows = self._flat
-            self._flat.numbers = view.numbers
+            self._flat.numbers = self._with_now(view.numbers)
+        self._rows.upto = self._upto
         self._rows.times, self._rows.now = times, now
         self._rows.from_first = self._is_exchange and not self.maximised
         self._rows.measure_ids()
@@ -258,6 +262,58 @@ class MessagesPane(Edge):
     @property
     def _is_exchange(self) -> bool:
         return self.filter is not None and self.filter.source.startswith("exchange:") and " " not in self.filter.source
+
+    # The moment of a recording
+
+    @property
+    def _upto(self) -> int | None:
+        """The last event that had happened at the moment that is shown; None at the end, and where it is now."""
+        return None if isinstance(self.session, Session) or self.session.at_end else self.session.upto
+
+    def _with_now(self, numbers: Numbers) -> Numbers:
+        return numbers if self._upto is None else WithNow(numbers, self._upto)
+
+    @property
+    def happened(self) -> int | None:
+        """How many of the rows had happened at the moment that is shown; None at the end."""
+        numbers = self._rows.numbers
+        return numbers.at if isinstance(numbers, WithNow) else None
+
+    @property
+    def stands_now(self) -> bool:
+        """Whether the cursor is on the last row that had happened."""
+        happened = self.happened
+        return self._list.cursor == (self._list.count if happened is None else max(happened, 1)) - 1
+
+    def moment_changed(self, *, go: bool) -> None:
+        """A recording is shown at another moment: draw the line there; with `go` the cursor goes there too."""
+        before = self.happened
+        if self._rows is self._flat:
+            self._flat.numbers = self._with_now(self._view.numbers)
+        self._rows.upto = self._upto
+        after = self.happened
+        edges = [at for at in (before, after) if at is not None]
+        # A row that had happened and one that had not differ, also where they stand.
+        self._list.source_changed(max(min(edges) - 1, 0) if len(edges) == 2 and self._rows is self._flat else 0)
+        self._goes_to_now = self._goes_to_now or go
+        self._go_to_now()
+        self._describe()
+
+    def _go_to_now(self) -> None:
+        """Put the cursor on the last row that had happened, if that is wanted and there are rows on the screen."""
+        if not self._goes_to_now or not self.is_on_screen:
+            return
+        self._goes_to_now = False
+        happened = self.happened
+        if self._rows is self._flat:
+            self._list.follow = False
+            self._list.cursor = (self._list.count if happened is None else happened) - 1
+            if happened is not None:
+                # With some of what came after it, and all the same in view itself.
+                self._list.scroll_to_row(min(happened + self._list.size.height // 4, self._list.count - 1))
+                self._list.scroll_to_row(self._list.cursor)
+        else:
+            self._list.move_to(self.session.journal.index.request_of(self._upto or 0) if self._upto else 0)
 
     def select(self, n: int) -> bool:
         """Put the cursor on event `n`; a filter that hides it is dropped. False where there is no such event."""
@@ -326,6 +382,17 @@ class MessagesPane(Edge):
 
     # Going through
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """At a moment of a recording, the keys that go through it move the moment; nothing is ever sent from one."""
+        if action in ("send_again", "edit_again"):
+            return self.session.can_send
+        return self._upto is None or action not in ("next_hit", "previous_hit", "next_finding", "previous_finding")
+
+    @property
+    def searched(self) -> Filter | None:
+        """The filter that was used last; it may have been dropped since."""
+        return self._searched
+
     def action_next_hit(self) -> None:
         self._go_to_hit(1)
 
@@ -387,7 +454,8 @@ class MessagesPane(Edge):
 
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
         event.stop()
-        self.post_message(ShowEvent(self.shown))
+        if self.shown:
+            self.post_message(ShowEvent(self.shown, chosen=self.current))
 
     # Doing something with a message
 

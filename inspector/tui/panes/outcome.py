@@ -111,15 +111,22 @@ def of_call(call: Call, journal: Journal) -> Outcome:
     return Outcome(call.method, call.n, call.answer_n, value, error, call.late, took, gave_up, by_us)
 
 
-def of_request(journal: Journal, n: int) -> Outcome | None:
-    """Return how request `n` of a recording ended; None where it had not ended when the recording did."""
+def of_request(journal: Journal, n: int, upto: int | None = None) -> Outcome | None:
+    """Return how request `n` of a recording ended; None where it had not ended when the recording did.
+
+    `upto` is the last event that is looked at. A request that was open then is none of those that are asked about.
+    """
     index = journal.index
+    last = index.count if upto is None else min(upto, index.count)
     state, answer, method = index.state(n), index.pairs[n - 1], index.method(n)
+    if answer > last:
+        answer = 0
+        state = State.PENDING if state in (State.DONE, State.ERROR) else state
     if not answer and state == State.PENDING:
         return None
     value: Any = None
     error: InspectorError | None = None
-    gave_up = (index.times[index.count - 1] - index.times[n - 1]) if index.count else 0
+    gave_up = max(index.times[last - 1] - index.times[n - 1], 0) if last else 0
     if answer and index.shape(answer) in (Shape.RESULT, Shape.ERROR, Shape.BATCH):
         value, error = _answer(journal, answer, method)
         gave_up = index.duration(n) or 0
@@ -130,13 +137,14 @@ def of_request(journal: Journal, n: int) -> Outcome | None:
         error = RequestTimeout(f"No answer to {method} in the time allowed.")
     elif error is None and state == State.LOST:
         error = ConnectionProblem(f"The connection ended before {method} was answered.")
-    return Outcome(method, n, answer, value, error, late, index.duration(n) or gave_up, gave_up)
+    took = index.duration(n) if answer else None
+    return Outcome(method, n, answer, value, error, late, took or gave_up, gave_up)
 
 
-def unanswered(journal: Journal, n: int) -> Outcome:
-    """Return how request `n` stands that has no answer in its recording, up to where that goes."""
+def unanswered(journal: Journal, n: int, upto: int | None = None) -> Outcome:
+    """Return how request `n` stands that has no answer in its recording, up to where that goes or is looked at."""
     index = journal.index
-    took = index.times[index.count - 1] - index.times[n - 1]
+    took = max(index.times[(upto or index.count) - 1] - index.times[n - 1], 0)
     error = ConnectionProblem("The recording has no answer to it up to here.")
     return Outcome(index.method(n), n, 0, None, error, False, took, took)
 

@@ -14,13 +14,15 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from inspector.client.answers import Question
-from inspector.text import safe
+from inspector.client.recorded import RecordedSession
+from inspector.text import duration, safe
 from inspector.tui.events import AnySession, Copy, HintsChanged, ShowExchange
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes import asked
-from inspector.tui.panes.asking import MESSAGE_LINES, FormBody, TextBody, UrlBody, body_for
+from inspector.tui.panes.asking import MESSAGE_LINES, FormBody, TextBody, UrlBody, body_for, fill
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.links import open_in_browser
+from inspector.tui.panes.message_rows import moment
 from inspector.tui.panes.paragraphs import Paragraph, Paragraphs
 from inspector.tui.panes.snug import SnugEdge
 from inspector.tui.themes import signs_now
@@ -91,6 +93,11 @@ class QuestionPane(SnugEdge):
         """The question waits for an answer that can be given here."""
         return self.question is not None and self.question.state == "open" and self.session.can_send
 
+    @property
+    def _looks_back(self) -> bool:
+        """A recording is shown at a moment at which the question waited for its answer."""
+        return self.question is not None and self.question.state == "open" and not self.session.can_send
+
     # What is shown
 
     async def show(self, question: Question) -> None:
@@ -99,10 +106,13 @@ class QuestionPane(SnugEdge):
             self._sends_anyway = self._from_now_on = False
         self.question = question
         self._state = question.state
-        is_open = self.is_open
+        is_open = self.is_open or self._looks_back
         if is_open and question.n not in self._bodies:
-            self._bodies[question.n] = body_for(question, self.session.inbox.standing)
-            await self.mount(self._bodies[question.n], after=self._said)
+            body = self._bodies[question.n] = body_for(question, self.session.inbox.standing)
+            if isinstance(self.session, RecordedSession) and self._looks_back:
+                fill(body, self.session.answer_to(question)[1])
+                body.disabled = True
+            await self.mount(body, after=self._said)
         if not is_open:
             within = self.has_focus_within
             self._answer.display = True
@@ -133,7 +143,9 @@ class QuestionPane(SnugEdge):
             return
         waits = question.state == "open"
         self.tone = "ask" if waits else ""
-        self.title = f"{asked.asker(self.session.server)} asks you" if waits else self._over(question)
+        asker = asked.asker(self.session.server)
+        looks_back = f"{asker} asked" if self._looks_back else f"{asker} asks you"
+        self.title = looks_back if waits else self._over(question)
         waiting = self.session.inbox.open()
         place = waiting.index(question) + 1 if question in waiting else 0
         self.state_facts = [asked.kind(question), *([f"{place} of {len(waiting)}"] if place else [])]
@@ -156,6 +168,8 @@ class QuestionPane(SnugEdge):
         around = asked.inside(self.session, question)
         if question.state != "open":
             return []
+        if isinstance(self.session, RecordedSession) and self._looks_back:
+            return [self._what_came(self.session, question)]
         to: list[paint.Piece] = [("your answer goes to ", "faint"), asked.asker(self.session.server)]
         lines: list[Paragraph] = [[*to, (wanted, "faint"), number, ("  ", "faint"), *around]]
         if question.problem:
@@ -163,6 +177,18 @@ class QuestionPane(SnugEdge):
         if self._from_now_on:
             lines.append(("This answer is given to every question of this kind from now on.", "ask"))
         return lines
+
+    def _what_came(self, session: RecordedSession, question: Question) -> Paragraph:
+        """Say how the question was answered after the moment that is shown, and when."""
+        n, state = session.reply_to(question)
+        if not n:
+            return ("never answered in this recording", "error")
+        times = session.journal.index.times
+        word = {"answered": "accept", "declined": "decline", "cancelled": "cancel"}.get(state, state)
+        role = "received" if state == "answered" else "muted"
+        later = duration(max(times[n - 1] - question.t, 0))
+        at = (moment(times[n - 1]), "bright")
+        return [("answered ", "muted"), (word, role), (f" {later} later, at ", "muted"), at]
 
     def _note(self) -> paint.Pieces:
         body = self.body if self.is_open else None
@@ -202,7 +228,8 @@ class QuestionPane(SnugEdge):
         if question is None:
             return []
         if not self.is_open:
-            return hints(self, "ask.its-messages")
+            answer = [("replay.answer", "go to the answer")] if self._looks_back else []
+            return hints(self, *answer, "ask.its-messages")
         wanted: list[str | tuple[str, str]] = []
         if question.topic == "elicitation":
             if isinstance(self.body, UrlBody) and not self.body.link.refusal:
@@ -312,5 +339,7 @@ class QuestionPane(SnugEdge):
         body = self.body if self.is_open else None
         if body is not None:
             return self.has_focus_within or body.focus_first()
+        if self._looks_back:
+            return False
         self._answer.focus()
         return True

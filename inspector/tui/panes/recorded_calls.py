@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Any
 
 from inspector.client.catalog import ListName
+from inspector.client.recorded import RecordedSession
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
@@ -25,10 +27,11 @@ _METHODS: dict[str, tuple[ListName, str]] = {
 
 
 class RecordedCalls:
-    """Which requests of a recording were about which item; bodies are read once."""
+    """Which requests of a recording were about which item; bodies are read once. `session` says up to which moment."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, session: RecordedSession | None = None) -> None:
         self._journal = journal
+        self._session = session
         self._seen = 0
         self._calls: dict[tuple[str, str], list[int]] = {}
 
@@ -58,29 +61,45 @@ class RecordedCalls:
 
     def fill(self, work: Work) -> bool:
         """Give a work the newest request about it, its answer and the requests before. False where nothing is new."""
-        numbers = self.of(*work.subject.key)
-        newest = work.pinned or (numbers[-1] if numbers else 0)
-        answered = self._journal.index.pairs[newest - 1] if newest else 0
-        if work.recorded == (newest, answered):
+        numbers, upto = self.of(*work.subject.key), self._upto
+        happened = bisect_right(numbers, upto)
+        pinned = work.pinned if work.pinned <= upto else 0
+        newest = pinned or (numbers[happened - 1] if happened else 0)
+        answered = self._answer(newest)
+        open = newest > 0 and self._session is not None and self._session.is_open(newest)
+        if work.recorded == (newest, answered, open):
             return False
-        work.recorded = (newest, answered)
-        self.show(work, newest)
-        work.past = [self._past(n) for n in reversed(numbers[-PAST:])]
+        work.recorded = (newest, answered, open)
+        self.show(work, newest, open=open)
+        work.past = [self._past(n) for n in reversed(numbers[max(happened - PAST, 0) : happened])]
         return True
 
-    def show(self, work: Work, n: int) -> None:
-        """Give a work request `n` and its answer; 0 for none."""
+    @property
+    def _upto(self) -> int:
+        return self._session.upto if self._session is not None else self._journal.index.count
+
+    def _answer(self, n: int) -> int:
+        """The answer to request `n` that had come by the moment, or 0."""
+        answer = self._journal.index.pairs[n - 1] if n else 0
+        return answer if answer <= self._upto else 0
+
+    def show(self, work: Work, n: int, *, open: bool = False) -> None:
+        """Give a work request `n` and its answer; 0 for none. An open one is a call in flight."""
         work.form = None
         work.answer = None
+        work.call = None
         if n:
             form = work.make_form()
             form.load(params_of(self._journal.event(n)).get("arguments", {}))
-            outcome = of_request(self._journal, n) or unanswered(self._journal, n)
+            if open and self._session is not None:
+                work.call = self._session.call(n)
+                return
+            outcome = of_request(self._journal, n, self._upto) or unanswered(self._journal, n, self._upto)
             work.answer = Answer(outcome, work.subject.output_schema)
 
     def _past(self, n: int) -> Past:
         arguments = params_of(self._journal.event(n)).get("arguments", {})
-        outcome = of_request(self._journal, n)
+        outcome = of_request(self._journal, n, self._upto)
         brief, role = outcome.in_brief if outcome is not None else ("no answer", "muted")
         return Past(arguments, label(arguments), brief, role)
 

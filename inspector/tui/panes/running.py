@@ -12,6 +12,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from inspector.client.pending import Call, Progress
+from inspector.client.recorded_calls import RecordedCall
 from inspector.client.session import Session
 from inspector.client.tasks import Task
 from inspector.text import duration
@@ -99,7 +100,7 @@ class RunningPane(SnugEdge):
     def __init__(self, session: AnySession, *, id: str | None = None) -> None:
         super().__init__(title="Result", id=id)
         self.session = session
-        self.call: Call | None = None
+        self.call: Call | RecordedCall | None = None
         self._bar = Bar()
         self._list = VirtualList(can_follow=True, follow=True)
         self._list.shows_idle_cursor = False
@@ -115,10 +116,10 @@ class RunningPane(SnugEdge):
         self.draw_state()
         self._clock = self.set_interval(1 / TICKS, self._draw_time, pause=True)
 
-    def show(self, call: Call) -> None:
+    def show(self, call: Call | RecordedCall) -> None:
         """Show this call; it may have run for a while already."""
-        if call is not self.call:
-            self.call = call
+        known, self.call = self.call, call
+        if call is not known and (known is None or call.n != known.n or isinstance(call, Call)):
             self._list.follow = True
             self._list.source = Happened(self.session.journal, call.n)
         self.tick()
@@ -135,6 +136,8 @@ class RunningPane(SnugEdge):
         source = self._list.source
         if self.call is None or not isinstance(source, Happened):
             return
+        if not isinstance(self.session, Session):
+            source.upto = None if self.session.at_end else self.session.upto
         first = source.advance()
         if first is not None:
             self._list.source_changed(first)
@@ -148,13 +151,20 @@ class RunningPane(SnugEdge):
         source = self._list.source
         if isinstance(source, Happened) and source.behind:
             self.call_later(self.tick)
-        times = f" running {seconds(call.elapsed)} of {seconds(call.allowed, 0)}"
+        allowed = f" of {seconds(call.allowed, 0)}" if call.allowed else ""
+        times = f" running {seconds(call.elapsed)}{allowed}"
         self.state_facts = [[(signs_now().progress, "progress"), times]]
         self.draw_state()
 
     def hints(self) -> list[Hint]:
         """What can be done about a call in flight."""
+        if not self.session.can_send:
+            return hints(self, "call.its-messages")
         return hints(self, "call.cancel", "call.more-time", "call.its-messages")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing can be done about a call of a recording."""
+        return self.session.can_send or action not in ("cancel", "more_time")
 
     def action_cancel(self) -> None:
         if self.call is not None:

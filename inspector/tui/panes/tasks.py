@@ -130,6 +130,7 @@ class TasksPane(Edge, TaskActions):
         self._seen: tuple[Any, ...] = ()
         self._list = VirtualList(self._rows)
         self._clock: Timer | None = None
+        self._told: Task | None = None
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -148,7 +149,8 @@ class TasksPane(Edge, TaskActions):
     def tick(self) -> None:
         """Take in what became of the tasks."""
         changes = self.session.changes
-        seen = (changes["tasks"], changes["server"], changes["phase"])
+        moment = 0 if self.session.can_send else now(self.session) // 1_000_000
+        seen = (changes["tasks"], changes["server"], changes["phase"], moment)
         if seen == self._seen:
             return
         self._seen = seen
@@ -161,6 +163,10 @@ class TasksPane(Edge, TaskActions):
             *([[(f"{going_on:,} going on", "progress")]] if going_on else []),
             *([f"{len(self._rows):,}"] if len(self._rows) else []),
         ]
+        if self.current is not self._told:
+            # Going back in a recording makes the tasks anew.
+            self._told = self.current
+            self.post_message(self.Highlighted(self.current))
         self.post_message(HintsChanged())
 
     def _words_for_nothing(self) -> str:
@@ -195,6 +201,5 @@ class TasksPane(Edge, TaskActions):
 
 
 def now(session: AnySession) -> int:
-    """The time up to which what is not over is counted: now, or where a recording ends."""
-    times = session.journal.index.times
-    return session.journal.now() if session.can_send else times[-1] if times else 0
+    """The time up to which what is not over is counted: now, or the moment at which a recording is shown."""
+    return session.journal.now() if isinstance(session, Session) else session.now

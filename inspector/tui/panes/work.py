@@ -17,6 +17,8 @@ from textual.widget import Widget
 
 from inspector.client.answers import Question
 from inspector.client.catalog import ListName
+from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_calls import RecordedCall
 from inspector.client.session import Session
 from inspector.config.remember import ServerMemory
 from inspector.errors import InspectorError
@@ -65,11 +67,11 @@ class WorkPane(Container):
         self.running = RunningPane(session, id="running")
         self.asking = QuestionPane(session, id="question")
         self._lower: Lower = self.result
-        self._recorded = None if isinstance(session, Session) else RecordedCalls(session.journal)
+        self._recorded = None if isinstance(session, Session) else RecordedCalls(session.journal, session)
         self._items = Latest(self, self._put_item)
         self._puts = Latest(self, self._put_question)
         self._seen: tuple[Any, ...] = ()
-        self._log_seen = -1
+        self._log_seen = (-1, 0)
         self._questions_seen: set[int] = set()
         self._edits = 0
         self._focus_question = False
@@ -225,7 +227,7 @@ class WorkPane(Container):
         if self.asking.is_stale and self.asking.question is not None:
             # The next question may have come in the same tick: it must not be put back for the one before.
             self._puts.want(self._question_to_show() or self.asking.question)
-        log = len(self.session.journal)
+        log = (len(self.session.journal), 0 if self._recorded is None else changes["log"] + changes["calls"])
         if log != self._log_seen:
             self._log_seen = log
             if self._lower is self.running:
@@ -342,6 +344,10 @@ class WorkPane(Container):
     def _question_to_show(self) -> Question | None:
         """The question that was chosen, else that of the shown call."""
         call = self.work.call if self.work is not None else None
+        if self.question is None and self._recorded is not None and self.work is not None:
+            # At a moment of a recording: what the server had asked inside the call, or had answered it by.
+            request = self.work.recorded[0]
+            return next((one for one in self.session.inbox.open() if request and one.parent == request), None)
         if self.question is not None or call is None or call.fate != "pending":
             return self.question
         return asked.question_of(call, self.session.inbox.questions, self.asking.question)
@@ -418,5 +424,11 @@ class WorkPane(Container):
             return
         if recorded.advance():
             self.set_timer(0.02, self._draw_recorded)
-        if work is not None and recorded.fill(work):
+        if work is None:
+            return
+        if recorded.fill(work):
             self._items.want(work)
+        elif isinstance(work.call, RecordedCall) and isinstance(self.session, RecordedSession):
+            self.session.go_on(work.call)
+            if self._lower is self.running:
+                self.running.tick()

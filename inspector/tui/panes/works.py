@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.client.pending import Call
+from inspector.client.recorded_calls import RecordedCall
 from inspector.config.remember import ServerMemory
 from inspector.errors import InspectorError
 from inspector.protocol.form import UNSET, Form
@@ -42,15 +43,15 @@ class Work:
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         self.form: Form | None = None
-        self.call: Call | None = None
+        self.call: Call | RecordedCall | None = None
         self.answer: Answer | None = None
         self.sent: Any = None
         """The arguments of the newest call."""
         self.past: list[Past] | None = None
         self.problem = ""
         """Why the newest request could not be sent, or a subscription not be made."""
-        self.recorded = (0, 0)
-        """Of a recording: the request that is shown, and its answer."""
+        self.recorded = (0, 0, False)
+        """Of a recording: the request that is shown, its answer, and whether that was still to come."""
         self.pinned = 0
         """Of a recording: the request that was asked for, instead of the newest; 0 for none."""
 
@@ -159,7 +160,7 @@ def label(arguments: Any) -> str:
 def settle(work: Work, journal: Any) -> bool:
     """Take in what became of a work's call. Returns whether something is new."""
     call = work.call
-    if call is None or call.fate == "pending":
+    if call is None or isinstance(call, RecordedCall) or call.fate == "pending":
         return False
     known = work.answer.outcome if work.answer is not None else None
     if known is not None and known.request_n == call.n and known.late == call.late:

@@ -68,9 +68,14 @@ class MainScreen(Layout):
             with Vertical(id="log"):
                 yield MessagesPane(self.session, id="messages")
                 yield DetailPane(self.session, id="detail")
+        yield from self.compose_below()
         yield LastMessageLine(self.session, id="last")
         yield Footer(id="footer")
         yield TooSmall()
+
+    def compose_below(self) -> ComposeResult:
+        """What stands below the panes."""
+        yield from ()
 
     def on_mount(self) -> None:
         self.session.changes.listen(self._wake)
@@ -101,6 +106,7 @@ class MainScreen(Layout):
         self._ticking = False
         if not self.display:
             return  # The screen is being taken down, some of its panes may be gone.
+        self.before_tick()
         session = self.session
         if not isinstance(session, Session) and session.advance():
             self._wake()
@@ -125,6 +131,9 @@ class MainScreen(Layout):
         for other in others:
             if other.display:
                 other.tick()
+
+    def before_tick(self) -> None:
+        """Something is about to be drawn."""
 
     def _tick_state(self) -> None:
         session = self.session

@@ -128,7 +128,7 @@ class LinesView(VirtualList):
     def count(self) -> int:
         return self.rows.count
 
-    def key_at(self, index: int) -> Hashable:
+    def row_key(self, index: int) -> Hashable:
         return self.rows.locate(index) if 0 <= index < self.count else None
 
     def index_of(self, key: Hashable) -> int | None:

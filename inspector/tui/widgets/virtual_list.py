@@ -116,7 +116,7 @@ class VirtualList(ScrollView, can_focus=True):
         self.set_reactive(VirtualList.follow, follow)
         count = self.count
         self.set_reactive(VirtualList.cursor, -1 if not count else count - 1 if follow else 0)
-        self._key = self.key_at(self.cursor)
+        self._key = self.row_key(self.cursor)
         self._announced: Hashable = None
 
     # The rows
@@ -137,8 +137,11 @@ class VirtualList(ScrollView, can_focus=True):
         """How many rows there are."""
         return len(self._source)
 
-    def key_at(self, index: int) -> Hashable:
-        """Return the key of a row, or its index where the source has no keys; None where there is no such row."""
+    def row_key(self, index: int) -> Hashable:
+        """Return the key of a row, or its index where the source has no keys; None where there is no such row.
+
+        It has not the name of the source's method: Textual calls `key_at` of a widget when `@` is pressed.
+        """
         if not 0 <= index < self.count:
             return None
         key_at = getattr(self._source, "key_at", None)
@@ -190,7 +193,7 @@ class VirtualList(ScrollView, can_focus=True):
         if was_visible:
             self.scroll_to_row(after)
         if self._key is None or self.follow:
-            self._key = self.key_at(after)
+            self._key = self.row_key(after)
         if self.is_mounted:
             self._announce()
         line = max(max(first, 0) * self.row_height - self.scroll_offset.y, 0)
@@ -204,7 +207,7 @@ class VirtualList(ScrollView, can_focus=True):
             return count - 1, False
         if self._key is None:
             return max(before, 0), False
-        if before >= first or self.key_at(before) != self._key:
+        if before >= first or self.row_key(before) != self._key:
             found = self.index_of(self._key)
             if found is not None:
                 return found, found != before and before >= 0
@@ -225,7 +228,7 @@ class VirtualList(ScrollView, can_focus=True):
 
     def watch_cursor(self, before: int, after: int) -> None:
         if not self._restoring:
-            self._key = self.key_at(after)
+            self._key = self.row_key(after)
             self.scroll_to_row(after)
         if self.follow and after != self.count - 1:
             self.follow = False
@@ -235,7 +238,7 @@ class VirtualList(ScrollView, can_focus=True):
 
     def _announce(self) -> None:
         """Say which row the cursor is on, where that is another one than was said last."""
-        key = self.key_at(self.cursor)
+        key = self.row_key(self.cursor)
         if key != self._announced:
             self._announced = key
             self.post_message(self.Highlighted(self, self.cursor, key))
@@ -313,7 +316,7 @@ class VirtualList(ScrollView, can_focus=True):
 
     def action_select(self) -> None:
         if self.cursor >= 0:
-            self.post_message(self.Selected(self, self.cursor, self.key_at(self.cursor)))
+            self.post_message(self.Selected(self, self.cursor, self.row_key(self.cursor)))
 
     def _page(self) -> int:
         return max(self.scrollable_content_region.height // self.row_height, 1)

@@ -1,0 +1,62 @@
+"""Asks for a place in a recording; what is no place is said, and the dialog stays."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from inspector.errors import UsageError
+from inspector.journal.journal import Journal
+from inspector.replay import places
+from inspector.replay.places import Place
+from inspector.tui.keymap import Hint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+
+_EXAMPLES = "01:12.3   +30s   -2min   at 13:05   #1204   start   end"
+
+
+class AskPlace(ModalScreen[Place | None]):
+    """One line to type a time or a number into."""
+
+    DEFAULT_CSS = """
+    AskPlace { align: center bottom; }
+    AskPlace > Edge { width: 92%; max-width: 90; height: 6; margin-bottom: 6; }
+    AskPlace Editor { margin: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "take", show=False, priority=True),
+        Binding("escape", "leave", show=False),
+    ]
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__()
+        self._journal = journal
+
+    def compose(self) -> ComposeResult:
+        keys = [Hint("enter", "go there", "enter"), Hint("esc", "stay", "escape")]
+        with Edge(title="Go to a time or a number", keys=keys), Vertical():
+            yield Editor(placeholder=_EXAMPLES, lead=[("@ ", "key")], id="place")
+
+    def on_mount(self) -> None:
+        self.query_one(Editor).focus()
+
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        self.query_one(Edge).note = ""
+
+    def action_take(self) -> None:
+        """Go there, where the words name a place."""
+        try:
+            place = places.read(self.query_one(Editor).value, self._journal)
+        except UsageError as error:
+            self.query_one(Edge).note = [(error.hint or error.message, "error")]
+            return
+        self.dismiss(place)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,125 @@
+"""Runs what was recorded again, against a target that is asked for, and shows how its answers differ.
+
+`inspector rerun` does it, in a process of its own; its report stands here, and the command can be copied.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from inspector.text import safe
+from inspector.tui.keymap import Hint
+from inspector.tui.widgets.clipboard import copy
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.text_view import TextView
+
+_MOST = 1 << 20
+"""Bytes of the report that are read."""
+_VERDICTS = {0: ("as it was recorded", "received"), 5: ("it answers differently", "finding")}
+
+
+def words_of(path: Path, target: str) -> list[str]:
+    """The words after `inspector` that run a recording again on a target, as it is typed. Raises ValueError."""
+    words = shlex.split(target)
+    alone = len(words) == 1 and (words[0].startswith("@") or "://" in words[0])
+    return ["rerun", str(path), *(words if alone else ["--", *words])]
+
+
+class RerunScreen(ModalScreen[None]):
+    """One line for the target, the report below it."""
+
+    DEFAULT_CSS = """
+    RerunScreen { align: center middle; }
+    RerunScreen > Edge { width: 92%; max-width: 120; height: 90%; }
+    RerunScreen Editor { margin: 0 1 1 1; height: auto; }
+    RerunScreen TextView { height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+r", "run", show=False, priority=True),
+        Binding("ctrl+k", "copy_command", show=False, priority=True),
+        Binding("escape", "leave", show=False),
+    ]
+
+    def __init__(self, path: Path, suggested: str) -> None:
+        super().__init__()
+        self._path, self._suggested = path, suggested
+        self._process: asyncio.subprocess.Process | None = None
+
+    def compose(self) -> ComposeResult:
+        keys = [Hint("^r", "run", "ctrl+r"), Hint("^k", "copy the command", "ctrl+k"), Hint("esc", "back", "escape")]
+        with Edge(title="Run again", facts=("sends what was recorded to a live server",), keys=keys), Vertical():
+            yield Editor(self._suggested, placeholder="a command, a URL or @name", lead=[("target  ", "muted")])
+            yield TextView(empty="What differs will stand here. Nothing has been sent yet.")
+
+    def on_mount(self) -> None:
+        self.query_one(Editor).focus()
+
+    def on_unmount(self) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                self._process.terminate()
+
+    def on_editor_submitted(self, event: Editor.Submitted) -> None:
+        event.stop()
+        self.action_run()
+
+    def _words(self) -> list[str] | None:
+        text = self.query_one(Editor).value.strip()
+        try:
+            if text:
+                return words_of(self._path, text)
+            self._say("a target is needed", "error")
+        except ValueError as error:
+            self._say(str(error), "error")
+        return None
+
+    def _say(self, words: str, role: str) -> None:
+        self.query_one(Edge).note = [(safe(words, 60), role)]
+
+    def action_copy_command(self) -> None:
+        """Copy the command that does the same."""
+        words = self._words()
+        if words is not None:
+            copy(self, shlex.join(["inspector", *words]), "the command")
+
+    @work(exclusive=True, group="rerun", exit_on_error=False)
+    async def action_run(self) -> None:
+        """Run it, and show what it reports."""
+        words = self._words()
+        if words is None:
+            return
+        self._end()
+        self._say("running", "progress")
+        process = self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "inspector", *words, stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, env={**os.environ, "NO_COLOR": "1"},
+        )  # fmt: skip
+        assert process.stdout is not None
+        told = bytearray()
+        while block := await process.stdout.read(1 << 16):
+            told += block[: max(_MOST - len(told), 0)]
+        code = await process.wait()
+        if process is self._process and self.is_attached:
+            self._say(*_VERDICTS.get(code, (f"ended with exit code {code}", "error")))
+            view = self.query_one(TextView)
+            view.load(told.decode("utf-8", "replace"))
+            view.focus()
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
