@@ -61,6 +61,8 @@ class Answer:
         self.headers: list[tuple[str, str]] = [(k.decode("latin-1"), v.decode("latin-1")) for k, v in response.headers]
         self.ms = ms
         """Milliseconds from handing over the request to the end of the response's head."""
+        self.authorized = False
+        """Whether the request carried what a login brought."""
 
     def header(self, name: str) -> str | None:
         """The first field of that name, whatever its case (C-HTTP-04)."""

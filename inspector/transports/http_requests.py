@@ -126,6 +126,7 @@ class Requester:
             for _, value in proof:
                 self.sink.secret(value.partition(" ")[2] or value)
             answer = await self._follow(channel, method, _over(list(fields), proof), body, lasting, seconds)
+            answer.authorized = bool(proof)
             if answer.status not in (401, 403):
                 return answer
             refusal = Refusal(answer.status, tuple(answer.all("www-authenticate")), answer.headers, about)

@@ -95,6 +95,8 @@ def _hint(answer: Answer) -> str:
         )
     elif answer.status == 429:
         hint = "The server limits how often it may be asked; try again later."
+    elif answer.status == 500 and answer.authorized:
+        hint += " Some fail so at a token that they do not know: `inspector logout URL`, then log in again."
     elif not hint and 300 <= answer.status < 400:
         hint = "A redirect without a usable Location."
     return hint

@@ -394,6 +394,16 @@ async def test_a_login_that_fails_is_told(serve, sse):
     assert (await refused(sse, web.url, credential=Login(given=False))).message == "Nobody logged in."
 
 
+@pytest.mark.parametrize("token", ["a-token", ""])
+async def test_a_server_that_fails_at_a_token_may_want_another(serve, sse, token):
+    server = Server()
+    web = await serve(lambda request, reply: reply.body(500) if request.method == "POST" else server(request, reply))
+    login = Login(given=True)
+    login.token = token
+    client = await sse(web.url, credential=login)
+    assert ("inspector logout" in (await client.error("ping")).hint) is bool(token)
+
+
 async def test_a_start_that_is_given_up_leaves_nothing(serve):
     web = await serve(Server(opening=": wait\n\n"))
     client = Peer(lambda sink: SseTransport(web.url, sink))
