@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _FORMS: dict[str, Form] = {"application/json": "json", "text/event-stream": "sse"}
 _DRAIN_EVERY = 64
+BREATH = 0.005
+"""Seconds before an answer that follows other messages, also where nothing else is waited for: some clients lose the
+progress that they read together with the answer."""
 
 
 class Answering:
@@ -55,6 +58,8 @@ class Answering:
             self._body = raw
         elif answer or self._stands_for_answer(event):
             await self._answer(raw if answer else encode({**event.message, "id": self.id}), m)
+        elif event.shape is Shape.NOTIFICATION and self._client.tell_listener(m, event):
+            return  # It only happened to come while this call was under way.
         elif (self._apart and event.ch.startswith("get-")) or self._form == "json":
             self._client.push(raw, m)
         else:
@@ -123,6 +128,8 @@ class Answering:
 
     async def _answer(self, raw: bytes, m: int) -> None:
         mock = self._client.mock
+        if self._sent and mock.options.speed is None:
+            await mock.sleep(BREATH)
         delay, fault = self._client.faults.striking(m)
         if delay:
             self._struck(f"delay={delay}", "delay", m)

@@ -269,12 +269,9 @@ class MockClient:
             self.journal.record_stderr("stderr", [event.bytes])
             self.mock.said(event.bytes)
             return
-        subscription = _subscription(event.message)
-        listen = self.mock.timeline.listen_of(m, subscription)
-        if listen or subscription is not None:
-            if listen in self._listens:
-                self._tell_listener(m, event, *self._listens[listen])
-        elif event.shape is Shape.REQUEST and id_key(event.message["id"]) is not None:
+        if self.tell_listener(m, event):
+            return
+        if event.shape is Shape.REQUEST and id_key(event.message["id"]) is not None:
             id, answered = self.questions.ask(event.message["id"])
             answer = self.mock.journal.index.pairs[m - 1]
             answered.add_done_callback(lambda done: None if done.cancelled() else self._client_has_answered(answer))
@@ -288,6 +285,14 @@ class MockClient:
     def _client_has_answered(self, answer: int) -> None:
         if answer:
             self.tell(answer)
+
+    def tell_listener(self, m: int, event: Event) -> bool:
+        """Whether an event belongs to a subscription; then it goes there, if the client has that subscription now."""
+        subscription = _subscription(event.message)
+        listen = self.mock.timeline.listen_of(m, subscription)
+        if listen in self._listens:
+            self._tell_listener(m, event, *self._listens[listen])
+        return bool(listen) or subscription is not None
 
     def _tell_listener(self, m: int, event: Event, names: Names, answering: Answering) -> None:
         if event.shape in _ANSWERS:

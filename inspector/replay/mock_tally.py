@@ -8,6 +8,7 @@ from typing import Any
 
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import excerpt
+from inspector.transports.recorded_requests import HANDSHAKE
 
 MOST_KEPT = 1000
 """Misses that are kept; further ones are counted."""
@@ -90,8 +91,9 @@ COUNTED = ("answered", "missed", "unanswered", "refused", "cancelled", "invalid"
 def report(
     tally: Tally, journal: Journal, requests: dict[str, list[int]], seed: str, recordings: list[str]
 ) -> Report:  # fmt: skip
-    """Sum up. `requests` are the recorded ones by method."""
-    numbers = sorted(n for found in requests.values() for n in found if n not in tally.used)
+    """Sum up. `requests` are the recorded ones by method; how often a connection is opened is of no interest."""
+    asked = (found for method, found in requests.items() if method not in HANDSHAKE)
+    numbers = sorted(n for found in asked for n in found if n not in tally.used)
     never = [
         (n, journal.index.method(n), shown(journal.event(n).message.get("params"))) for n in numbers[:MOST_KEPT]
     ]  # fmt: skip

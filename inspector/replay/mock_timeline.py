@@ -15,6 +15,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 
 LISTEN = "subscriptions/listen"
+_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _AT_ONCE = 1 << 14
 """Events looked at before others get their turn."""
 _TOLD = (Kind.RPC, Kind.INVALID, Kind.STDERR)
@@ -39,6 +40,7 @@ class Timeline:
         index = self._journal.index
         listens = []
         word = 0
+        last = self._last_said()
         for n in range(1, index.count + 1):
             dir, kind = index.dir(n), index.kind(n)
             if dir == Dir.SEND and kind in (Kind.RPC, Kind.INVALID):
@@ -50,7 +52,7 @@ class Timeline:
             elif dir == Dir.RECV and kind in _TOLD:
                 if self._ends_exchange(n):
                     word = n
-                elif self._stands_alone(n):
+                elif self._stands_alone(n) and not (n > last and index.pairs[n - 1] in self.listens):
                     self.after.setdefault(word, array("I")).append(n)
                     self.told += 1
             if n % _AT_ONCE == 0:
@@ -63,9 +65,19 @@ class Timeline:
         elif shape == Shape.NONE:
             self.senseless.append(n)
 
+    def _last_said(self) -> int:
+        """The client's last word. A subscription that ended after it was ended by the end of the connection."""
+        codes = self._journal.index.codes
+        said = Kind.RPC | Dir.SEND << 4
+        return next((at + 1 for at in range(len(codes) - 1, -1, -1) if codes[at] & 63 == said), 0)
+
     def _refused(self, n: int) -> bool:
-        answer = self._journal.index.pairs[n - 1]
-        return bool(answer) and self._journal.index.shape(answer) == Shape.ERROR
+        """Whether a subscription was never open: it was answered with an error, and nothing acknowledged it."""
+        index = self._journal.index
+        answer, acknowledged = index.pairs[n - 1], index.method_names.find(_ACKNOWLEDGED)
+        if not answer or index.shape(answer) != Shape.ERROR:
+            return False
+        return acknowledged is None or acknowledged not in index.methods[n : answer - 1]
 
     def _ends_exchange(self, n: int) -> bool:
         """Whether this is the answer that a request of the client got."""

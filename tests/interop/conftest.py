@@ -84,5 +84,6 @@ else:
         "test_corpus.py",
         "test_fetch_node.py",
         "test_grants.py",
+        "test_serve.py",
         "test_session.py",
     ]
