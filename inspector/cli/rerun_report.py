@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.comparing import told
-from inspector.cli.junit import Case, document
+from inspector.junit import Case, document
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output

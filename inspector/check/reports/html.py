@@ -1,0 +1,71 @@
+"""One web page without scripts, without anything from elsewhere; what the server wrote is text in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from inspector.check.report import Checked, Report
+from inspector.text import safe
+from inspector.version import __version__
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_HEADINGS = {"fail": "Failures", "warn": "Warnings", "note": "Notes", "skip": "Skipped", "pass": "Passed"}
+_STYLE = """
+body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#1b1f23;background:#fff}
+h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}code{font-family:ui-monospace,monospace;overflow-wrap:anywhere}
+table{border-collapse:collapse}td,th{padding:.2em .8em;text-align:left;border-bottom:1px solid #ddd}
+details{border-left:.3em solid #bbb;margin:.5em 0;padding:.2em .8em}summary{cursor:pointer}
+.fail{border-color:#b3261e}.warn{border-color:#b35c00}.note{border-color:#5f6f80}.pass{border-color:#2e7d32}
+.score{font-size:2em}.fix{color:#444}
+@media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#15181c}td,th{border-color:#333}.fix{color:#aaa}}
+"""
+
+
+def document(report: Report) -> str:
+    """The whole page."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _text(value: object, limit: int = 2000) -> str:
+    return escape(safe(value, limit))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    title = f"Check of {_text(report.run.target, 200)}"
+    yield "<!doctype html>"
+    yield '<html lang="en"><head><meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
+    yield f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>'
+    yield f"<body><h1>{title}</h1>"
+    score = "–" if report.score is None else str(report.score)
+    yield f'<p><span class="score">{score}</span> of 100</p>'
+    yield "<table><tr><th>area</th><th>fail</th><th>warn</th><th>note</th><th>skip</th><th>pass</th></tr>"
+    for area, counts in report.areas.items():
+        yield f"<tr><td>{escape(area)}</td>{''.join(f'<td>{number}</td>' for number in counts.values())}</tr>"
+    yield "</table><ul>"
+    for visited in report.run.visits:
+        yield f"<li>{escape(visited.name)}{f': {_text(visited.problem)}' if visited.problem else ''}</li>"
+    for problem in (report.run.problem, *report.run.deaths):
+        if problem:
+            yield f"<li>{_text(problem)}</li>"
+    yield "</ul>"
+    for verdict, heading in _HEADINGS.items():
+        found = [checked for checked in report.checked if checked.verdict == verdict]
+        if found:
+            yield f"<h2>{heading} ({len(found)})</h2>"
+            for checked in found:
+                yield from _checked(checked)
+    yield f"<p>Written by inspector {__version__}.</p></body></html>"
+
+
+def _checked(checked: Checked) -> Iterator[str]:
+    check, verdict = checked.check, checked.verdict
+    opened = " open" if verdict == "fail" else ""
+    yield f'<details class="{verdict}"{opened}><summary><code>{check.id}</code> {escape(check.says)}</summary><ul>'
+    for result in checked.telling:
+        events = ", ".join(map(str, result.outcome.evidence))
+        shown = f" <code>{_text(result.outcome.text)}</code>" if result.outcome.text else ""
+        yield f"<li>{escape(result.visited.name)}{shown}{f' (events {events})' if events else ''}</li>"
+    yield f'</ul><p class="fix">{escape(check.fix)} Specification: {escape(check.page)}; level: {check.level}.</p>'
+    yield "</details>"

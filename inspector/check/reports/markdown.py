@@ -1,0 +1,62 @@
+"""A report to read in a pull request or a bug report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.check.report import Checked, Report
+from inspector.markup import span
+from inspector.text import count
+from inspector.version import __version__
+
+_MOST = 5
+"""Visits of one check that are told of by themselves."""
+
+
+def document(report: Report) -> str:
+    """The whole document: score and counts, then faults, worst first; what passed by number only."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield f"# Check of {span(report.run.target)}"
+    yield ""
+    score = "no score: nothing could be seen" if report.score is None else f"**{report.score} of 100**"
+    yield f"{score}; {', '.join(f'{count(number)} {verdict}' for verdict, number in report.counts.items())}."
+    yield ""
+    for visited in report.run.visits:
+        yield f"- {span(visited.name)}{f': {span(visited.problem, 500)}' if visited.problem else ''}"
+    if report.run.problem:
+        yield f"- {span(report.run.problem, 1000)}"
+    for died in report.run.deaths:
+        yield f"- the server ended at {span(died, 500)}"
+    for verdict, heading in (("fail", "Failures"), ("warn", "Warnings"), ("note", "Notes")):
+        found = [checked for checked in report.checked if checked.verdict == verdict]
+        if found:
+            yield ""
+            yield f"## {heading}"
+            for checked in found:
+                yield from _checked(checked)
+    skipped = [checked for checked in report.checked if checked.verdict == "skip"]
+    if skipped:
+        yield ""
+        yield "## Skipped"
+        yield ""
+        for checked in skipped:
+            yield f"- {checked.check.id}: {span(checked.results[0].outcome.text, 300)}"
+    yield ""
+    yield f"Written by inspector {__version__}."
+
+
+def _checked(checked: Checked) -> Iterator[str]:
+    check = checked.check
+    yield ""
+    yield f"### {check.id} {check.says}"
+    yield ""
+    for result in checked.telling[:_MOST]:
+        events = ", ".join(map(str, result.outcome.evidence))
+        yield f"- {result.visited.name}: {span(result.outcome.text, 1000)}{f' (events {events})' if events else ''}"
+    if len(checked.telling) > _MOST:
+        yield f"- and in {len(checked.telling) - _MOST} more visits"
+    yield ""
+    yield f"{check.fix} Specification: {span(check.page)}; level: {check.level}."
