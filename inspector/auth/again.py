@@ -75,7 +75,7 @@ def why_not(name: str, known: Before, state: Authorization) -> str:
         return "No client is registered in it: nothing is sent for this step."
     if name == "token":
         return (
-            "The code of that login is spent: log in anew, or renew the token where that step is offered."
+            "The code of that login is spent, and there is nothing to renew the token with: log in anew."
             if state.grant is None or not state.grant.refresh_token
             else ""
         )

@@ -147,3 +147,17 @@ async def test_the_waiting_ends_with_one_key(server: str, monkeypatch: pytest.Mo
         await pilot.press("escape")
         await shows(app, pilot, "The login was cancelled.")
         assert isinstance(app.screen, MainScreen)
+
+
+async def test_who_never_comes_back_is_not_waited_for_for_ever(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROWSER", "true")
+    monkeypatch.setattr("inspector.auth.runner.VISIT_SECONDS", 0.5)
+    app = app_on(server)
+    async with app.run_test(size=WIDE) as pilot:
+        await shows(app, pilot, "Log in at")
+        await pilot.press("enter")
+        await shows(app, pilot, "Nobody came back from the browser")
+        assert isinstance(app.screen, MainScreen), "the dialog is gone"
+        await pilot.press("a")
+        await shows(app, pilot, "stopped at step 9 of 10")
+        await shows(app, pilot, "Log in again.")
