@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from inspector.check.catalog import Check, Transport, checks
 from inspector.check.outcome import Outcome, Result, Visited, bad, skipped
 from inspector.check.passive import judged
-from inspector.check.survey import Survey, survey
+from inspector.check.survey import Survey, spoken_in, survey
 from inspector.check.visit import Allowed, Limits, Visit
 from inspector.client.answers import Standing
 from inspector.client.options import Options
@@ -236,6 +236,38 @@ async def _end(session: Session) -> None:
     """Close a session's connection and leave its journal open."""
     with suppress(InspectorError):
         await session.leave()
+
+
+def of_recording(journal: Journal, name: str, wanted: Wanted) -> Run:
+    """What passed by in a finished recording: passive checks of the revisions that were spoken in it."""
+    run = Run(name)
+    for visited in _visits_in(journal):
+        mine = [
+            check
+            for check in checks().values()
+            if wanted.takes(check) and visited.transport in check.transports and visited.revision in check.revisions
+        ]
+        run.results += judged(journal, [check for check in mine if check.probe is None], visited)
+        asks = skipped("a recording cannot be asked")
+        run.results += (Result(check, visited, asks) for check in mine if check.probe is not None)
+        run.visits.append(visited)
+    if not run.visits:
+        run.problem = f"{name} holds no session: nobody agreed on a revision in it."
+    return run
+
+
+def _visits_in(journal: Journal) -> list[Visited]:
+    """The parts of a recording in which one revision was spoken, one for each revision and transport."""
+    found: dict[tuple[str, Transport], Visited] = {}
+    index = journal.index
+    starts = [first for first, _ in index.connections.between(1, index.count)] or [1]
+    for first, after in zip(starts, [*starts[1:], index.count + 1], strict=True):
+        revision, transport = spoken_in(journal, first, after - 1)
+        if revision in REVISIONS:
+            known = found.get((revision, transport))
+            begin = known.first if known is not None else first
+            found[revision, transport] = Visited(revision, transport, begin, after - 1)
+    return list(found.values())
 
 
 def planned(wanted: Wanted, transports: Sequence[Transport], revisions: Sequence[str]) -> list[tuple[Check, str]]:

@@ -26,6 +26,8 @@ SUMMARIES = {
     "tap": "stand between another client and its server, and record what passes",
     "rerun": "send a recording's messages to a live server and compare its answers",
     "bisect": "the same for `git bisect run`",
+    "diff": "compare two servers, two recordings, or one of each",
+    "check": "what a server does against the specification, with evidence",
     "servers": "list the servers that config files name, and where you are logged in",
     "login": "log in to a server, for this and the next commands",
     "logout": "end the login to a server",

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.comparing import RULES, rules_of
+from inspector.cli.files import write_text
 from inspector.cli.options import Option, pace, path
 from inspector.cli.output import Output
 from inspector.cli.setup import live_target
@@ -151,17 +152,7 @@ def _reports(said: Invocation, out: Output, report: Report, source: Path, label:
     for option, write in (("junit", rerun_report.as_junit), ("markdown", rerun_report.as_markdown)):
         wanted: Any = said.option(option)
         if wanted is not None:
-            _write(wanted, write(out, report, title))
-
-
-def _write(where: Path, text: str) -> None:
-    from inspector.config.paths import private_open
-
-    try:
-        with private_open(where, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
-    except OSError as error:
-        raise UsageError(f"{where} cannot be written: {error.strerror or error}.") from None
+            write_text(wanted, write(out, report, title))
 
 
 def _beside(source: Path) -> Path:

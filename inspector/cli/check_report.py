@@ -1,0 +1,117 @@
+"""A report of `check` on a terminal: score and counts, worst first, each fault with its evidence and its remedy."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inspector.check.catalog import Check
+    from inspector.check.outcome import Verdict, Visited
+    from inspector.check.report import Checked, Report
+    from inspector.cli.output import Output
+
+_COLOURS: dict[str, str] = {"fail": "31", "warn": "33", "note": "36", "skip": "2", "pass": "32"}
+_SIGNS: dict[str, str] = {"fail": "✗", "warn": "▲", "note": "●", "skip": "–", "pass": "✓"}
+_ASCII_SIGNS: dict[str, str] = {"fail": "x", "warn": "!", "note": "*", "skip": "-", "pass": "+"}
+MOST_VISITS = 3
+"""Visits of one check that are told of by themselves."""
+
+
+class Painter:
+    """Colours where a person reads them on a terminal that has them (NO_COLOR, see no-color.org)."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._on = bool(sys.stdout and sys.stdout.isatty()) and not os.environ.get("NO_COLOR")
+
+    def sign(self, verdict: Verdict) -> str:
+        """The sign of a verdict."""
+        signs = _ASCII_SIGNS if self._out.ascii else _SIGNS
+        return self.colour(signs[verdict], verdict)
+
+    def colour(self, text: str, verdict: str) -> str:
+        """Text in the colour of a verdict."""
+        return f"\x1b[{_COLOURS[verdict]}m{text}\x1b[0m" if self._on else text
+
+
+def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
+    """The whole report. `verbose` names what passed and what was skipped, too."""
+    paint = Painter(out)
+    for checked in report.checked:
+        if verbose or checked.verdict in ("fail", "warn", "note"):
+            yield from _checked(out, paint, checked, brief=checked.verdict in ("pass", "skip"))
+    for died in report.run.deaths:
+        yield f"{paint.sign('warn')} the server ended and was started again: {out.safe(died, 500)}"
+    skipped = [checked for checked in report.checked if checked.verdict == "skip"]
+    if skipped and not verbose:
+        reasons: dict[str, int] = {}
+        for checked in skipped:
+            reason = checked.results[0].outcome.text
+            reasons[reason] = reasons.get(reason, 0) + 1
+        yield f"{paint.sign('skip')} {len(skipped)} skipped"
+        for reason, number in sorted(reasons.items(), key=lambda item: -item[1])[:8]:
+            yield f"    {number:3}  {out.safe(reason, 200)}"
+    if report.checked:
+        yield ""
+    yield from _areas(report, paint)
+    yield ""
+    counts = ", ".join(paint.colour(f"{number} {verdict}", verdict) for verdict, number in report.counts.items())
+    score = "no score" if report.score is None else f"{report.score} of 100"
+    visits = ", ".join(visited.name for visited in report.run.visits) or "nothing"
+    yield f"{score}   {counts}   in {report.run.seconds:.1f} s"
+    yield f"checked: {visits}"
+
+
+def _checked(out: Output, paint: Painter, checked: Checked, *, brief: bool) -> Iterator[str]:
+    check = checked.check
+    yield f"{paint.sign(checked.verdict)} {check.id:9} {check.says}"
+    if brief:
+        return
+    shown: dict[str, list[str]] = {}
+    for result in checked.telling:
+        shown.setdefault(result.outcome.text, []).append(_where(result.visited, result.outcome.evidence))
+    for seen, places in list(shown.items())[:MOST_VISITS]:
+        yield f"    {out.safe(seen, 500)}"
+        yield f"      {', '.join(places[:MOST_VISITS])}{f' and {len(places) - MOST_VISITS} more' * (len(places) > 3)}"
+    if len(shown) > MOST_VISITS:
+        yield f"    and {len(shown) - MOST_VISITS} more, see --json"
+    if checked.verdict != "note":
+        yield f"    {check.fix}"
+    yield f"      {check.level}, {check.page}"
+
+
+def _where(visited: Visited, evidence: tuple[int, ...]) -> str:
+    events = f" (events {', '.join(map(str, evidence[:4]))})" if evidence else ""
+    return f"{visited.name}{events}"
+
+
+def _areas(report: Report, paint: Painter) -> Iterator[str]:
+    """A line for each group of checks."""
+    areas = report.areas
+    width = max(map(len, areas), default=0)
+    for area, counts in areas.items():
+        cells = "  ".join(
+            paint.colour(f"{number:3} {verdict}", verdict) if number else " " * (4 + len(verdict))
+            for verdict, number in counts.items()
+        )
+        yield f"{area:{width}}  {cells}".rstrip()
+
+
+def plan(rows: list[tuple[Check, str]]) -> Iterator[str]:
+    """What would be done, and what would not and why."""
+    done = [check for check, why in rows if not why]
+    yield f"{len(done)} checks would be done:"
+    for check in done:
+        alone = ", on a connection of its own" if check.apart else ""
+        how = {"passive": "watches what passes", "active": f"asks{alone}", "tool": "calls tools"}.get(
+            check.mode, check.mode
+        )
+        yield f"  {check.id:9} {how:38} {check.says}"
+    left = [(check, why) for check, why in rows if why]
+    if left:
+        yield f"{len(left)} would not:"
+        for check, why in left:
+            yield f"  {check.id:9} {why}"

@@ -1,0 +1,265 @@
+"""`inspector check`: what a server does against the specification, with evidence."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli import setup
+from inspector.cli.options import Option, path, seconds
+from inspector.cli.output import Output
+from inspector.cli.verb import Verb
+from inspector.config.targets import RecordingTarget
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.check.catalog import Check
+    from inspector.check.outcome import Result, Verdict, Visited
+    from inspector.check.report import Report
+    from inspector.check.run import Run, Wanted
+    from inspector.cli.words import Invocation
+    from inspector.config.targets import HttpTarget, StdioTarget
+
+REPORTS = ("junit", "sarif", "markdown", "html", "badge")
+_FAILING: dict[str, tuple[Verdict, ...]] = {
+    "fail": ("fail",),
+    "warn": ("fail", "warn"),
+    "skip": ("fail", "warn", "skip"),
+    "never": (),
+}
+_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "timeout")
+"""Options of a session: here each revision is checked by itself, and questions are declined."""
+
+
+def run(said: Invocation) -> int:
+    """Check the target and report; 5 where it does not do what `--fail-on` wants."""
+    out = Output.of(said)
+    wanted = _wanted(said)
+    if said.option("plan"):
+        return _plan(said, out, wanted)
+    target = setup.target_of(said)
+    baseline = _baseline(said)
+    if isinstance(target, RecordingTarget):
+        report = _of_recording(target.path, out, wanted)
+    else:
+        found = _of_server(said, out, target, wanted)
+        if found is None:
+            return 130
+        report = found
+    report.known = baseline
+    _write(said, out, report)
+    if out.json:
+        out.document(report.as_json())
+    else:
+        from inspector.cli.check_report import text
+
+        out.lines(text(out, report, verbose=bool(said.option("verbose"))))
+        if report.recording:
+            out.note(f"recording: {out.safe(report.recording)}")
+    if report.run.problem and not report.checked:
+        raise UsageError(report.run.problem) if isinstance(target, RecordingTarget) else _not_reached(report.run)
+    return 5 if report.new(_FAILING[said.option("fail-on", "fail")]) else 0
+
+
+def _not_reached(run: Run) -> Exception:
+    from inspector.errors import ConnectionProblem
+
+    return ConnectionProblem(
+        f"Nothing could be checked: {run.problem}", hint="`inspector doctor TARGET` finds out why it does not connect."
+    )
+
+
+def _wanted(said: Invocation) -> Wanted:
+    from inspector.check.catalog import checks
+    from inspector.check.run import Wanted
+    from inspector.check.visit import Allowed, Limits
+    from inspector.protocol.revisions import REVISIONS
+
+    names = {name for check in checks().values() for name in (check.id, check.group)}
+    chosen = {option: frozenset(_names(said.option(option, ()))) for option in ("only", "skip")}
+    for option, given in chosen.items():
+        for name in sorted(given - names):
+            raise UsageError(f"--{option}: there is no check or group “{name[:40]}”.", hint="--plan lists them all.")
+    revisions = tuple(_names(said.option("revision", ())))
+    for name in revisions:
+        if name not in REVISIONS:
+            raise UsageError(f"There is no revision “{name[:40]}”.", hint=f"There are {', '.join(REVISIONS)}.")
+    calls = _names(said.option("allow-calls", ()))
+    return Wanted(
+        revisions=revisions or REVISIONS,
+        only=chosen["only"],
+        without=chosen["skip"],
+        limits=Limits(run=said.option("max-time", Limits().run)),
+        allowed=Allowed(
+            calls=calls[0] if calls in (["read-only"], ["all"]) else tuple(calls),
+            auth=bool(said.option("auth")),
+            intrusive=bool(said.option("intrusive")),
+        ),
+    )
+
+
+def _names(words: Any) -> list[str]:
+    return [name.strip() for word in words for name in word.split(",") if name.strip()]
+
+
+def _plan(said: Invocation, out: Output, wanted: Wanted) -> int:
+    from inspector.check.run import planned
+    from inspector.cli.check_report import plan
+
+    target = setup.target_of(said)
+    kind = target.kind if not isinstance(target, RecordingTarget) else "recording"
+    rows = planned(wanted, ("stdio",) if kind == "stdio" else ("http", "sse"), wanted.revisions)
+    if kind == "recording":
+        rows = [
+            (check, why or ("" if check.mode == "passive" else "a recording cannot be asked")) for check, why in rows
+        ]
+    if out.json:
+        out.document([{"id": check.id, "mode": check.mode, "left_out": why or None} for check, why in rows])
+    else:
+        out.lines(plan(rows))
+    return 0
+
+
+def _of_recording(file: Path, out: Output, wanted: Wanted) -> Report:
+    from inspector.check.report import Report
+    from inspector.check.run import of_recording
+    from inspector.cli.recorded import tell_notices, whole_journal
+
+    with whole_journal(file) as journal:
+        tell_notices(out, journal)
+        return Report(of_recording(journal, file.name, wanted), str(file))
+
+
+def _of_server(said: Invocation, out: Output, target: StdioTarget | HttpTarget, wanted: Wanted) -> Report | None:
+    """The report; None where it was interrupted."""
+    from inspector.check.report import Report
+    from inspector.check.run import Runner
+    from inspector.cli.signals import Signals
+    from inspector.client.recording import new_journal
+
+    settings = setup.settings_of(said)
+    options = setup.options_of(said, target, settings, asking=False)
+    journal = new_journal(
+        target,
+        record=said.option("record"),
+        keep=settings.record and not said.option("no-record"),
+        settings=settings,
+    )
+    bar = _Progress(out)
+
+    async def work() -> Run | None:
+        runner = Runner(target, journal, options, wanted, told=bar.told, began=bar.began)
+        signals = Signals()
+        try:
+            return await runner.go()
+        except asyncio.CancelledError:
+            if not signals.caught:
+                raise
+            return None
+        finally:
+            signals.remove()
+
+    try:
+        found = asyncio.run(work())
+    finally:
+        bar.end()
+        journal.close("closed")
+        journal.release()
+    return None if found is None else Report(found, str(journal.path or ""))
+
+
+class _Progress:
+    """One line on a terminal's stderr that says what is looked at now."""
+
+    def __init__(self, out: Output) -> None:
+        self._on = not out.quiet and bool(sys.stderr and sys.stderr.isatty())
+        self._out = out
+        self._done = 0
+        self._told = 0.0
+
+    def told(self, _result: Result) -> None:
+        self._done += 1
+
+    def began(self, visited: Visited, check: Check) -> None:
+        now = time.monotonic()
+        if self._on and now - self._told > 0.1:
+            self._told = now
+            self._out.aside(f"\r\x1b[K{self._done} done, {visited.name}: {check.id}")
+
+    def end(self) -> None:
+        if self._on and self._told:
+            self._out.aside("\r\x1b[K")
+
+
+def _baseline(said: Invocation) -> frozenset[tuple[str, str, str]]:
+    file = said.option("baseline")
+    if file is None:
+        return frozenset()
+    from inspector.check.report import baseline_of
+    from inspector.config.files import load_object
+
+    return baseline_of(load_object(file))
+
+
+def _write(said: Invocation, out: Output, report: Report) -> None:
+    """Write the reports that were asked for to their files."""
+    from inspector.cli.files import write_text
+
+    for name in REPORTS:
+        file = said.option(name)
+        if file is not None:
+            from inspector.check.reports import document
+
+            write_text(file, document(report, "md" if name == "markdown" else name))
+            out.note(f"written: {out.safe(str(file))}")
+
+
+def _report_option(name: str, what: str) -> Option:
+    return Option(f"--{name}", f"Write {what} to this file.", "FILE", read=path, completes="file")
+
+
+def _verb() -> Verb:
+    verb = Verb(
+        "check",
+        run,
+        options=(
+            Option("--plan", "Say what would be done, and do nothing."),
+            Option("--only", "Only these checks or groups.", "NAME,…", many=True),
+            Option("--skip", "All but these checks or groups.", "NAME,…", many=True),
+            Option("--revision", "Only these revisions of the protocol.", "REVISION,…", many=True),
+            Option("--allow-calls", "Call these tools: read-only, all, or names.", "read-only|all|NAME,…", many=True),
+            Option("--auth", "Check how it authorizes, too."),
+            Option("--intrusive", "Do also what may do damage or take long."),
+            Option("--fail-on", "What ends with exit code 5.", choices=("fail", "warn", "skip", "never")),
+            Option(
+                "--baseline", "A JSON report: only what is new since then counts.", "FILE", read=path, completes="file"
+            ),
+            Option("--max-time", "Seconds for all of it.", "SECONDS", read=seconds),
+            Option("-v --verbose", "Name what passed and what was skipped, too."),
+            _report_option("junit", "a JUnit report"),
+            _report_option("sarif", "a SARIF report"),
+            _report_option("markdown", "a report in Markdown"),
+            _report_option("html", "a web page"),
+            _report_option("badge", "an SVG badge with the score"),
+        ),
+        about=(
+            "Looks at every revision that the server speaks, on connections of their own, with harmless requests; "
+            "tools are called only with --allow-calls. A recording is looked at for what passed by. Each fault names "
+            "its evidence in the recording of the run, the rule and the remedy. Ends with 5 where there are faults."
+        ),
+        examples=(
+            "inspector check -- python server.py",
+            "inspector check https://host.example/mcp --allow-calls read-only --html report.html",
+            "inspector check session.mcp.jsonl",
+            "inspector check @shop --junit check.xml --baseline known.json --fail-on warn",
+        ),
+    )
+    verb.options = tuple(option for option in verb.options if option.name not in _MEANINGLESS)
+    return verb
+
+
+VERBS = {"check": _verb()}
