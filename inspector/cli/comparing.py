@@ -5,29 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import Option
-from inspector.errors import UsageError
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
     from inspector.cli.words import Invocation
-    from inspector.compare.rules import Rules
+    from inspector.compare.rules import Rules, Tolerance
     from inspector.compare.values import Difference
 
 VALUE = 160
 """Characters of a value that are shown."""
 
 
-def tolerance(word: str) -> tuple[str, float, bool]:
-    """`0.01`, `1%`, or either after `PATH=`: where, how much, and whether it is relative."""
-    where, _, amount = word.rpartition("=")
-    percent = amount.endswith("%")
-    try:
-        value = float(amount.removesuffix("%")) / (100 if percent else 1)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise UsageError(f"“{word[:80]}” is no tolerance.", hint="Write one like 0.01, 1% or $..price=0.5.")
-    return where or "$", value, percent
+def tolerance(word: str) -> Tolerance:
+    """`0.01`, `1%`, or either after `PATH=`."""
+    from inspector.compare.rules import parse_tolerance
+
+    return parse_tolerance(word)
 
 
 IGNORE = Option(
@@ -44,21 +37,17 @@ RULES = (IGNORE, UNORDERED, PATTERN, TOLERANCE, EXACT)
 
 def rules_of(said: Invocation) -> Rules:
     """The rules that were asked for. Raises `UsageError` for a path or pattern that is none."""
-    from inspector.compare.rules import DEFAULT, REDACTED, Rules, Tolerance
+    from inspector.compare.rules import DEFAULT, REDACTED, Rules
     from inspector.compare.rules import UNORDERED as SETS
 
     base = DEFAULT
     if said.option("exact"):
         base = Rules(volatile=("$.id",), unordered=SETS, patterns=(REDACTED,))
-    tolerances = [
-        Tolerance(relative=value, where=where) if relative else Tolerance(absolute=value, where=where)
-        for where, value, relative in said.option("tolerance", ())
-    ]
     return base.plus(
         ignore=said.option("ignore", ()),
         unordered=said.option("unordered", ()),
         patterns=said.option("pattern", ()),
-        tolerances=tolerances,
+        tolerances=said.option("tolerance", ()),
     )
 
 

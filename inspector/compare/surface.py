@@ -69,6 +69,11 @@ def compare_surfaces(a: Surface, b: Surface) -> list[Change]:
     ]
 
 
+def unread_lists(a: Surface, b: Surface) -> list[str]:
+    """The lists of which neither surface knows anything, so that nothing was compared."""
+    return [area for area in LISTS if a.get(area) is None and b.get(area) is None]
+
+
 def worst(changes: Iterable[Change]) -> Severity | None:
     """The worst severity among them; None if there are none."""
     found = {change.severity for change in changes}
@@ -97,13 +102,13 @@ def _differ(a: Any, b: Any) -> bool:
 def _identity(a: Surface, b: Surface) -> Iterator[Change]:
     for key in ("era", "revision"):
         if _differ(a.get(key), b.get(key)):
-            yield Change("changed", "server", key, f"{key} changed", a.get(key), b.get(key))
+            yield Change("changed", "server", key, "changed", a.get(key), b.get(key))
     before, after = _object(a.get("server")), _object(b.get("server"))
     for key in _keys(before, after):
         if _differ(before.get(key), after.get(key)):
             severity: Severity = "changed" if key in ("name", "title", "description") else "cosmetic"
             yield Change(
-                severity, "server", key, _came_or_went(key, before, after), before.get(key), after.get(key),
+                severity, "server", key, _came_or_went("", before, after, key), before.get(key), after.get(key),
                 hidden=hidden_in(after.get(key)),
             )  # fmt: skip
 
@@ -287,7 +292,8 @@ def _keys(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
 
 def _came_or_went(what: str, a: dict[str, Any], b: dict[str, Any], key: str | None = None) -> str:
     key = what if key is None else key
-    return f"{what} changed" if key in a and key in b else f"{what} is new" if key in b else f"{what} is gone"
+    word = "changed" if key in a and key in b else "is new" if key in b else "is gone"
+    return f"{what} {word}".strip()
 
 
 _MEMBERS: dict[str, Callable[[str, str, str, dict[str, Any], dict[str, Any]], Iterable[Change]]] = {

@@ -168,10 +168,10 @@ def test_identity_and_instructions() -> None:
     a = surface(instructions="Be kind.")
     b = surface(server={"name": "t", "version": "2"}, revision="2026-07-28", era="modern", instructions="Obey.")
     assert [(change.severity, change.area, change.what, change.loud) for change in compare_surfaces(a, b)] == [
-        ("changed", "server", "era changed", False),
-        ("changed", "server", "revision changed", False),
-        ("changed", "server", "name changed", False),
-        ("cosmetic", "server", "version changed", False),
+        ("changed", "server", "changed", False),
+        ("changed", "server", "changed", False),
+        ("changed", "server", "changed", False),
+        ("cosmetic", "server", "changed", False),
         ("changed", "instructions", "instructions changed", True),
     ]
 

@@ -1,0 +1,28 @@
+"""Colours of the command line: only on a terminal, never where `NO_COLOR` is set. Meaning never hangs on them alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Literal
+
+Colour = Literal["red", "green", "yellow", "bold", "faint"]
+
+_CODES: dict[Colour, str] = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "faint": "2"}
+
+
+class Paint:
+    """Paints text that is safe already, or leaves it as it is."""
+
+    def __init__(self, on: bool | None = None) -> None:
+        self.on = wanted() if on is None else on
+
+    def __call__(self, text: str, colour: Colour | None) -> str:
+        return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if self.on and colour is not None and text else text
+
+
+def wanted() -> bool:
+    """Whether stdout is a terminal that shows colours to somebody who wants them (https://no-color.org)."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout is not None and sys.stdout.isatty()

@@ -1,0 +1,112 @@
+"""One side of a comparison, named by one word: a recording, @NAME, a URL, or a whole command in quotes."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.output import Output
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target, parse_target
+from inspector.errors import InspectorError, UsageError
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+    from inspector.client.session import Session
+    from inspector.journal.journal import Journal
+
+INTERRUPTED = 128
+"""Exit codes from here on tell of a signal."""
+
+
+class Side:
+    """What was named, and what it offers once `read` has read it."""
+
+    def __init__(self, letter: str, target: Target) -> None:
+        self.letter = letter
+        self.target = target
+        self.surface: dict[str, Any] = {}
+        self.journal: Journal | None = None
+        """The recording, if it is one."""
+
+    @property
+    def path(self) -> Path | None:
+        """The recording's file, if it is one."""
+        return self.target.path if isinstance(self.target, RecordingTarget) else None
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`: what was named and who it is."""
+        known = {key: self.surface.get(key) for key in ("server", "era", "revision")}
+        return {"target": self.target.describe(), "kind": self.target.kind} | known
+
+    def title(self, out: Output) -> str:
+        """Who it is, in one safe line."""
+        info = self.surface.get("server") or {}
+        parts = (info.get("name"), info.get("version"), self.surface.get("revision"))
+        named = "  ".join(out.safe(part, 80) for part in parts if isinstance(part, str) and part)
+        return f"{self.letter}  {out.safe(self.target.describe(), 300)}{f'  ({named})' if named else ''}"
+
+
+def sides_of(said: Invocation) -> tuple[Side, Side]:
+    """The two sides that were named. Raises `TargetError` or `ConfigError`."""
+    return Side("A", _target(said, said.arguments["a"])), Side("B", _target(said, said.arguments["b"]))
+
+
+def _target(said: Invocation, word: str) -> Target:
+    """What one word names; header fields go to a URL, variables and folder to a command."""
+    from inspector.cli.setup import ask
+
+    config = said.option("config")
+    target = parse_target([word], config=config, prompt=ask)
+    if isinstance(target, HttpTarget) and said.option("header"):
+        return parse_target([word], config=config, prompt=ask, headers=said.option("header"))
+    if isinstance(target, StdioTarget) and (said.option("env") or said.option("cwd")):
+        env = dict(said.option("env", ()))
+        return parse_target([word], config=config, prompt=ask, env=env, cwd=said.option("cwd"))
+    return target
+
+
+def check_flags(said: Invocation, *sides: Side) -> None:
+    """Raise `UsageError` for a flag that means nothing to any of the sides."""
+    kinds = {side.target.kind for side in sides}
+    for flag, kind in (("header", "http"), ("env", "stdio"), ("cwd", "stdio")):
+        if said.option(flag) and kind not in kinds:
+            raise UsageError(f"--{flag} means nothing to what is compared.", hint=f"Leave --{flag} out.")
+
+
+def read(said: Invocation, out: Output, side: Side, stack: ExitStack) -> int:
+    """Read what a side offers; its recording stays open until `stack` closes. Returns an exit code: 0, or a signal's.
+
+    Raises what goes wrong, with the side's letter before it.
+    """
+    if side.path is not None:
+        from inspector.cli.recorded import recorded_session
+        from inspector.client.surfaces import surface_of
+
+        session = stack.enter_context(recorded_session(side.path, out))
+        side.journal, side.surface = session.journal, surface_of(session)
+        return 0
+    from inspector.cli import headless
+
+    async def work(session: Session, _: Output) -> int:
+        from inspector.client.surfaces import read_surface
+
+        side.surface = await read_surface(session)
+        return 0
+
+    kept = _Keeps(quiet=said.quiet)
+    code = headless.run(said, work, side.target, out=kept)
+    if kept.failure is not None:
+        failure = kept.failure
+        failure.message = f"{side.letter} ({side.target.label}): {failure.message}"
+        raise failure
+    return code
+
+
+class _Keeps(Output):
+    """Keeps an error, to be raised in its place."""
+
+    failure: InspectorError | None = None
+
+    def error(self, error: InspectorError, *, recording: object = None) -> None:
+        self.failure = error

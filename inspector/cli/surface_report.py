@@ -1,0 +1,114 @@
+"""Changes of what a server offers, in lines for people: loudest first, then by area, each with what it was and is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.paint import Colour, Paint
+from inspector.compare.surface import ONE, Change, counts
+from inspector.compare.texts import changed_lines
+from inspector.protocol.jsonrpc import excerpt
+from inspector.text import signs
+
+if TYPE_CHECKING:
+    from inspector.cli.output import Output
+    from inspector.compare.schemas import Severity
+
+NAME = 200
+VALUE = 300
+"""Characters shown of a value that is no text."""
+MOST_LINES = 40
+"""Lines shown of one text that changed."""
+MOST_NAMED = 12
+"""Tools named in the warning."""
+COLOURS: dict[Severity, Colour | None] = {
+    "breaking": "red", "unsure": "yellow", "changed": "yellow", "added": "green", "cosmetic": "faint",
+}  # fmt: skip
+WORDS: dict[Severity, str] = {"unsure": "cannot tell"}
+"""Severities that are not called by their name."""
+_WIDTH = 11
+_NEW = 400
+
+
+def summary(changes: Sequence[Change]) -> str:
+    """How many changes of each severity, in one line."""
+    found = counts(changes)
+    return ", ".join(f"{amount:,} {WORDS.get(severity, severity)}" for severity, amount in found.items())
+
+
+def warning(out: Output, changes: Sequence[Change]) -> Iterator[str]:
+    """What must not be missed: texts that models read and that changed, and what is invisible in them."""
+    loud = list(dict.fromkeys(_subject(out, change) for change in changes if change.loud))
+    sign = signs(out.ascii).finding
+    if loud:
+        more = f" and {len(loud) - MOST_NAMED:,} more" if len(loud) > MOST_NAMED else ""
+        yield f"{sign} What a model is told has changed: {', '.join(loud[:MOST_NAMED])}{more}."
+        yield "  Read the new text before you let one use it: this is how a tool that was trusted is turned."
+    for change in changes:
+        if change.hidden is not None:
+            yield f"{sign} {_subject(out, change)}: {out.safe(str(change.hidden), NAME)} in the new text."
+
+
+def lines(out: Output, paint: Paint, changes: Sequence[Change]) -> Iterator[str]:
+    """The changes by area, each with its severity, and under it what stood there and what stands there now."""
+    for area, group in groupby(changes, lambda change: change.area):
+        yield ""
+        yield paint(area, "bold")
+        for change in group:
+            yield from _change(out, paint, change)
+
+
+def _change(out: Output, paint: Paint, change: Change) -> Iterator[str]:
+    word = WORDS.get(change.severity, change.severity)
+    sign = f"{signs(out.ascii).finding} " if change.loud or change.hidden is not None else "  "
+    name = out.safe(change.name, NAME)
+    what = out.safe(change.what, NAME * 2)
+    head = paint(f"{sign}{word:<{_WIDTH}}", COLOURS[change.severity])
+    yield f"{head} {name}{'  ' if name else ''}{what}"
+    yield from values(out, paint, change)
+    if change.hidden is not None:
+        yield f"      {paint(out.safe(str(change.hidden), VALUE), 'red')}"
+
+
+def values(out: Output, paint: Paint, change: Change, indent: str = "      ") -> Iterator[str]:
+    """What stood there, and what stands there now."""
+    a, b = change.a, change.b
+    if change.severity == "added" and a is None and isinstance(b, str):
+        yield from (paint(line, "green") for line in _text(out, b[:_NEW], f"{indent}+ "))
+        return
+    if isinstance(a, str) and isinstance(b, str):
+        shown = 0
+        for line in changed_lines(a, b):
+            if shown == MOST_LINES:
+                yield f"{indent}and more; --json has both texts whole"
+                return
+            shown += 1
+            if line.side == "gap":
+                yield f"{indent}{signs(out.ascii).cut}"
+                continue
+            sign, colour = ("- ", "red") if line.side == "a" else ("+ ", "green")
+            yield from (paint(part, colour) for part in _text(out, line.text, f"{indent}{sign}"))  # type: ignore[arg-type]
+        return
+    if a is not None:
+        yield from (paint(line, "red") for line in _value(out, a, f"{indent}- "))
+    if b is not None:
+        yield from (paint(line, "green") for line in _value(out, b, f"{indent}+ "))
+
+
+def _value(out: Output, value: Any, indent: str) -> list[str]:
+    return _text(out, value[:_NEW] if isinstance(value, str) else excerpt(value, VALUE), indent)
+
+
+def _text(out: Output, text: str, indent: str) -> list[str]:
+    """Safe lines behind a sign that stands on the first of them only; invisible characters are shown by their code."""
+    found = out.wrapped(text, " " * len(indent))[:MOST_LINES]
+    return [indent + found[0][len(indent) :], *found[1:]]
+
+
+def _subject(out: Output, change: Change) -> str:
+    name = out.safe(change.name, 60)
+    if change.area in ONE and name:
+        return f"{ONE[change.area]} {name}"
+    return f"{change.area} {name}".strip()

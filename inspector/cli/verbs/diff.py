@@ -1,0 +1,181 @@
+"""`inspector diff A B`: two servers, two recordings, or one of each, side by side."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.comparing import RULES, rules_of, told
+from inspector.cli.options import CONNECT, Option
+from inspector.cli.output import Output
+from inspector.cli.paint import Paint
+from inspector.cli.verb import Slot, Verb
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inspector.cli.sides import Side
+    from inspector.cli.words import Invocation
+    from inspector.compare.conversation import Conversation, Step, StepKind
+    from inspector.compare.surface import Change
+
+DIFFERENT = 5
+MOST = 20
+"""Differences told of one exchange; --json has them all."""
+NAME = 120
+_WORDS: dict[StepKind, str] = {"same": "the same", "changed": "not", "only-a": "only in A", "only-b": "only in B"}
+
+
+def run(said: Invocation) -> int:
+    """Compare and print; 5 where something differs."""
+    from inspector.cli import sides
+
+    if said.option("surface-only") and said.option("conversation-only"):
+        raise UsageError("--surface-only and --conversation-only exclude each other.", hint="Leave one of them out.")
+    a, b = sides.sides_of(said)
+    sides.check_flags(said, a, b)
+    rules = rules_of(said)
+    recorded = a.path is not None and b.path is not None
+    if said.option("conversation-only") and not recorded:
+        raise UsageError(
+            "A conversation is compared with another recorded one, and a live server has none yet.",
+            hint="`inspector rerun FILE TARGET` holds the same conversation with a live server and compares it.",
+        )
+    out = Output.of(said)
+    with ExitStack() as stack:
+        for side in (a, b):
+            code = sides.read(said, out, side, stack)
+            if code >= sides.INTERRUPTED:
+                return code
+        changes: list[Change] | None = None
+        if not said.option("conversation-only"):
+            from inspector.compare.surface import compare_surfaces
+
+            changes = compare_surfaces(a.surface, b.surface)
+        found: Conversation | None = None
+        if a.journal is not None and b.journal is not None and not said.option("surface-only"):
+            from inspector.compare.conversation import SURFACE_METHODS, compare_conversations
+
+            without = SURFACE_METHODS if changes is not None else frozenset[str]()
+            found = compare_conversations(a.journal, b.journal, rules, without=without)
+        if out.json:
+            out.document(_document(a, b, changes, found))
+        else:
+            out.lines(_text(out, a, b, changes, found))
+    return DIFFERENT if changes or (found is not None and not found.same) else 0
+
+
+def _document(a: Side, b: Side, changes: list[Change] | None, found: Conversation | None) -> dict[str, Any]:
+    """The result for `--json`. What one of the two parts was not compared for is null."""
+    from inspector.compare.surface import counts
+
+    surface = conversation = None
+    if changes is not None:
+        surface = {"counts": counts(changes), "changes": [_plain(change.as_json()) for change in changes]}
+    if found is not None:
+        conversation = {
+            "counts": {kind: found.count(kind) for kind in _WORDS},
+            "ignored": found.ignored,
+            "steps": [_plain(step.as_json()) for step in found.steps if step.kind != "same"],
+        }
+    same = not changes and (found is None or found.same)
+    return {"same": same, "a": a.as_json(), "b": b.as_json(), "surface": surface, "conversation": conversation}
+
+
+def _plain(value: dict[str, Any]) -> dict[str, Any]:
+    """A change as it is; where a value in it is nested too deeply to be printed, without the values."""
+    from inspector.protocol import jsonrpc
+
+    try:
+        jsonrpc.encode(value)
+    except RecursionError:
+        left_out = {key: jsonrpc.LEFT_OUT for key in ("a", "b") if key in value}
+        value = value | left_out
+        if "differences" in value:
+            value["differences"] = [_plain(one) for one in value["differences"]]
+    return value
+
+
+# For people
+
+
+def _text(out: Output, a: Side, b: Side, changes: list[Change] | None, found: Conversation | None) -> Iterator[str]:
+    from inspector.cli import surface_report
+    from inspector.compare.surface import unread_lists
+
+    paint = Paint()
+    yield a.title(out)
+    yield b.title(out)
+    if changes is not None:
+        yield ""
+        yield from (paint(line, "red") for line in surface_report.warning(out, changes))
+        words = surface_report.summary(changes) if changes else "the same"
+        unread = unread_lists(a.surface, b.surface)
+        more = f"; neither has a list of {', '.join(unread)}" if unread else ""
+        yield f"{paint('Surface', 'bold')}: {words}{more}"
+        yield from surface_report.lines(out, paint, changes)
+    if found is not None:
+        yield ""
+        yield from _conversation(out, paint, found)
+
+
+def _conversation(out: Output, paint: Paint, found: Conversation) -> Iterator[str]:
+    counts = ", ".join(f"{amount:,} {word}" for kind, word in _WORDS.items() if (amount := found.count(kind)))
+    yield f"{paint('Conversation', 'bold')}: {counts or 'none to compare'}"
+    for step in found.steps:
+        if step.kind == "changed":
+            yield from _changed(out, paint, step)
+        elif step.kind == "only-a":
+            yield paint(f"- {_what(out, step)}  (message {step.a} of A)", "red")
+        elif step.kind == "only-b":
+            yield paint(f"+ {_what(out, step)}  (message {step.b} of B)", "green")
+    if found.ignored:
+        ones = "difference does" if found.ignored == 1 else "differences do"
+        yield f"{found.ignored:,} {ones} not count: times, ids, what is to be ignored. --exact counts times and ids."
+
+
+def _changed(out: Output, paint: Paint, step: Step) -> Iterator[str]:
+    moved = ", in another place" if step.moved else ""
+    yield f"{paint('~', 'yellow')} {_what(out, step)}  (message {step.a} of A, {step.b} of B{moved})"
+    for one in step.findings[:MOST]:
+        text = out.safe(one.what, 300) if one.difference is None else told(out, one.difference)
+        at = f"  (message {one.a or '-'} of A, {one.b or '-'} of B)" if one.part == "message" else ""
+        yield f"    {one.part}  {text}{at}"
+    if len(step.findings) > MOST:
+        yield f"    and {len(step.findings) - MOST:,} more; --json tells all"
+
+
+def _what(out: Output, step: Step) -> str:
+    return f"{out.safe(step.method, NAME)} {out.safe(step.name, NAME)}".rstrip()
+
+
+_NOT_HERE = ("record", "transport")
+VERBS = {
+    "diff": Verb(
+        "diff",
+        run,
+        slots=(Slot("a", completes="file"), Slot("b", completes="file")),
+        target="none",
+        options=(
+            Option("--surface-only", "Compare only what the servers offer."),
+            Option("--conversation-only", "Compare only what was said, lists included."),
+            *RULES,
+            *(option for option in CONNECT if option.name not in _NOT_HERE),
+        ),
+        about=(
+            "A and B are one word each: a recording, @NAME from a config file, a URL, or a whole command in quotes. "
+            "Servers are opened one after the other, and what they offer is compared; of two recordings, what was said "
+            "as well. Changes that break a client are told apart from others, by the schemas' meaning; a changed "
+            "description or annotation of a tool is said loudly. A PATH is one in a message, such as "
+            "'$.result.content[*].text', after 'METHOD:' or 'METHOD NAME:' for certain messages. Exit code 5: "
+            "something differs."
+        ),
+        examples=(
+            "inspector diff before.mcp.jsonl after.mcp.jsonl",
+            "inspector diff session.mcp.jsonl @everything",
+            "inspector diff 'npx -y server@1.0' 'npx -y server@2.0'",
+            "inspector diff a.mcp.jsonl b.mcp.jsonl --ignore 'tools/call now:$.result' --tolerance 1%",
+        ),
+    )
+}

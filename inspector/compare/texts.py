@@ -1,0 +1,59 @@
+"""Two texts side by side: the lines that differ, and of long lines the part that does."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from inspector.compare.alignment import align
+
+MOST_LINES = 2_000
+"""Lines of a text that are aligned."""
+AROUND = 24
+"""Characters shown before and after the part of a line that differs."""
+LONGEST = 1_000
+"""Characters shown of that part."""
+_WHOLE = 160
+"""Characters up to which a line is shown whole."""
+
+
+class Line(NamedTuple):
+    """One line: only in A, only in B, or what was left out between two that differ."""
+
+    side: Literal["a", "b", "gap"]
+    text: str
+
+
+def changed_lines(a: str, b: str) -> list[Line]:
+    """The lines of two texts that differ, those of A before those of B that stand in their place."""
+    of_a, of_b = (text.split("\n", MOST_LINES) for text in (a, b))
+    found: list[Line] = []
+    from_a = from_b = 0
+    for i, j in (*align(of_a, of_b), (len(of_a), len(of_b))):
+        gone, new = of_a[from_a:i], of_b[from_b:j]
+        if gone or new:
+            if found or (from_a and from_b):
+                found.append(Line("gap", ""))
+            if len(gone) == len(new) == 1:
+                one, other = parted(gone[0], new[0])
+                found += (Line("a", one), Line("b", other))
+            else:
+                found += (Line("a", text[:LONGEST]) for text in gone)
+                found += (Line("b", text[:LONGEST]) for text in new)
+        from_a, from_b = i + 1, j + 1
+    return found
+
+
+def parted(a: str, b: str) -> tuple[str, str]:
+    """Two lines, or of long ones the part in which they differ with a little around it; `…` stands for the rest."""
+    if max(len(a), len(b)) <= _WHOLE:
+        return a, b
+    least = min(len(a), len(b))
+    first = next((at for at in range(least) if a[at] != b[at]), least)
+    last = next((at for at in range(least - first) if a[-1 - at] != b[-1 - at]), least - first)
+    return _part(a, first, len(a) - last), _part(b, first, len(b) - last)
+
+
+def _part(text: str, first: int, end: int) -> str:
+    begin, stop = max(first - AROUND, 0), min(end + AROUND, len(text))
+    cut = min(stop, begin + LONGEST)
+    return f"{'…' if begin else ''}{text[begin:cut]}{'…' if cut < len(text) else ''}"
