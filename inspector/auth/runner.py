@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -74,6 +75,7 @@ class Runner:
         self._open_browser = open_browser
         self._client_id = client_id
         self._opener = opener
+        self._thread = ThreadPoolExecutor(1, "inspector-store")
         self._held = set() if held is None else held
         self._callback: browser.Callback | None = None
         self._ends = 0.0
@@ -161,30 +163,34 @@ class Runner:
     # The store
 
     async def _stored(self, action: Keep | KeepClient | Stored | StoredClient) -> Any:
-        """Keyrings wait for their user, so they are asked in a thread. What cannot be kept is no reason to fail."""
+        """Ask the store, in a thread of our own. What cannot be kept is no reason to fail."""
         store = self._store
         if store is None:
             return None
         if isinstance(action, Stored):
-            grant = await asyncio.to_thread(store.grant, action.server, action.issuer, action.resource)
+            grant = await self._in_thread(store.grant, action.server, action.issuer, action.resource)
             if grant is not None and self._client_id not in ("", grant.client.client_id):
                 return None
             if grant is not None:
                 self._learn(grant.access_token, grant.refresh_token, grant.key, grant.client.client_secret)
             return grant
         if isinstance(action, StoredClient):
-            client = await asyncio.to_thread(store.client, action.issuer)
+            client = await self._in_thread(store.client, action.issuer)
             if client is not None:
                 self._learn(client.client_secret)
             return client
         try:
             if isinstance(action, Keep):
-                await asyncio.to_thread(store.keep, action.issuer, action.resource, action.grant)
+                await self._in_thread(store.keep, action.issuer, action.resource, action.grant)
             else:
-                await asyncio.to_thread(store.keep_client, action.issuer, action.client)
+                await self._in_thread(store.keep_client, action.issuer, action.client)
         except InspectorError as error:
             self._person.say(f"{error.message} {error.hint}".rstrip())
         return None
+
+    async def _in_thread(self, work: Callable[..., T], *words: Any) -> T:
+        """A keyring may wait for its user for ever: who gives up leaves the thread behind, and nothing waits for it."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *words)
 
     def _learn(self, *secrets: str) -> None:
         for secret in filter(None, secrets):

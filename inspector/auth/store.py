@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from inspector.auth import assertions
 from inspector.auth.values import Client, Grant
-from inspector.config import files, jsonc, paths
+from inspector.config import files, jsonc, keyrings, paths
 from inspector.errors import ConfigError, InspectorError
 
 SERVICE = "inspector-login"
@@ -44,41 +44,35 @@ class Vault(Protocol):
 
 
 class VaultProblem(Exception):
-    """There is no keyring, or it refuses."""
+    """It refuses, for the reason that its text says; without a text, there is none."""
 
 
 class Keyring:
-    """The system's keyring. The library is loaded when it is first used."""
+    """The system's keyring."""
 
     def get(self, name: str) -> str | None:
-        import keyring
-        import keyring.errors
-
         try:
-            return keyring.get_password(SERVICE, name)
-        except (keyring.errors.KeyringError, OSError, ValueError) as error:
-            raise VaultProblem(str(error)) from None
+            with keyrings.library() as library:
+                found = library.get_password(SERVICE, name)
+        except keyrings.KeyringProblem as problem:
+            raise VaultProblem(str(problem)) from None
+        return found if isinstance(found, str) else None
 
     def set(self, name: str, secret: str) -> None:
-        import keyring
-        import keyring.errors
-
         try:
-            keyring.set_password(SERVICE, name, secret)
+            with keyrings.library() as library:
+                library.set_password(SERVICE, name, secret)
+        except keyrings.KeyringProblem as problem:
+            raise VaultProblem(problem.kind) from None
+        if self.get(name) != secret:
             # Some backends take everything and keep nothing, or only its beginning.
-            kept = keyring.get_password(SERVICE, name)
-        except (keyring.errors.KeyringError, OSError, ValueError) as error:
-            raise VaultProblem(str(error)) from None
-        if kept != secret:
             raise VaultProblem("it does not give back what it was given")
 
     def delete(self, name: str) -> None:
-        import keyring
-        import keyring.errors
-
         try:
-            keyring.delete_password(SERVICE, name)
-        except (keyring.errors.KeyringError, OSError, ValueError):
+            with keyrings.library() as library:
+                library.delete_password(SERVICE, name)
+        except keyrings.KeyringProblem:
             return  # It was not there, or cannot be had any more: the file no longer names it.
 
 
@@ -98,11 +92,12 @@ class Store:
     def __init__(
         self, path: Path | None = None, vault: Vault | None = None, warn: Callable[[str], None] = lambda text: None
     ) -> None:
-        """`path` None is the file in the state folder; `warn` is told, once, that secrets have to be kept in a file."""
+        """`path` None is the file in the state folder; `warn` is told when secrets have to be kept there for the first
+        time, so not while there are others in it.
+        """
         self._path = paths.logins_file() if path is None else path
         self._vault = vault or Keyring()
         self.warn = warn
-        self._warned = False
 
     # Grants
 
@@ -170,6 +165,13 @@ class Store:
         secrets = {"client_secret": full.pop("client_secret")}
         self._put("clients", ("issuer",), full | {"issuer": issuer}, secrets)
 
+    # Turns
+
+    def turn(self, issuer: str, resource: str) -> Path:
+        """The lock file of what is granted for (issuer, resource)."""
+        name = hashlib.sha256(f"{issuer} {resource}".encode("utf-8", "replace")).hexdigest()[:16]
+        return self._path.with_name(f"{self._path.stem}-{name}.lock")
+
     # The file
 
     def _entries(self, table: str) -> list[Entry]:
@@ -196,7 +198,7 @@ class Store:
             entry["secret"] = name if kept else ""
         except VaultProblem as problem:
             entry["secrets"] = kept
-            self._tell(problem)
+            self._tell(str(problem))
         with self._changed() as data:
             data[table] = [*_others(data, table, wanted), entry]
 
@@ -226,10 +228,11 @@ class Store:
             return None
         return dict(held)
 
-    def _tell(self, problem: VaultProblem) -> None:
-        if not self._warned:
-            self._warned = True
-            self.warn(f"There is no keyring to keep tokens in, so they are in {self._path}, which only you can read.")
+    def _tell(self, problem: str) -> None:
+        if any(entry.get("secrets") for table in ("grants", "clients") for entry in self._entries(table)):
+            return
+        why = f"The keyring does not keep tokens ({problem})" if problem else "There is no keyring to keep tokens in"
+        self.warn(f"{why}, so they are in {self._path}, which only you can read.")
 
     @contextmanager
     def _changed(self) -> Iterator[dict[str, Any]]:

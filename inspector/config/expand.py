@@ -174,16 +174,17 @@ class Expander:
         return value
 
     def _keyring(self, name: str) -> str:
-        import keyring
-        import keyring.errors
+        from inspector.config.keyrings import KeyringProblem, library
 
         service, slash, user = name.rpartition("/")
         service = service if slash else KEYRING_SERVICE
         try:
-            value = keyring.get_password(service, user)
-        except keyring.errors.KeyringError as error:
+            with library() as keyring:
+                value: str | None = keyring.get_password(service, user)
+        except KeyringProblem as problem:
             raise ConfigError(
-                f"{self._where()} needs {files.shown(name)} from the keyring, which cannot be read: {error}",
+                f"{self._where()} needs {files.shown(name)} from the keyring, which cannot be read: "
+                f"{problem or 'there is none'}",
                 hint="Unlock the keyring, or use ${env:NAME} or ${file:PATH} instead.",
             ) from None
         if value is None:
