@@ -14,6 +14,7 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.client.bare import BareConnection
+from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import Target
 from inspector.errors import ConnectionProblem, InspectorError, ServerError
@@ -33,7 +34,7 @@ class Link:
 
     def __init__(
         self, target: Target, journal: Journal, options: Options, revision: str, timeout: float,
-        capabilities: dict[str, Any] | None = None,
+        capabilities: dict[str, Any] | None = None, *, connect: Connect = transport_for,
     ) -> None:  # fmt: skip
         self.journal = journal
         self.revision = revision
@@ -47,7 +48,7 @@ class Link:
         self.opened: Asked | None = None
         """The answer to the handshake."""
         self.modern = features(revision).era == "modern"
-        self._bare = BareConnection(target, journal, self, options)
+        self._bare = BareConnection(target, journal, self, options, connect=connect)
         self._failed: dict[int, InspectorError] = {}
         self._news = asyncio.Event()
         self._next_id = 1

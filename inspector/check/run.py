@@ -18,6 +18,7 @@ from inspector.check.passive import judged
 from inspector.check.survey import Survey, spoken_in, survey
 from inspector.check.visit import Allowed, Limits, Visit
 from inspector.client.answers import Standing
+from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -83,6 +84,7 @@ class Runner:
         *,
         told: Callable[[Result], None] = lambda _result: None,
         began: Callable[[Visited, Check], None] = lambda _visited, _check: None,
+        connect: Connect = transport_for,
     ) -> None:
         self.target = target
         self.journal = journal
@@ -93,6 +95,7 @@ class Runner:
         self.run = Run(target.label)
         self._told = told
         self._began = began
+        self._connect = connect
         self._until = 0.0
         self._once: set[str] = set()
 
@@ -102,7 +105,10 @@ class Runner:
         self._until = started + self.wanted.limits.run
         transport = await self._transport()
         if transport is not None:
-            found = await survey(self.target, self.journal, self.options, self.wanted.limits, self.wanted.revisions)
+            found = await survey(
+                self.target, self.journal, self.options, self.wanted.limits, self.wanted.revisions,
+                self._connect,
+            )  # fmt: skip
             spoken = [revision for revision in found.spoken if revision in self.wanted.revisions]
             if not spoken:
                 self.run.problem = "The server agrees to none of the revisions that were offered."
@@ -114,7 +120,7 @@ class Runner:
 
     async def _transport(self) -> Transport | None:
         """Reach the server once, as a client does, and find out over which transport; None where it cannot be."""
-        session = Session(self.target, self.journal, self.options)
+        session = Session(self.target, self.journal, self.options, connect=self._connect)
         try:
             await session.open()
             name = session.transport.name
@@ -131,10 +137,11 @@ class Runner:
 
     async def _visit(self, visited: Visited, found: Survey) -> None:
         first = len(self.journal) + 1
-        session = Session(self.target, self.journal, self._options_for(visited.revision))
+        session = Session(self.target, self.journal, self._options_for(visited.revision), connect=self._connect)
         visit = Visit(
-            self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session
-        )
+            self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session,
+            self._connect,
+        )  # fmt: skip
         visit.spoken = found.spoken
         visit.remembered["survey"] = found
         mine = [check for check in checks().values() if self._concerns(check, visited)]

@@ -8,6 +8,7 @@ from inspector.check.asked import Asked
 from inspector.check.catalog import Transport
 from inspector.check.link import Link
 from inspector.check.visit import Limits
+from inspector.client.connect import Connect, transport_for
 from inspector.client.header_fields import VERSION_KEY
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -43,12 +44,13 @@ class Survey:
 
 
 async def survey(
-    target: StdioTarget | HttpTarget, journal: Journal, options: Options, limits: Limits, wanted: tuple[str, ...]
-) -> Survey:
+    target: StdioTarget | HttpTarget, journal: Journal, options: Options, limits: Limits, wanted: tuple[str, ...],
+    connect: Connect = transport_for,
+) -> Survey:  # fmt: skip
     """Offer each of the `wanted` revisions on a connection of its own."""
     found = Survey()
     for revision in wanted:
-        link = Link(target, journal, options, revision, limits.request)
+        link = Link(target, journal, options, revision, limits.request, connect=connect)
         try:
             opened = await link.open()
             if revision in MODERN:

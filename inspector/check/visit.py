@@ -12,6 +12,7 @@ from inspector.check.link import Link, status_of
 from inspector.check.outcome import Visited
 from inspector.check.web import Web
 from inspector.client.catalog import ListName
+from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -51,7 +52,7 @@ class Visit:
 
     def __init__(
         self, target: StdioTarget | HttpTarget, journal: Journal, options: Options, visited: Visited, limits: Limits,
-        allowed: Allowed, session: Session,
+        allowed: Allowed, session: Session, connect: Connect = transport_for,
     ) -> None:  # fmt: skip
         self.target = target
         self.journal = journal
@@ -64,6 +65,7 @@ class Visit:
         """All revisions that the server speaks over this transport, oldest first."""
         self.remembered: dict[str, Any] = {}
         """What one check has found out and another may use."""
+        self._connect = connect
         self._web: Web | None = None
 
     @property
@@ -120,8 +122,9 @@ class Visit:
     ) -> AsyncIterator[Link]:
         """A connection of its own (stdio: a process), closed at the end. Raises a `ConnectionProblem`."""
         link = Link(
-            self.target, self.journal, self.options, revision or self.revision, self.limits.request, capabilities
-        )
+            self.target, self.journal, self.options, revision or self.revision, self.limits.request, capabilities,
+            connect=self._connect,
+        )  # fmt: skip
         try:
             await link.open(handshake=handshake)
             yield link

@@ -7,10 +7,10 @@ request repeats in its HTTP header.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
-from inspector.client.connect import transport_for
+from inspector.client.connect import Connect, transport_for
 from inspector.client.header_fields import VERSION_KEY, HeaderFields
 from inspector.client.options import Options
 from inspector.client.wire import Wire
@@ -19,7 +19,7 @@ from inspector.errors import InspectorError
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol.jsonrpc import NotJson, Shape, id_key, parse, shape_of
 from inspector.protocol.revisions import LEGACY, features
-from inspector.transports.base import Outgoing, Sink, Transport
+from inspector.transports.base import Outgoing
 
 
 class Hearer(Protocol):
@@ -48,7 +48,7 @@ class BareConnection:
         hearer: Hearer,
         options: Options | None = None,
         *,
-        connect: Callable[[Target, Sink, Options], Transport] = transport_for,
+        connect: Connect = transport_for,
     ) -> None:
         self.journal = journal
         self.hearer = hearer

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.errors import UsageError
 from inspector.transports.base import Sink, Transport
+
+Connect = Callable[[Target, Sink, Options], Transport]
+"""Makes the transport for a target, which is not started yet."""
 
 
 def transport_for(target: Target, sink: Sink, options: Options) -> Transport:

@@ -7,7 +7,7 @@ State is read from attributes; `changes` tells which of them are new. Everything
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from inspector.client.answers import Inbox, Question
 from inspector.client.cache import Cache
 from inspector.client.catalog import KINDS, Catalog, ListName, SurfaceChange, compare
 from inspector.client.changes import Changes
-from inspector.client.connect import transport_for
+from inspector.client.connect import Connect, transport_for
 from inspector.client.driver import Driver
 from inspector.client.legacy import LegacyDriver
 from inspector.client.listing import Listing
@@ -32,7 +32,7 @@ from inspector.errors import ConnectionProblem, InspectorError, NotOffered, Serv
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
-from inspector.transports.base import Outgoing, Sink, Transport
+from inspector.transports.base import Outgoing, Transport
 
 # Looking a member up in an enum costs more than the comparison; `on_frame` does it for each message.
 _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = (
@@ -54,7 +54,7 @@ class Session:
         journal: Journal,
         options: Options | None = None,
         *,
-        connect: Callable[[Target, Sink, Options], Transport] = transport_for,
+        connect: Connect = transport_for,
     ) -> None:
         self._connect = connect
         self.target = target

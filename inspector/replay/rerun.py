@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from inspector.client.bare import BareConnection
-from inspector.client.connect import transport_for
+from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.compare.rules import DEFAULT, Rules
 from inspector.compare.values import compare
@@ -25,7 +25,7 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.replay.carried import Carried
 from inspector.replay.report import Outcome, Report, Verdict
 from inspector.replay.script import Script, Step
-from inspector.transports.base import Outgoing, Sink, Transport
+from inspector.transports.base import Outgoing
 from inspector.transports.correlate import id_span
 
 PATIENCE = 5.0
@@ -48,7 +48,7 @@ class Rerun:
         carry: Sequence[str] = (),
         pace: float | None = None,
         told: Callable[[Outcome], None] = lambda _outcome: None,
-        connect: Callable[[Target, Sink, Options], Transport] = transport_for,
+        connect: Connect = transport_for,
     ) -> None:
         """`pace`: 1.0 leaves the pauses of the recording between messages, 2.0 half of them, None none."""
         self.recording = recording
@@ -119,9 +119,7 @@ class Rerun:
             await self._connection.close()
             self._open.clear()
         self._lost = None
-        self._connection = BareConnection(
-            self.target, self.journal, self, self._options, connect=self._connect_to
-        )
+        self._connection = BareConnection(self.target, self.journal, self, self._options, connect=self._connect_to)
         await self._connection.open()
 
     def _send(self, n: int) -> None:
