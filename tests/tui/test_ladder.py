@@ -1,0 +1,181 @@
+"""The ladder of a login: what stands open, how the cursor goes past it, whatever a recording says of its steps."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from textual.pilot import Pilot
+
+from inspector.auth import again
+from inspector.client.authorization import AuthStep, Outcome
+from inspector.journal.journal import Journal
+from inspector.tui.panes.authorization import step_rows
+from inspector.tui.panes.ladder import Ladder, LadderView
+from inspector.tui.panes.login_document import LoginDocument, document_of, looked_at
+from inspector.tui.rows import Row, plain
+from tests.tui.tui_screens import Stage, screen_lines, screen_text
+
+LONG = [Row(f"line {number}") for number in range(40)]
+
+
+def step(n: int, name: str = "metadata", outcome: Outcome = "ok", **facts: Any) -> AuthStep:
+    return AuthStep(n, 0, name, outcome, f"text {n}", facts=facts)
+
+
+def on_stage(*steps: AuthStep, at: int = -1, said: list[Row] | None = None) -> tuple[Stage, LadderView]:
+    ladder = LadderView(Ladder(lambda step, told: said if said is not None else [Row(f"about {step.n}")]))
+    stage = Stage(ladder, css="LadderView { height: 1fr; }")
+    ladder.call_later(lambda: ladder.show(steps, at=at))
+    return stage, ladder
+
+
+async def keys(pilot: Pilot[None], *names: str) -> None:
+    for name in names:
+        await pilot.press(name)
+
+
+async def test_a_step_opens_and_closes_and_the_cursor_goes_from_step_to_step() -> None:
+    stage, ladder = on_stage(step(1), step(2), step(3))
+    async with stage.run_test(size=(80, 12)) as pilot:
+        ladder.focus()
+        await keys(pilot, "down", "enter")
+        assert "about 2" in screen_text(stage)
+        await keys(pilot, "down")
+        assert ladder.place == 2
+        await keys(pilot, "up", "up")
+        assert ladder.place == 0
+        assert "about 2" in screen_text(stage), "it stays open"
+        await keys(pilot, "down", "enter")
+        assert "about 2" not in screen_text(stage)
+        await keys(pilot, "end")
+        assert ladder.step is not None
+        assert ladder.step.n == 3
+        await keys(pilot, "home")
+        assert ladder.place == 0
+
+
+async def test_the_step_that_is_wanted_stands_open_alone_and_in_view() -> None:
+    stage, ladder = on_stage(*(step(n) for n in range(30)), at=25)
+    async with stage.run_test(size=(80, 10)) as pilot:
+        await pilot.pause()
+        assert "about 25" in screen_text(stage)
+        ladder.show(ladder.ladder.steps, at=3)
+        await pilot.pause()
+        assert "about 3" in screen_text(stage)
+        assert ladder.ladder.open == {3}
+
+
+async def test_what_is_longer_than_the_view_is_read_line_by_line_before_the_cursor_goes_on() -> None:
+    stage, ladder = on_stage(step(1), step(2), said=LONG, at=0)
+    async with stage.run_test(size=(80, 10)) as pilot:
+        ladder.focus()
+        await keys(pilot, "down")
+        assert ladder.place == 0
+        assert "line 8" in screen_text(stage)
+        await keys(pilot, *["pagedown"] * 5)
+        assert ladder.place == 1
+        await keys(pilot, "up")
+        assert ladder.place == 0
+
+
+async def test_a_click_on_what_is_said_of_a_step_is_one_on_the_step() -> None:
+    stage, ladder = on_stage(step(1), step(2), at=0)
+    async with stage.run_test(size=(80, 12)) as pilot:
+        await pilot.pause()
+        await pilot.click(LadderView, offset=(10, 2))
+        assert ladder.place == 0
+        assert ladder.cursor == 0
+
+
+async def test_text_that_fits_in_its_row_is_not_said_twice() -> None:
+    said: list[bool] = []
+
+    def say(step: AuthStep, told: bool) -> list[Row]:
+        said.append(told)
+        return []
+
+    ladder = Ladder(say)
+    ladder.steps = [step(1), AuthStep(2, 0, "metadata", "ok", "x" * 100)]
+    ladder.open = {0, 1}
+    ladder.lay_out(90)
+    assert said == [True, False]
+
+
+json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+names = st.sampled_from(
+    ["challenge", "resource", "server", "metadata", "issuer", "authorize", "callback", "token", "x"]
+)
+facts = st.dictionaries(
+    st.sampled_from(["expected", "found", "places", "asked", "challenge", "field", "issuer", "redirect_uri", "again", "z"]),
+    json, max_size=6,
+)  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(names, facts, st.text(max_size=40))
+def test_any_facts_of_a_step_can_be_drawn(name: str, said: dict[str, Any], text: str) -> None:
+    one = AuthStep(1, 0, name, "failed", text, "C-AUTH-10", text, said)
+    words = plain(step_rows(one))
+    assert "\x1b" not in words
+    assert isinstance(looked_at(one), str)
+    assert document_of([one], 0) == (0, 0)
+    again.before([(one.name, one.rule, one.facts)])
+
+
+def fetched(journal: Journal, **more: Any) -> int:
+    sides = {
+        "request": {"headers": [["Accept", "x/y"]], "body": "grant_type=refresh_token&scope=a+b"},
+        "response": {"headers": [["Date", "today"]], "body": '{"issuer": "https://a", "more": {"a/b": 1}}'},
+    }
+    about = {"method": "POST", "url": "https://a/token", "status": 200, "ms": 12.0, **sides, **more}
+    return journal.record_auth("fetch", True, "the token", facts=about)
+
+
+async def test_a_document_is_shown_from_all_its_sides_with_the_place_that_counts() -> None:
+    journal = Journal.unnamed({})
+    n = fetched(journal)
+    document = LoginDocument(journal)
+    stage = Stage(document)
+    async with stage.run_test(size=(80, 20)) as pilot:
+        document.show(4, step(n, "issuer"), n, field="issuer")
+        await pilot.pause()
+        top = screen_lines(stage)[0]
+        assert all(words in top for words in ("4 its issuer", "POST 200", "12 ms", "43 B"))
+        assert '"issuer": "https://a"' in screen_text(stage)
+        document.step_tab(1)
+        await pilot.pause()
+        assert "grant_type  refresh_token" in screen_text(stage)
+        assert "scope  a b" in screen_text(stage)
+        document.step_tab(1)
+        await pilot.pause()
+        assert "Accept: x/y" in screen_text(stage)
+        assert "Date: today" in screen_text(stage)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"status": None}, {"response": {"body": "<html>"}}, {"response": {"body": ""}}, {"request": 7, "response": []},
+        {"method": {}, "url": [], "status": "x", "ms": "soon"}, {"ms": 1e300}, {"response": {"body": "[" * 5000}},
+    ],
+)  # fmt: skip
+async def test_strange_requests_are_shown_all_the_same(more: dict[str, Any]) -> None:
+    journal = Journal.unnamed({})
+    n = fetched(journal, **more)
+    document = LoginDocument(journal)
+    async with Stage(document).run_test(size=(80, 20)) as pilot:
+        for field in ("issuer", "no/such~thing", "~", "more/a~1b"):
+            document.show(1, step(n), n, field=field)
+            for _ in range(3):
+                await pilot.pause()
+                document.step_tab(1)
+        document.clear()
+        await asyncio.sleep(0)
