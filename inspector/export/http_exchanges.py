@@ -62,6 +62,7 @@ class HttpExchanges:
         index = self._journal.index
         latest: dict[int | str, int] = {}
         sent: dict[int | str, int] = {}
+        bare: dict[int | str, int] = {}
         for n in self._of(*_BODY, Kind.HTTP, Kind.LIFE):
             channel = self._channel(n)
             if channel not in self._channels:
@@ -71,11 +72,16 @@ class HttpExchanges:
             latest[channel] = n
             kind, dir = index.kind(n), index.dir(n)
             if kind in _MESSAGE and dir is Dir.SEND:
-                sent[channel] = n
+                # A recorder that stands between both sides sees the head before the body.
+                head = bare.pop(channel, 0)
+                self._sent[head], self._heads[n] = n, head
+                if not head:
+                    sent[channel] = n
             elif kind is Kind.HTTP and dir is Dir.SEND:
                 message = sent.get(channel, 0)
-                self._sent[n] = message
-                self._heads[message] = n
+                self._sent[n], self._heads[message] = message, n
+                if not message:
+                    bare[channel] = n
 
     def over_http(self, n: int) -> bool:
         """Whether event `n` happened on a channel of HTTP."""
@@ -105,8 +111,6 @@ class HttpExchanges:
                     connected = n
                 continue
             elif index.dir(n) is Dir.SEND:
-                # A recorder that stands between both sides sees the head before the body.
-                sent = sent or n
                 continue
             last = n
         return HttpExchange(head, sent, answer, connected, last)

@@ -5,14 +5,23 @@ Nothing secret is in them: what the recording has redacted becomes a variable of
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from inspector.config.checks import format_command
 from inspector.config.secrecy import MASK
 from inspector.errors import UsageError
+from inspector.export.quoting import (
+    FIELD_NAME,
+    REDACTED,
+    VARIABLE,
+    expression,
+    fields_to_send,
+    literal,
+    one_line,
+    variable,
+    word,
+)
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
@@ -23,18 +32,7 @@ from inspector.text import safe
 from inspector.tui.panes.channel import request_head
 from inspector.tui.panes.gists import headers_of
 
-_REDACTED = re.compile(r"‹redacted [0-9a-f]{8}›|" + re.escape(MASK))
-_NOT_SENT = frozenset(("content-length", "host", "connection", "accept-encoding", "transfer-encoding", "user-agent"))
-"""Header fields that the HTTP client writes itself."""
-_FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MOST_OPTIONS = 50
-_VARIABLES = {
-    "authorization": "TOKEN",
-    "mcp-session-id": "MCP_SESSION_ID",
-    "cookie": "COOKIE",
-    "proxy-authorization": "PROXY_TOKEN",
-}
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*")
 _LISTS = {
     "tools/list": "tools",
@@ -69,22 +67,6 @@ def _sent(journal: Journal, n: int) -> Event:
     return event
 
 
-# Shell words
-
-
-def _word(text: str, variable: str = "SECRET") -> str:
-    """A shell word; what was redacted in it is the value of a variable."""
-    pieces = _REDACTED.split(text)
-    quoted = [format_command([piece]) if piece else "" for piece in pieces]
-    return f'"${variable}"'.join(quoted) or "''"
-
-
-def _variable(header: str) -> str:
-    """The variable that holds the secret of a header field."""
-    name = header.lower()
-    return _VARIABLES.get(name) or re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")[:40] or "SECRET"
-
-
 # curl
 
 
@@ -92,20 +74,11 @@ def curl(journal: Journal, n: int) -> str:
     """The HTTP request of event `n` as a curl command. Raises `CannotCopy` where there was none."""
     head = _head(journal, n)
     request = request_of(journal, n)
-    lines = [f"curl -sSN -X {_word(head.text('method') or 'POST')} --url {_word(head.text('url'))}"]
-    lines += [f"-H {_word(f'{name}: {value}', _variable(name))}" for name, value in _fields(head)]
+    lines = [f"curl -sSN -X {word(head.text('method') or 'POST')} --url {word(head.text('url'))}"]
+    lines += [f"-H {word(f'{name}: {value}', variable(name))}" for name, value in fields_to_send(headers_of(head))]
     if request and head.text("method").upper() == "POST":
-        lines.append(f"--data-raw {_word(_sent(journal, n).text)}")
+        lines.append(f"--data-raw {word(_sent(journal, n).text)}")
     return " \\\n  ".join(lines)
-
-
-def _fields(head: View) -> list[tuple[str, str]]:
-    """The header fields to send again; a name that is none (curl would read `@name` from a file) is left out."""
-    return [
-        (name, value)
-        for name, value in headers_of(head)
-        if name.lower() not in _NOT_SENT and _FIELD_NAME.fullmatch(name)
-    ]
 
 
 def _head(journal: Journal, n: int) -> View:
@@ -129,7 +102,7 @@ def command(journal: Journal, n: int) -> str:
         raise CannotCopy("Only a request can be written as a command.", hint="Copy the message as JSON instead.")
     method, params = message["method"], message.get("params")
     words = _verb(method, params if isinstance(params, dict) else {}, params)
-    return " ".join(("inspector", *map(_word, words), *_connection(journal), *map(_word, _target(journal))))
+    return " ".join(("inspector", *map(word, words), *_connection(journal), *map(word, _target(journal))))
 
 
 def _verb(method: str, params: Mapping[str, Any], given: Any) -> list[str]:
@@ -186,13 +159,13 @@ def _connection(journal: Journal) -> list[str]:
     header = View(journal.header.get("target"))
     if header.text("name"):
         return []
-    found = [f"--cwd {_word(header.text('cwd'))}"] if header.text("cwd") else []
+    found = [f"--cwd {word(header.text('cwd'))}"] if header.text("cwd") else []
     variables, fields = (
         [name for name in header.array(key)[:_MOST_OPTIONS] if isinstance(name, str) and shape.fullmatch(name)]
-        for key, shape in (("env", _VARIABLE), ("headers", _FIELD_NAME))
+        for key, shape in (("env", VARIABLE), ("headers", FIELD_NAME))
     )
     found += [f'--env {name}="${name}"' for name in variables]
-    return found + [f"--header {_word(f'{name}: {MASK}', _variable(name))}" for name in fields]
+    return found + [f"--header {word(f'{name}: {MASK}', variable(name))}" for name in fields]
 
 
 def _argv(journal: Journal) -> list[str]:
@@ -215,8 +188,10 @@ def python(journal: Journal, n: int) -> str:
 
 
 def _python_http(head: View, body: str) -> str:
-    headers = [f"    {_literal(name)}: {_expression(value, _variable(name))}," for name, value in _fields(head)]
-    uses_environment = any("os.environ" in line for line in headers) or _REDACTED.search(head.text("url") + body)
+    headers = [
+        f"    {literal(name)}: {expression(value, variable(name))}," for name, value in fields_to_send(headers_of(head))
+    ]
+    uses_environment = any("os.environ" in line for line in headers) or REDACTED.search(head.text("url") + body)
     return "\n".join(
         (
             *(("import os", "") if uses_environment else ()),
@@ -225,8 +200,8 @@ def _python_http(head: View, body: str) -> str:
             "headers = {",
             *headers,
             "}",
-            f"body = {_expression(body, 'SECRET')}",
-            f"url = {_expression(head.text('url'), 'SECRET')}",
+            f"body = {expression(body, 'SECRET')}",
+            f"url = {expression(head.text('url'), 'SECRET')}",
             "",
             'with httpx.stream("POST", url, headers=headers, content=body.encode(), timeout=60) as response:',
             "    print(response.status_code, response.reason_phrase)",
@@ -238,20 +213,20 @@ def _python_http(head: View, body: str) -> str:
 
 
 def _python_stdio(journal: Journal, event: Event) -> str:
-    argv = ", ".join(_expression(word, "SECRET") for word in _argv(journal)) or '"SERVER", "ARGUMENT"'
+    argv = ", ".join(expression(word, "SECRET") for word in _argv(journal)) or '"SERVER", "ARGUMENT"'
     message = View(event.message)
     asked = event.shape == Shape.REQUEST
     opening = _opening(journal)
     sends: list[str] = []
     if message.text("method") != "initialize":
         sends = [
-            f"send({_expression(opening, 'SECRET')})",
-            f"answer({_literal(View(jsonrpc.parse(opening.encode())).members.get('id'))})",
+            f"send({expression(opening, 'SECRET')})",
+            f"answer({literal(View(jsonrpc.parse(opening.encode())).members.get('id'))})",
             """send('{"jsonrpc":"2.0","method":"notifications/initialized"}')""",
         ]
-    sends.append(f"send({_expression(_one_line(event.text), 'SECRET')})")
+    sends.append(f"send({expression(one_line(event.text), 'SECRET')})")
     if asked:
-        sends.append(f"print(json.dumps(answer({_literal(message.members.get('id'))}), indent=2))")
+        sends.append(f"print(json.dumps(answer({literal(message.members.get('id'))}), indent=2))")
     body = "\n".join(sends)
     environment = "import os\n" if "os.environ" in argv + body else ""
     return f"""import json
@@ -285,28 +260,9 @@ def _opening(journal: Journal) -> str:
     n = next((n for n in range(1, min(index.count, 500) + 1) if number and index.methods[n - 1] == number), 0)
     event = journal.event(n) if n else None
     if event is not None and event.shape == Shape.REQUEST and event.dir == Dir.SEND and event.raw is not None:
-        return _one_line(event.raw)
+        return one_line(event.raw)
     client = {"protocolVersion": NEWEST_LEGACY, "capabilities": {}, "clientInfo": {"name": "script", "version": "1"}}
     return _json(jsonrpc.request(0, "initialize", client))
-
-
-def _one_line(raw: str) -> str:
-    """A JSON text on one line: line ends in it stand between values only (RFC 8259 section 7)."""
-    return raw.replace("\r", " ").replace("\n", " ")
-
-
-def _expression(text: str, variable: str) -> str:
-    """A Python expression for a text; what was redacted in it comes from the environment."""
-    pieces = _REDACTED.split(text)
-    inserted = f' + os.environ["{variable}"] + '
-    return inserted.join(_literal(piece) for piece in pieces)
-
-
-def _literal(value: Any) -> str:
-    """A value as Python writes it, in ASCII, texts in double quotes where that can be."""
-    if isinstance(value, str):
-        return json.dumps(value) if value.isascii() and value.isprintable() else ascii(value)
-    return ascii(value)
 
 
 FORMS: Mapping[str, Callable[[Journal, int], str]] = {"curl": curl, "command": command, "Python": python}

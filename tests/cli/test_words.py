@@ -144,7 +144,7 @@ def test_a_negative_number_is_a_word_and_no_option() -> None:
         ("tools --elicit [1] @x", "--elicit cannot be", ""),
         ("tools --elicit {1 @x", "is no JSON", ""),
         ("call t --args [] @x", "is JSON, but no object", ""),
-        ("export x --to pdf", "--to cannot be “pdf”", "md, json, jsonl"),
+        ("export x --to pdf", "--to cannot be “pdf”", "md, json, html"),
         ("export x --events 5-2", "no range of events", ""),
     ],
 )

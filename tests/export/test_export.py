@@ -41,7 +41,7 @@ def test_events_can_be_chosen(format: str) -> None:
 def test_an_unknown_format_is_refused_with_those_that_exist() -> None:
     with pytest.raises(UsageError) as caught:
         exported(live(), "pdf")
-    assert "md, html, json" in caught.value.hint
+    assert "md, json, html" in caught.value.hint
 
 
 @pytest.mark.parametrize("format", DOCUMENTS)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,17 @@ def is_mcporter_recording(text: str) -> None:
         assert line["_meta"]["server"] == lines[0]["_meta"]["server"] != ""
 
 
+def is_program(text: str) -> None:
+    assert text.isascii()
+    compile(text, "program", "exec")
+
+
+def is_script(text: str) -> None:
+    assert all(line.isprintable() for line in text.split("\n"))
+    done = subprocess.run(["sh", "-n"], input=text.encode(), capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
 CHECKS: dict[str, Callable[[str], None]] = {
     "md": lambda text: None,
     "json": is_document,
@@ -173,6 +185,10 @@ CHECKS: dict[str, Callable[[str], None]] = {
     "har": is_archive,
     "otlp": are_traces,
     "mermaid": is_diagram,
+    "curl": is_script,
+    "python": is_program,
+    "python-sdk": is_program,
+    "pytest": is_program,
     "mcp-cassette": is_mcp_cassette,
     "mcp-recorder": is_mcp_recorder_cassette,
     "mcpsnoop": is_mcpsnoop_log,

@@ -1,0 +1,170 @@
+"""A shell script that sends the client's messages again: by curl over HTTP, through a pipe to a command over stdio.
+
+The messages are the recorded ones, to the letter, but for what was redacted: those are variables that have to be set,
+except for the session id, which the script takes from the answer to its own `initialize`. A request inside which the
+server asked something back goes on in the background while its questions are answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+from inspector.export.chosen import Chosen, left_out
+from inspector.export.http_exchanges import HttpExchanges, headers_of
+from inspector.export.quoting import REDACTED, VARIABLE, fields_to_send, one_line, posix_word, remark, variable
+from inspector.journal.filters.bodies import subjects_of
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.views import View
+from inspector.version import __version__
+
+_SESSION = "MCP_SESSION_ID"
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
+
+def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
+    """Write the script to `out`, message by message."""
+    script = _Script(journal, Chosen(journal, numbers))
+    out.write("#!/bin/sh\n")
+    out.write(f"# Sends again what was sent in a recorded session. Written by inspector {__version__}.\n")
+    out.write(f"# The recording: {remark(journal.header.get('id'))}\nset -eu\n")
+    out.writelines(f': "${{{name}:?has to be set: the recording does not hold it}}"\n' for name in script.secrets())
+    out.writelines(script.over_http() if script.http else script.over_stdio())
+    return left_out(
+        script.missing,
+        "message that is no text, or did not go over HTTP",
+        "messages that are no text, or did not go over HTTP",
+    )
+
+
+class _Script:
+    def __init__(self, journal: Journal, chosen: Chosen) -> None:
+        self._journal = journal
+        self._index = journal.index
+        self._chosen = chosen
+        self._heads = HttpExchanges(journal)
+        self._target = View(journal.header.get("target"))
+        self.http = bool(self._target.text("url"))
+        self.missing = 0
+
+    def secrets(self) -> list[str]:
+        """The variables that whoever runs the script has to set."""
+        found: dict[str, None] = {}
+        if not self.http:
+            names = self._target.array("env")
+            found.update((name, None) for name in names if isinstance(name, str) and VARIABLE.fullmatch(name))
+            if any(isinstance(each, str) and REDACTED.search(each) for each in self._target.array("argv")):
+                found["SECRET"] = None
+        for event in self._sent():
+            head = self._heads.head_of(event.n)
+            if REDACTED.search(event.text):
+                found["SECRET"] = None
+            if not head:
+                continue
+            fields = next(self._journal.events(head, head)).fields
+            if REDACTED.search(View(fields).text("url")):
+                found["SECRET"] = None
+            for name, value in headers_of(fields):
+                if REDACTED.search(value):
+                    found[variable(name)] = None
+        found.pop(_SESSION, None)
+        return sorted(found)
+
+    def _sent(self) -> Iterator[Event]:
+        """The client's messages that are chosen; a request also by its answer."""
+        index = self._index
+        for n in range(1, self._chosen.count + 1):
+            if index.dir(n) is not Dir.SEND or index.kind(n) not in (Kind.RPC, Kind.INVALID):
+                continue
+            answer = index.pairs[n - 1] if index.shape(n) is Shape.REQUEST else 0
+            if n in self._chosen or (answer and answer in self._chosen):
+                yield next(self._journal.events(n, n))
+
+    def _comment(self, event: Event) -> str:
+        name = next(iter(subjects_of(event.message)), "")
+        what = self._index.method(event.n)
+        if self._index.shape(event.n) in (Shape.RESULT, Shape.ERROR):
+            what = f"answer to {what}"
+        return f"{event.n}: {remark(f'{what} {name}'.strip() or 'a message')}"
+
+    # stdio
+
+    def over_stdio(self) -> Iterator[str]:
+        """The messages through a pipe, which stays open until the answers can have come."""
+        if self._target.text("cwd"):
+            yield f"cd -- {posix_word(self._target.text('cwd'))}\n"
+        yield "{\n"
+        opened = False
+        for event in self._sent():
+            if event.raw is None or _NO_TEXT.search(event.raw):
+                self.missing += 1
+                continue
+            yield f"  # {self._comment(event)}\n  printf '%s\\n' {_message(event)}\n"
+            if not opened:
+                opened = True
+                yield '  sleep "${PAUSE:-1}"  # for the server to begin\n'
+        argv = [each for each in self._target.array("argv") if isinstance(each, str)]
+        yield '  sleep "${WAIT:-2}"  # for the last answers\n} | ' + (" ".join(map(posix_word, argv)) or '"$@"') + "\n"
+
+    # HTTP
+
+    def over_http(self) -> Iterator[str]:
+        """A curl for each message that was posted."""
+        yield f'{_SESSION}=""\nHEAD=$(mktemp)\ntrap \'rm -f "$HEAD"\' EXIT\n'
+        waiting = False
+        for event in self._sent():
+            head = self._heads.head_of(event.n)
+            if not head or event.raw is None or _NO_TEXT.search(event.raw):
+                self.missing += 1
+                continue
+            answers = self._index.shape(event.n) in (Shape.RESULT, Shape.ERROR)
+            if waiting and not answers:
+                waiting = False
+                yield "wait\n"
+            asked_back = any(self._index.shape(m) is Shape.REQUEST for m in self._chosen.inside(event.n))
+            yield f"\n# {self._comment(event)}\n{self._curl(event, head)}"
+            if asked_back:
+                waiting = True
+                yield ' &\nsleep "${PAUSE:-1}"\n'
+            else:
+                yield "\n"
+            if self._index.method(event.n) == "initialize":
+                yield (
+                    f"{_SESSION}=$(tr -d '\\r' < \"$HEAD\" | "
+                    "sed -n 's/^[Mm][Cc][Pp]-[Ss]ession-[Ii][Dd]: *//p' | tail -n 1)\n"
+                )
+        if waiting:
+            yield "wait\n"
+
+    def _curl(self, event: Event, head: int) -> str:
+        fields = next(self._journal.events(head, head)).fields
+        url = View(fields).text("url") or self._target.text("url")
+        words = [
+            f"{{ printf '%s' {_message(event)} |",
+            f'curl -sSN --max-time "${{WAIT:-60}}" -D "$HEAD" -X POST --url {posix_word(url)}',
+        ]
+        words += [
+            f"-H {posix_word(f'{name}: {value}', variable(name))}" for name, value in fields_to_send(headers_of(fields))
+        ]
+        return " \\\n    ".join([*words, "--data-binary @- || true; echo; }"]).replace("| \\\n", "|\n", 1)
+
+
+def _message(event: Event) -> str:
+    """A message as a shell word: on one line, with escapes in the place of characters that a terminal would obey.
+
+    Those can only be in strings, where an escape means the same (RFC 8259 section 7).
+    """
+    text = one_line(event.text)
+    if event.kind is Kind.RPC and not (text.isascii() and text.isprintable()):
+        text = "".join(map(_visible, text))
+    return posix_word(text)
+
+
+def _visible(char: str) -> str:
+    if char.isprintable():
+        return char
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

@@ -1,0 +1,131 @@
+"""A pytest module: runs the recorded session again and compares each answer with the recorded one.
+
+It needs pytest and our library, no plugin. What is new with every run (times, ids, cursors) may differ; the rules are
+those of `inspector.compare`, and can be changed at the top of the module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+from inspector.export.chosen import Chosen, left_out
+from inspector.export.python_script import call, head, request, write_parts
+from inspector.export.quoting import TooDeep, expression, python_value
+from inspector.export.steps import Step, steps
+from inspector.journal.journal import Journal
+
+LARGEST = 100_000
+"""Bytes of an answer beyond which a test asks only whether there was one."""
+
+_IMPORTS = (
+    "import pytest",
+    "from inspector.compare.rules import Rules",
+    "from inspector.compare.values import compare",
+)
+_BEGIN = """
+RULES = Rules()
+# What may differ besides times, ids and cursors: RULES = Rules().plus(ignore=["tools/call now:$.result.content"])
+
+
+async def ask(answers, n, what):
+    try:
+        result = await what
+        answers[n] = {"result": getattr(result, "raw", result)}
+    except inspector.ServerError as error:
+        answers[n] = {"error": {"code": error.rpc_code, "message": error.rpc_message}}
+"""
+_SESSION = """
+
+async def run():
+    answers = {{}}
+    async with inspector.open(TARGET, **OPTIONS) as session:
+        assert session.server
+{parts}    return answers
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return asyncio.run(run())
+
+
+# By the number of the request in the recording: method, name, and what was answered; None where that is too much.
+EXPECTED = {{
+"""
+_TEST = """}
+
+
+@pytest.mark.parametrize("n", EXPECTED)
+def test_the_answer_is_the_recorded_one(answers, n):
+    method, name, expected = EXPECTED[n]
+    if expected is None:
+        assert "result" in answers[n], answers[n]
+        return
+    found = compare(expected, answers[n], RULES, method=method, name=name)
+    assert found.same, [difference.as_json() for difference in found.differences[:20]]
+"""
+
+
+def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
+    """Write the module to `out`, step by step."""
+    chosen = Chosen(journal, numbers)
+    out.write(head(journal, chosen, "Tests made of a recorded session.", _IMPORTS))
+    out.write(_BEGIN)
+    parts, skipped = write_parts(journal, chosen, out, _statement, "session, answers")
+    out.write(_SESSION.format(parts="".join(f"        await {name}(session, answers)\n" for name in parts)))
+    for n, expected in _expected(journal, chosen):
+        out.write(f"    {n}: {expected},\n")
+    out.write(_TEST)
+    return left_out(skipped, "request that cannot be made again", "requests that cannot be made again")
+
+
+def _statement(step: Step) -> str:
+    # The answers of tools are compared whole, and so is one page of a list: as they came.
+    made = call(step) if step.method in ("tools/call", "prompts/get", "resources/read") else request(step)
+    return f"await ask(answers, {step.n}, {made})"
+
+
+def _expected(journal: Journal, chosen: Chosen) -> Iterator[tuple[int, str]]:
+    """What each step that is made again is to be answered: `("method", "name", {…})`, as Python.
+
+    Where the answer was a question, that is the answer to the last of the rounds that followed.
+    """
+    pending: dict[tuple[str, str], int] = {}
+    for step in steps(journal, chosen):
+        about = (step.method, _name(step))
+        n = step.n
+        if step.round:
+            n = pending.pop(about, 0)
+        elif step.why_not:
+            continue
+        answer = journal.index.pairs[step.n - 1]
+        message = next(journal.events(answer, answer)).message if answer else None
+        if not n or type(message) is not dict:
+            continue
+        result = message.get("result")
+        if type(result) is dict and result.get("resultType") == "input_required":
+            pending[about] = n
+            continue
+        expected = _answer(step, message, journal.index.sizes[answer - 1])
+        yield n, f"({expression(about[0])}, {expression(about[1])}, {expected})"
+
+
+def _name(step: Step) -> str:
+    name = (step.params or {}).get("name")
+    return name if isinstance(name, str) else ""
+
+
+def _answer(step: Step, message: dict[str, Any], octets: int) -> str:
+    """The recorded answer as Python; `None` where only that there is one can be expected."""
+    error = message.get("error")
+    expected: dict[str, Any] = {"result": message.get("result")}
+    if type(error) is dict:
+        said = error.get("message")
+        told = said if isinstance(said, str) and said else "no message"
+        expected = {"error": {"code": error.get("code"), "message": told}}
+    elif octets > LARGEST or "task" in (step.params or {}):
+        return "None"
+    try:
+        return python_value(expected)
+    except TooDeep:
+        return "None"

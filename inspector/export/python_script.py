@@ -1,0 +1,180 @@
+"""A Python program on our own library (`import inspector`) that does again what the recorded client did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import IO, Any
+
+from inspector.export.chosen import Chosen, left_out
+from inspector.export.facts import facts_of
+from inspector.export.quoting import FIELD_NAME, VARIABLE, expression, literal, python_value, remark, variable
+from inspector.export.steps import Answers, Step, answers, steps
+from inspector.journal.journal import Journal
+from inspector.protocol.views import View
+from inspector.version import __version__
+
+PART = 200
+"""Steps of one function: Python takes long for functions of very many statements."""
+
+_LISTS = {
+    "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "templates",
+    "prompts/list": "prompts",
+}
+_BY_URI = {
+    "resources/read": "read_resource",
+    "resources/subscribe": "subscribe",
+    "resources/unsubscribe": "unsubscribe",
+}
+
+
+def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
+    """Write the program to `out`, step by step."""
+    chosen = Chosen(journal, numbers)
+    out.write(head(journal, chosen, "Does again what was done in a recorded session."))
+    out.write(
+        """
+
+async def show(what):
+    try:
+        print(await what)
+    except inspector.InspectorError as error:
+        print(error)
+"""
+    )
+    parts, skipped = write_parts(journal, chosen, out, lambda step: f"await show({call(step)})")
+    out.write("\n\nasync def main():\n    async with inspector.open(TARGET, **OPTIONS) as session:\n")
+    out.write("".join(f"        await {name}(session)\n" for name in parts) or "        print(session.server)\n")
+    out.write('\n\nif __name__ == "__main__":\n    asyncio.run(main())\n')
+    return left_out(skipped, "request that cannot be made again", "requests that cannot be made again")
+
+
+def head(journal: Journal, chosen: Chosen, what: str, imports: tuple[str, ...] = ()) -> str:
+    """How a program on our library begins: what it imports, target, options, and the answers to the server."""
+    found = answers(journal, chosen)
+    lines = [
+        f"# {what} Written by inspector {__version__}.",
+        f"# The recording: {remark(journal.header.get('id'))}",
+        "import asyncio",
+        "import os",
+        "",
+        "import inspector",
+        *imports,
+        "",
+        f"TARGET = {target(journal)}",
+    ]
+    options = _options(journal)
+    lines += _answering(found, options)
+    lines.append("OPTIONS = {" + ", ".join(f'"{name}": {value}' for name, value in options.items()) + "}")
+    return "\n".join(lines) + "\n"
+
+
+def target(journal: Journal) -> str:
+    """What `inspector.open` takes, as Python."""
+    header = View(journal.header.get("target"))
+    if header.text("name"):
+        return literal("@" + header.text("name"))
+    argv = [each for each in header.array("argv") if isinstance(each, str)]
+    if argv:
+        return "[" + ", ".join(map(expression, argv)) + "]"
+    return expression(header.text("url") or "http://127.0.0.1:8000/mcp")
+
+
+def _options(journal: Journal) -> dict[str, str]:
+    header = View(journal.header.get("target"))
+    found: dict[str, str] = {}
+    if not header.text("name"):
+        env = [name for name in header.array("env") if isinstance(name, str) and VARIABLE.fullmatch(name)]
+        fields = [name for name in header.array("headers") if isinstance(name, str) and FIELD_NAME.fullmatch(name)]
+        if env:
+            found["env"] = "{" + ", ".join(f'{literal(name)}: os.environ["{name}"]' for name in env) + "}"
+        if fields:
+            pairs = (f'{literal(name)}: os.environ["{variable(name)}"]' for name in fields)
+            found["headers"] = "{" + ", ".join(pairs) + "}"
+        if header.text("cwd"):
+            found["cwd"] = expression(header.text("cwd"))
+    era = facts_of(journal).era
+    if era in ("legacy", "modern"):
+        found["era"] = literal(era)
+    return found
+
+
+def _answering(found: Answers, options: dict[str, str]) -> list[str]:
+    """The answers of the recorded client, given in their order."""
+    lines: list[str] = []
+    if found.sampling:
+        lines += _queue("SAMPLING", found.sampling)
+        options["sampling"] = "lambda asked: SAMPLING.pop(0) if SAMPLING else None"
+    if found.elicitation:
+        lines += _queue("ELICITATION", [_elicited(answer) for answer in found.elicitation])
+        options["elicit"] = 'lambda asked: ELICITATION.pop(0) if ELICITATION else "decline"'
+    if found.roots:
+        options["roots"] = "[" + ", ".join(expression(root["uri"]) for root in found.roots) + "]"
+    return lines
+
+
+def _elicited(answer: dict[str, Any] | None) -> Any:
+    """An answer to an elicitation as a callback gives it."""
+    action = answer["action"] if answer is not None else "decline"
+    if answer is None or action != "accept":
+        return action if action == "cancel" else "decline"
+    content = answer.get("content")
+    return content if type(content) is dict else {}
+
+
+def _queue(name: str, items: list[Any]) -> list[str]:
+    return [f"{name} = [", *(f"    {python_value(item)}," for item in items), "]"]
+
+
+def write_parts(
+    journal: Journal, chosen: Chosen, out: IO[str], line: Callable[[Step], str], given: str = "session"
+) -> tuple[list[str], int]:
+    """Write the steps as functions of so many, with parameters `given`. Returns their names, and how many are missing.
+
+    `line` makes the statement of a step.
+    """
+    names: list[str] = []
+    written = skipped = 0
+    for step in steps(journal, chosen):
+        if written % PART == 0 and not step.why_not:
+            names.append(f"part_{len(names) + 1}")
+            out.write(f"\n\nasync def {names[-1]}({given}):\n")
+        if step.why_not:
+            skipped += not step.round
+            if names:
+                out.write(f"    # {step.comment}: not asked again, {step.why_not}\n")
+            continue
+        out.write(f"    # {step.comment}\n    {line(step)}\n")
+        written += 1
+    return names, skipped
+
+
+def call(step: Step) -> str:
+    """The call of our library that makes the request of a step."""
+    params = step.params or {}
+    name, uri = params.get("name"), params.get("uri")
+    arguments = params.get("arguments", {})
+    keys = set(params)
+    if step.method == "tools/call" and isinstance(name, str) and type(arguments) is dict:
+        if keys <= {"name", "arguments"}:
+            return f"session.call_tool({expression(name)}, {python_value(arguments)})"
+        if keys <= {"name", "arguments", "task"}:
+            return f"session.call_tool({expression(name)}, {python_value(arguments)}, as_task=True)"
+    if step.method == "prompts/get" and isinstance(name, str) and keys <= {"name", "arguments"}:
+        return f"session.get_prompt({expression(name)}, {python_value(arguments)})"
+    if isinstance(uri, str) and keys == {"uri"} and step.method in _BY_URI:
+        return f"session.{_BY_URI[step.method]}({expression(uri)})"
+    if step.method in _LISTS and not params:
+        return f"session.{_LISTS[step.method]}()"
+    if step.method == "ping" and not params:
+        return "session.ping()"
+    if step.method == "logging/setLevel" and isinstance(params.get("level"), str) and keys == {"level"}:
+        return f"session.set_log_level({expression(params['level'])})"
+    return request(step)
+
+
+def request(step: Step) -> str:
+    """The same for any method, as it went out."""
+    given = f", {python_value(step.params)}" if step.params is not None else ""
+    return f"session.request({expression(step.method)}{given})"

@@ -1,0 +1,129 @@
+"""What the client of a recording did, as the steps of a program: its requests in their order, and its answers.
+
+Left out is what every client does by itself: opening the connection, reading on in lists, following tasks, sending the
+rounds of input after the first. So is what never got an answer: a program would wait for it in vain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from inspector.export.chosen import Chosen
+from inspector.export.quoting import TooDeep, python_value, remark
+from inspector.journal.filters.bodies import subjects_of
+from inspector.journal.format import Dir, Kind
+from inspector.journal.index import STATE_NAMES, State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+from inspector.text import duration
+
+_OPENING = frozenset(("initialize", "server/discover", "subscriptions/listen"))
+_FOLLOWING = ("tasks/",)
+_NO_ANSWER = frozenset((State.PENDING, State.CANCELLED, State.TIMED_OUT, State.LOST))
+_ROUND = ("inputResponses", "requestState")
+"""Parameters of a request that goes on with one that the server has answered with questions (MRTR, 2026-07-28)."""
+
+
+class Step(NamedTuple):
+    """One request of the client."""
+
+    n: int
+    method: str
+    params: dict[str, Any] | None
+    """Without `_meta`, which each client makes anew."""
+    comment: str
+    """What it was and how it ended, on one safe line."""
+    why_not: str
+    """Why it is not to be done again; empty where it is."""
+    round: bool = False
+    """It goes on with an earlier one."""
+
+
+def steps(journal: Journal, chosen: Chosen) -> Iterator[Step]:
+    """The requests of the client among the chosen exchanges, in their order."""
+    index = journal.index
+    for exchange in chosen.exchanges():
+        n, method = exchange.request, index.method(exchange.request)
+        if exchange.dir is not Dir.SEND or method in _OPENING or method.startswith(_FOLLOWING):
+            continue
+        message = next(journal.events(n, n)).message
+        given = message.get("params") if type(message) is dict else None
+        params = {key: value for key, value in given.items() if key != "_meta"} if type(given) is dict else None
+        name = next(iter(subjects_of(message)), "")
+        elapsed = index.duration(n)
+        took = f" in {duration(elapsed)}" if elapsed is not None else ""
+        comment = f"{n}: {remark(f'{method} {name}'.strip())}, {STATE_NAMES[exchange.state]}{took}"
+        round = params is not None and any(key in params for key in _ROUND)
+        yield Step(n, method, params, comment, _why_not(exchange.state, method, given, params, round), round)
+
+
+def _why_not(state: State, method: str, given: Any, params: dict[str, Any] | None, round: bool) -> str:
+    if state in _NO_ANSWER:
+        return "it got no answer"
+    if round:
+        return "it goes on with an earlier one"
+    if method.endswith("/list") and params and "cursor" in params:
+        return "it reads on in a list, from a place that only that session knew"
+    if given is not None and params is None:
+        return "its parameters are no object"
+    try:
+        python_value(params)
+    except TooDeep:
+        return "its parameters are nested too deeply"
+    return ""
+
+
+class Answers(NamedTuple):
+    """What the client answered the server's questions, in order; None where it refused."""
+
+    sampling: list[dict[str, Any] | None]
+    elicitation: list[dict[str, Any] | None]
+    roots: list[dict[str, Any]]
+    """The roots of the last answer that named some."""
+
+
+MOST_ANSWERS = 1000
+"""Answers of a kind that a program has with it."""
+
+
+def answers(journal: Journal, chosen: Chosen) -> Answers:
+    """The answers of the client: to requests of the server, and those in its rounds of input."""
+    found = Answers([], [], [])
+    index = journal.index
+    for n in chosen.of(Kind.RPC):
+        if index.dir(n) is not Dir.SEND:
+            continue
+        shape = index.shape(n)
+        if shape in (Shape.RESULT, Shape.ERROR) and index.pairs[n - 1]:
+            message = next(journal.events(n, n)).message
+            result = message.get("result") if type(message) is dict else None
+            if type(result) is dict:
+                _keep(found, result)
+            elif index.method(n) == "sampling/createMessage":
+                found.sampling.append(None)
+            elif index.method(n) == "elicitation/create":
+                found.elicitation.append(None)
+        elif shape is Shape.REQUEST:
+            message = next(journal.events(n, n)).message
+            params = message.get("params") if type(message) is dict else None
+            given = params.get("inputResponses") if type(params) is dict else None
+            for answer in given.values() if type(given) is dict else ():
+                _keep(found, answer)
+    return found
+
+
+def _keep(found: Answers, answer: Any) -> None:
+    """Put an answer with its kind, which its members tell."""
+    if type(answer) is not dict:
+        return
+    try:
+        python_value(answer)
+    except TooDeep:
+        return
+    if type(answer.get("roots")) is list:
+        found.roots[:] = [root for root in answer["roots"] if type(root) is dict and isinstance(root.get("uri"), str)]
+    elif isinstance(answer.get("action"), str) and len(found.elicitation) < MOST_ANSWERS:
+        found.elicitation.append(answer)
+    elif "role" in answer and "content" in answer and len(found.sampling) < MOST_ANSWERS:
+        found.sampling.append(answer)

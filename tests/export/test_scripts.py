@@ -1,0 +1,216 @@
+"""Scripts and programs: they run, they do again what was done, and nothing of a server is anything but data in them."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import inspector
+from inspector.export.chosen import Chosen
+from inspector.export.quoting import DEEPEST, TooDeep, posix_word, python_value
+from inspector.export.steps import answers, steps
+from inspector.journal.format import Dir
+from inspector.journal.journal import Journal
+from tests.export.journals import NASTY, RECORDINGS, call, exported, hostile, live, opened, result
+from tests.processes import environment
+
+DEMO = [sys.executable, "-m", "inspector.demo", "--items", "3"]
+
+
+@pytest.fixture(scope="module")
+def talk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording of the demo server as it is today, with questions, errors and what is to be read."""
+    import asyncio
+
+    path = tmp_path_factory.mktemp("talk") / "talk.mcp.jsonl"
+    asked = iter([{"name": "Ada", "email": "ada@example.org"}, "decline"])
+
+    async def talk() -> None:
+        session = inspector.open(
+            DEMO,
+            record=path,
+            era="legacy",
+            sampling="a haiku",
+            elicit=lambda question: next(asked),
+            roots=["file:///a"],
+        )
+        async with session:
+            await session.tools()
+            await session.call_tool("echo", {"message": 'it\'s "here" $HOME'})
+            await session.call_tool("ask-model")
+            await session.call_tool("ask-user")
+            await session.call_tool("ask-user")
+            await session.call_tool("where-am-i")
+            await session.call_tool("fail", {"message": "on fire"})
+            with pytest.raises(inspector.ServerError):
+                await session.request("no/such/method")
+            await session.read_resource("demo://readme")
+            await session.get_prompt("greet")
+            await session.complete("explain-code", "language", "p")
+            await session.subscribe("demo://readme")
+            await session.set_log_level("info")
+            await session.ping()
+
+    asyncio.run(talk())
+    return path
+
+
+def ran(folder: Path, words: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+    env = environment(folder, **variables)
+    return subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+def test_the_program_on_our_library_does_it_again(talk: Path, tmp_path: Path) -> None:
+    program = tmp_path / "again.py"
+    program.write_text(exported(opened(talk), "python"))
+    done = ran(tmp_path, [sys.executable, str(program)])
+    assert done.returncode == 0, done.stderr
+    for said in ('it\'s "here" $HOME', "a haiku", "Ada", "decline", "file:///a", "on fire", "-32601", "python"):
+        assert said in done.stdout
+
+
+def test_the_tests_made_of_a_session_pass_on_the_same_server(talk: Path, tmp_path: Path) -> None:
+    module = tmp_path / "test_again.py"
+    text = exported(opened(talk), "pytest")
+    module.write_text(text)
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(module)]
+    done = ran(tmp_path, words)
+    assert done.returncode == 0, done.stdout
+    assert "14 passed" in done.stdout
+    module.write_text(text.replace('on fire"}], "isError": True', 'all well"}], "isError": True'))
+    done = ran(tmp_path, words)
+    assert "1 failed, 13 passed" in done.stdout
+    assert "$.result.content[0].text" in done.stdout
+
+
+def test_the_script_sends_it_again_through_a_pipe(talk: Path, tmp_path: Path) -> None:
+    script = tmp_path / "again.sh"
+    script.write_text(exported(opened(talk), "curl"))
+    done = ran(tmp_path, ["sh", str(script)], PAUSE="0", WAIT="1")
+    assert done.returncode == 0, done.stderr
+    assert 'it\'s \\"here\\" $HOME' in done.stdout
+    assert '"code":-32601' in done.stdout
+
+
+def test_what_never_got_an_answer_is_not_asked_again() -> None:
+    text = exported(opened(RECORDINGS / "demo-tour.mcp.jsonl"), "python")
+    assert "# 68: tools/call forget, timeout: not asked again, it got no answer" in text
+    assert 'forget"' not in text
+
+
+def test_what_a_client_does_by_itself_is_no_step() -> None:
+    journal = live()
+    modern = {"_meta": {"a": 1}, "name": "x", "arguments": {}}
+    call(journal, 0, "initialize", {}, result(0, {}))
+    call(journal, 1, "tools/list", {}, result(1, {"nextCursor": "2"}))
+    call(journal, 2, "tools/list", {"cursor": "2"}, result(2, {}))
+    call(journal, 3, "tasks/get", {}, result(3, {}))
+    call(journal, 4, "tools/call", modern, result(4, {"resultType": "input_required"}))
+    roots = {"inputResponses": {"a": {"roots": [{"uri": "file:///x"}]}, "b": {"action": "cancel"}}, **modern}
+    call(journal, 5, "tools/call", roots, result(5, {"content": []}))
+    call(journal, 6, "x", [1], result(6, {}))
+    chosen = Chosen(journal, None)
+    found = list(steps(journal, chosen))
+    assert [(step.n, bool(step.why_not)) for step in found] == [
+        (3, False),
+        (5, True),
+        (9, False),
+        (11, True),
+        (13, True),
+    ]
+    assert found[2].params == {"name": "x", "arguments": {}}
+    given = answers(journal, chosen)
+    assert (given.roots, given.elicitation) == ([{"uri": "file:///x"}], [{"action": "cancel"}])
+    expected = exported(journal, "pytest").partition("EXPECTED = {")[2]
+    assert '9: ("tools/call", "x", {"result": {"content": []}}),' in expected
+
+
+def test_refusals_are_given_again_in_their_order() -> None:
+    journal = live()
+    refused, said = b'{"id":1,"error":{"code":-1}}', b'{"id":2,"result":{"role":"assistant","content":{}}}'
+    for id, answer in ((1, refused), (2, said)):
+        journal.record_received("stdio", [b'{"id":%d,"method":"sampling/createMessage"}' % id])
+        journal.record_sent("stdio", answer, json.loads(answer))
+    assert answers(journal, Chosen(journal, None)).sampling == [None, {"role": "assistant", "content": {}}]
+
+
+SECRET = "‹redacted 0123abcd›"
+
+
+def with_secrets() -> Journal:
+    journal = Journal.unnamed({"url": "http://h/mcp", "headers": ["X-Key"]})
+    asked = {"id": 1, "method": "tools/call", "params": {"name": "x", "arguments": {"token": f"a{SECRET}b"}}}
+    journal.record_sent("post-1", json.dumps(asked, ensure_ascii=False).encode(), asked)
+    journal.record_received("post-1", [result(1, {})])
+    headers = [("Authorization", f"Bearer {SECRET}"), ("Mcp-Session-Id", SECRET), ("Host", "h")]
+    journal.record_http("post-1", Dir.SEND, method="POST", url=f"http://h/mcp?k={SECRET}", headers=headers)
+    return journal
+
+
+@pytest.mark.parametrize("format", ["curl", "python", "python-sdk", "pytest"])
+def test_secrets_are_variables(format: str) -> None:
+    text = exported(with_secrets(), format)
+    assert "redacted" not in text
+    assert ('"$SECRET"' if format == "curl" else 'os.environ["SECRET"]') in text
+    if format == "curl":
+        assert ': "${SECRET:?' in text
+        assert ': "${TOKEN:?' in text
+        assert ': "${MCP_SESSION_ID:?' not in text
+        assert "-H 'Mcp-Session-Id: '\"$MCP_SESSION_ID\"" in text
+        assert "Host" not in text
+    else:
+        assert 'os.environ["X_KEY"]' in text
+
+
+@pytest.mark.parametrize("format", ["python", "python-sdk", "pytest"])
+@pytest.mark.parametrize("http", [False, True])
+def test_programs_call_nothing_that_we_did_not_write(format: str, http: bool) -> None:
+    tree = ast.parse(exported(hostile(http=http), format))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    ours = ast.parse(exported(opened(RECORDINGS / f"demo-{'http' if http else 'tour'}.mcp.jsonl"), format))
+    assert names - {node.id for node in ast.walk(ours) if isinstance(node, ast.Name)} <= {"os", "float"}
+
+
+@pytest.mark.parametrize("http", [False, True])
+def test_a_hostile_message_runs_nothing(http: bool, tmp_path: Path) -> None:
+    """The script of a hostile recording, with programs that say what they were given."""
+    for name in ("curl", "python"):
+        program = tmp_path / name
+        program.write_text("#!/bin/sh\ncat\nprintf '%s\\n' \"$@\"\n")
+        program.chmod(0o755)
+    script = tmp_path / "script.sh"
+    text = exported(hostile(http=http), "curl")
+    assert all(line.isprintable() for line in text.split("\n"))
+    script.write_text(text)
+    before = set(os.listdir(tmp_path))
+    env = {"PAUSE": "0", "WAIT": "0", "TOKEN": "t", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = ran(tmp_path, ["sh", str(script)], **env)
+    assert done.returncode == 0, done.stderr
+    assert set(os.listdir(tmp_path)) == before
+    assert "$(touch pwned) `touch pwned`" in done.stdout
+
+
+@pytest.mark.parametrize("text", [*NASTY, "", "a b", "it's", "100%", "é", "\x7f", "-n"])
+def test_a_word_is_one_word_for_any_shell(text: str) -> None:
+    done = subprocess.run(["sh", "-c", f"printf '%s' {posix_word(text)}"], capture_output=True, check=True)
+    assert done.stdout == text.encode()
+
+
+def test_values_are_written_as_python() -> None:
+    values = [1, -1.5, 1e300, True, None, "a\u2028\ud800'\"\\", {"a": [1, {"é": "x"}]}, 2**70, 10**5000]
+    for value in values:
+        text = python_value(value)
+        assert text.isascii()
+        assert eval(text) == value
+    assert eval(python_value(float("inf"))) == float("inf")
+    deep: object = 1
+    for _ in range(DEEPEST + 1):
+        deep = [deep]
+    with pytest.raises(TooDeep):
+        python_value(deep)
