@@ -196,10 +196,22 @@ STEPS = (
 )  # fmt: skip
 """The steps that `Told` may name, in the order in which they come."""
 
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Wait until no other process renews the login to `resource` by `issuer`, and keep others waiting from then on.
+
+    Until the next `Turn`, which may be `Turn()`, or the end of the flow. What was kept may be another afterwards.
+    """
+
+    issuer: str = ""
+    resource: str = ""
+
+
 Question = Fetch | Listen | Visit | AskClient | Choose | Stored | StoredClient
 """Actions that are answered with a value."""
 
-Action = Question | Show | Wait | Secret | Keep | KeepClient | Told
+Action = Question | Show | Wait | Secret | Keep | KeepClient | Turn | Told
 
 Flow = Generator[Action, Any, T]
 """A flow that returns T."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from inspector.auth import assertions, discovery, grants, scopes, tokens, urls
-from inspector.auth.actions import FetchFailed, Flow, Keep, KeepClient, Refusal, Secret, Stored, told
+from inspector.auth.actions import FetchFailed, Flow, Keep, KeepClient, Refusal, Secret, Stored, Turn, told
 from inspector.auth.challenge import Challenge, chosen, parse
 from inspector.auth.discovery import Found
 from inspector.auth.options import AuthOptions
@@ -97,10 +97,6 @@ class Authorization:
             yield from self._recall()
         grant = self.grant
         if grant is None or not grant.refresh_token or not self._ends_soon(grant):
-            return
-        kept = yield Stored(self.server, grant.issuer, grant.resource)
-        if isinstance(kept, Grant) and kept.access_token != grant.access_token and not self._ends_soon(kept):
-            self.grant = kept
             return
         try:
             yield from self._renewed(grant)
@@ -262,7 +258,27 @@ class Authorization:
         return renewed
 
     def _renewed(self, grant: Grant) -> Flow[bool]:
-        """Renew the token; False where the refresh token is good for nothing any more, and has been forgotten."""
+        """Renew the token, or take what another process made of it meanwhile.
+
+        False where the refresh token is good for nothing any more, and has been forgotten.
+        """
+        yield Turn(grant.issuer, grant.resource)
+        try:
+            kept = yield Stored(self.server, grant.issuer, grant.resource)
+            newer = isinstance(kept, Grant) and kept.access_token != grant.access_token
+            if isinstance(kept, Grant) and newer and not self._ends_soon(kept):
+                yield from told("refresh", "Another process has renewed it", rule="C-AUTH-32")
+                self.grant, renewed = kept, True
+            else:
+                renewed = yield from self._refreshed(kept if isinstance(kept, Grant) and kept.refresh_token else grant)
+        except AuthorizationNeeded:
+            yield Turn()
+            raise
+        yield Turn()
+        return renewed
+
+    def _refreshed(self, grant: Grant) -> Flow[bool]:
+        """Redeem the refresh token."""
         try:
             fresh = yield from tokens.refresh(grant, self._means)
         except AuthorizationNeeded as error:

@@ -26,6 +26,7 @@ from inspector.auth.actions import (
     StoredClient,
     TimedOut,
     Told,
+    Turn,
     Visit,
     Wait,
 )
@@ -33,6 +34,7 @@ from inspector.auth.fetching import Fetcher, Recorder, Web
 from inspector.auth.person import Invitation, Person, nobody
 from inspector.auth.store import Store
 from inspector.auth.tokens import SHORTEST_SECRET
+from inspector.auth.turns import Lock
 from inspector.config.secrecy import without
 from inspector.errors import AuthorizationNeeded, InspectorError
 
@@ -78,6 +80,7 @@ class Runner:
         self._thread = ThreadPoolExecutor(1, "inspector-store")
         self._held = set() if held is None else held
         self._callback: browser.Callback | None = None
+        self._turn: Lock | None = None
         self._ends = 0.0
         """When the flow that runs must be done, in seconds since 1970."""
 
@@ -101,6 +104,7 @@ class Runner:
             ) from None
         finally:
             flow.close()
+            self._end_turn()
             await self._stop_listening()
             await self._person.done(ok)
         return result
@@ -149,6 +153,8 @@ class Runner:
                 return await self._person.choose(action.issuers)
             case Keep() | KeepClient() | Stored() | StoredClient():
                 return await self._stored(action)
+            case Turn():
+                await self._take_turn(action)
         return None
 
     async def _wait(self, seconds: float) -> None:
@@ -161,6 +167,17 @@ class Runner:
             return
 
     # The store
+
+    async def _take_turn(self, action: Turn) -> None:
+        self._end_turn()
+        if action.issuer and self._store is not None:
+            self._turn = Lock(self._store.turn(action.issuer, action.resource))
+            await self._turn.take()
+
+    def _end_turn(self) -> None:
+        if self._turn is not None:
+            self._turn.give()
+            self._turn = None
 
     async def _stored(self, action: Keep | KeepClient | Stored | StoredClient) -> Any:
         """Ask the store, in a thread of our own. What cannot be kept is no reason to fail."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector.auth.actions import Denied, FetchFailed, Keep, Listen, TimedOut, Visit
+from inspector.auth.actions import Denied, FetchFailed, Keep, Listen, TimedOut, Turn, Visit
 from inspector.auth.authorize import Authorization
 from inspector.auth.values import Client
 from inspector.errors import AuthorizationNeeded
@@ -434,6 +434,35 @@ def test_a_renewed_token_that_is_refused_leads_to_the_browser_once() -> None:
     assert len(world.visits) == 1
     refused(world, state)
     assert len(world.visits) == 1
+
+
+def test_what_another_process_has_renewed_is_taken_in_our_turn() -> None:
+    """The refresh token is good for one time, and was theirs."""
+    soon = {"issued_at": NOW - 3600, "expires_at": NOW + 1}
+    world, state = World(store={(ISSUER, SERVER): grant(refresh_token="first", **soon)}), authorization()
+    theirs = grant(access_token="theirs", refresh_token="second")
+    perform = world._perform
+
+    def meanwhile(action: Any) -> Any:
+        if isinstance(action, Turn) and action.issuer:
+            world.store[ISSUER, SERVER] = theirs
+        return perform(action)
+
+    world._perform = meanwhile  # type: ignore[method-assign]
+    world.run(state.ready())
+    assert state.grant == theirs
+    assert TOKEN not in world.fetched
+    assert world.store[ISSUER, SERVER] == theirs
+    turns = [action for action in world.log if isinstance(action, Turn)]
+    assert turns == [Turn(ISSUER, SERVER), Turn()]
+
+
+@pytest.mark.parametrize("answer", [token(), (400, {"error": "invalid_grant"}), (503, b""), FetchFailed("gone")])
+def test_a_turn_ends_with_the_renewal(answer: Any) -> None:
+    soon = {"issued_at": NOW - 3600, "expires_at": NOW + 1}
+    world = World({TOKEN: answer}, store={(ISSUER, SERVER): grant(refresh_token="first", **soon)})
+    world.run(authorization().ready())
+    assert [bool(action.issuer) for action in world.log if isinstance(action, Turn)] == [True, False]
 
 
 def test_a_token_that_another_process_has_stored_is_taken() -> None:

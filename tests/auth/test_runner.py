@@ -25,6 +25,7 @@ from inspector.auth.actions import (
     Stored,
     StoredClient,
     TimedOut,
+    Turn,
     Visit,
     Wait,
     told,
@@ -32,6 +33,7 @@ from inspector.auth.actions import (
 from inspector.auth.person import Nobody
 from inspector.auth.runner import LOGIN_SECONDS, VISIT_SECONDS, Runner
 from inspector.auth.store import Store
+from inspector.auth.turns import Lock
 from inspector.auth.values import Client
 from inspector.errors import AuthorizationNeeded
 from tests.auth.hands import FakePerson, FakeRecorder, FakeWeb
@@ -244,6 +246,39 @@ async def test_a_client_that_may_be_unknown_by_now_is_forgotten_by_who_gives_up(
     with pytest.raises(asyncio.CancelledError):
         await task
     assert (store.client("https://as.example") is None) is bool(doubtful)
+
+
+async def test_a_turn_is_held_until_it_ends_or_the_flow_does(tmp_path: Path) -> None:
+    store = Store(tmp_path / "logins.json", Memory())
+    place = store.turn("https://as.example", "https://mcp.example/mcp")
+    held: list[int] = []
+
+    async def is_free() -> bool:
+        other = Lock(place)
+        try:
+            return await other.take(0)
+        finally:
+            other.give()
+
+    class Asked(FakePerson):
+        async def choose(self, issuers: tuple[str, ...]) -> str:
+            held.append(not await is_free())
+            return issuers[0]
+
+    def flow(*, fails: bool) -> Generator[Action, Any, None]:
+        yield Turn("https://as.example", "https://mcp.example/mcp")
+        yield Choose(("a",))
+        if fails:
+            raise Denied("no")
+        yield Turn()
+        yield Choose(("a",))
+
+    await runner(Asked(), store=store).run(flow(fails=False))
+    with pytest.raises(Denied):
+        await runner(Asked(), store=store).run(flow(fails=True))
+    assert held == [True, False, True]
+    assert await is_free()
+    await runner(Asked(), store=None).run(flow(fails=False))
 
 
 async def test_where_nobody_is_it_is_said_why_somebody_is_needed() -> None:

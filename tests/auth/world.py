@@ -22,6 +22,7 @@ from inspector.auth.actions import (
     Stored,
     StoredClient,
     Told,
+    Turn,
     Visit,
     Wait,
 )
@@ -149,7 +150,7 @@ class World:
                 put(self.store, (action.issuer, action.resource), action.grant)
             case KeepClient():
                 put(self.clients, action.issuer, action.client)
-            case Secret() | Show() | Wait() | Told():
+            case Secret() | Show() | Wait() | Turn() | Told():
                 pass
             case _:
                 raise AssertionError(f"nobody knows what {action} is")

@@ -160,6 +160,7 @@ def seen(record_property: Callable[[str, object], None], site: Running) -> Calla
 
 TOGETHER = [pytest.param(site, marks=pytest.mark.xdist_group(site.id), id=site.id) for site in SITES]
 """One process runs all tests of a site, so that it is started once."""
+RENEWING = [each for each, site in zip(TOGETHER, SITES, strict=True) if site.expected("its end") == "renewed"]
 each_site = pytest.mark.parametrize("site", TOGETHER, indirect=True)
 Seen = Callable[[str, str], None]
 
@@ -277,3 +278,25 @@ def test_whoever_gives_up_at_an_unknown_client_is_registered_anew_the_next_time(
         assert process.wait(PATIENCE) != 0
     ran = person.read("--open-browser", "--scope", "read")
     assert (ran.code, person.opened, person.did("registration", "token")) == (0, 3, True), ran.err
+
+
+@pytest.mark.parametrize("site", RENEWING, indirect=True)
+def test_commands_at_once_renew_a_token_once(person: Person, site: Running) -> None:
+    """The refresh token is good for one of them: the others take what it has brought."""
+    site("lifetime/1")
+    person.login()
+    site("lifetime/3600")
+    while person.grant["expires_at"] > time.time():
+        time.sleep(0.05)
+    environ = environment(person.home, **person.more)
+    commands = [
+        subprocess.Popen(
+            [*INSPECTOR, "call", "read", person.url], env=environ, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    said = [command.communicate(timeout=2 * PATIENCE) for command in commands]
+    assert [command.returncode for command in commands] == [0] * 3, said
+    ran = person.read()
+    assert (ran.code, person.steps, person.opened) == (0, [], 1), ran.err
