@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from inspector.cli import setup
+from inspector.cli import pins, setup
 from inspector.cli.failures import Unexpected
 from inspector.cli.output import Output
 from inspector.cli.signals import Signals
@@ -38,12 +38,13 @@ def run(
     watcher: Watcher | None = None,
     era: Era | None = None,
     out: Output | None = None,
+    check_pin: bool = True,
 ) -> int:
     """Open the target that was named (or the one given), do `work` with it, close it; returns the exit code.
 
     `while_waiting` is a module that `work` will need: it is loaded while the server starts. `watcher` makes what tells
     on stderr of what goes on; without one that is `Watch`, unless the user wants to hear nothing. `era` and `out` stand
-    in the place of what the options say.
+    in the place of what the options say. A server that was pinned is compared with its pin first, if `check_pin`.
     """
     out = out or Output.of(said)
     target = target or setup.live_target(said)
@@ -51,6 +52,8 @@ def run(
     options = setup.options_of(said, target, settings, asking=False)
     if era is not None:
         options = replace(options, era=era)
+    if check_pin and settings.check_pins and era is None and not said.option("no-pin"):
+        work = pins.checked(work, target)
     journal = new_journal(
         target,
         record=said.option("record"),

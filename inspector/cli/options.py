@@ -262,6 +262,7 @@ CONNECT = (
     Option("--config", "The config file in which to look for @NAME.", "FILE", read=path, completes="file"),
     Option("--record", "Keep the recording in this new file.", "FILE", read=path, completes="file"),
     Option("--no-record", "Keep no recording."),
+    Option("--no-pin", "Do not compare the server with what was pinned of it."),
     Option("--root", "A root (URI or folder) for a server that asks; may be repeated.", "URI", many=True, read=root),
     Option("--sampling", "Answer sampling: decline, or this text.", "decline|TEXT|@FILE", read=text_or_file),
     Option(

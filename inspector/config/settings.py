@@ -58,6 +58,9 @@ class Settings:
     keep_recordings_bytes: int = 2_000_000_000
     """How many bytes the kept recordings may have together."""
 
+    check_pins: bool = True
+    """Whether a server that was pinned (`inspector pin`) is compared with its pin in every session."""
+
     theme: str = "dark"
     """The theme's name: a bundled one, or a YAML file's in the `themes` folder beside the settings."""
 
@@ -229,6 +232,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "record": _FLAG,
     "keep_recordings": _COUNT,
     "keep_recordings_bytes": _COUNT,
+    "check_pins": _FLAG,
     "theme": _TEXT,
     "keymap": ("an object of keys by action id", _text_by_text),
     "ascii": _one_of("auto", "always", "never"),

@@ -28,6 +28,7 @@ SUMMARIES = {
     "rerun": "send a recording's messages to a live server and compare its answers",
     "bisect": "the same for `git bisect run`",
     "diff": "compare two servers, two recordings, or one of each",
+    "pin": "keep what a server offers, and be warned when it offers something else",
     "check": "what a server does against the specification, with evidence",
     "servers": "list the servers that config files name, and where you are logged in",
     "login": "log in to a server, for this and the next commands",

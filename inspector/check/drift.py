@@ -1,0 +1,100 @@
+"""Whether a server still offers what its user pinned. One function, called when its lists are complete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from inspector.client.surfaces import surface_of
+from inspector.compare.surface import ONE, SEVERITIES, Change, Surface, compare_surfaces, counts
+from inspector.journal.findings import Finding
+from inspector.journal.format import Dir
+from inspector.protocol.jsonrpc import Shape
+
+if TYPE_CHECKING:
+    from inspector.client.pins import Pin
+    from inspector.client.session import Session
+    from inspector.journal.journal import Journal
+
+RULE = "pin"
+"""The rule of the findings that are made here."""
+MOST_NOTED = 20
+"""Changes that become findings of their own; one more finding says how many there are in all."""
+
+
+class Drift(NamedTuple):
+    """What has changed since the pin was made; the worst things first."""
+
+    pin: Pin
+    changes: tuple[Change, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What happened, in one sentence; holds text of the server."""
+        found = counts(self.changes)
+        words = ", ".join(f"{amount:,} {severity}" for severity, amount in found.items())
+        loud = list(dict.fromkeys(subject(change) for change in self.changes if change.loud))
+        told = f" What a model is told has changed: {', '.join(loud[:5])}{' and more' if len(loud) > 5 else ''}."
+        when = f" on {self.pin.at:%Y-%m-%d}" if self.pin.at is not None else ""
+        return f"The server no longer offers what was pinned{when} ({words}).{told if loud else ''}"
+
+
+def drift_of(session: Session, pin: Pin) -> Drift | None:
+    """What differs between the pin and what the session knows now; None if nothing does.
+
+    Lists that were not read are left out, and the revision that is spoken: that is the user's choice as well.
+    """
+    return drift_from(surface_of(session), pin)
+
+
+def drift_from(now: Surface, pin: Pin) -> Drift | None:
+    """`drift_of`, of a surface. It only reads: it may run in a thread."""
+    known = {key: None if now.get(key) is None else value for key, value in pin.surface.items()}
+    changes = compare_surfaces(known | {key: now.get(key) for key in ("era", "revision")}, now)
+    if not changes:
+        return None
+    return Drift(pin, tuple(sorted(changes, key=_rank)))
+
+
+def _rank(change: Change) -> tuple[bool, int]:
+    return not (change.loud or change.hidden is not None), SEVERITIES.index(change.severity)
+
+
+def note(journal: Journal, drift: Drift) -> None:
+    """Write the drift into the recording: a finding on the list in which it shows, or on the server's introduction."""
+    for change in drift.changes[:MOST_NOTED]:
+        n = _answer(journal, change.area)
+        text = f"Since the server was pinned: {phrase(change)}."
+        level = "must" if change.loud or change.severity == "breaking" else "should"
+        journal.record_note(text, Finding(n, RULE, level, text))  # type: ignore[arg-type]
+    if len(drift.changes) > MOST_NOTED:
+        text = f"{len(drift.changes):,} things have changed since the server was pinned."
+        journal.record_note(text, Finding(0, RULE, "must", text))
+
+
+_METHODS = {
+    "tools": ("tools/list",), "resources": ("resources/list",), "templates": ("resources/templates/list",),
+    "prompts": ("prompts/list",),
+}  # fmt: skip
+
+
+def _answer(journal: Journal, area: str) -> int:
+    """The newest answer in which an area was told; 0 for none."""
+    index = journal.index
+    methods = _METHODS.get(area, ("initialize", "server/discover"))
+    for n in range(index.count, 0, -1):
+        if index.shape(n) is Shape.RESULT and index.dir(n) is Dir.RECV and index.method(n) in methods:
+            return n
+    return 0
+
+
+def subject(change: Change) -> str:
+    """What a change is about: `tool add`, `instructions`; the server's text."""
+    if change.area in ONE and change.name:
+        return f"{ONE[change.area]} {change.name[:80]}"
+    return f"{change.area} {change.name[:80]}".strip()
+
+
+def phrase(change: Change) -> str:
+    """A change in one phrase: `tool add: description changed, with 2 invisible characters (U+200B)`."""
+    what = f"{subject(change)}: {change.what}" if change.name else change.what
+    return what if change.hidden is None else f"{what}, with {change.hidden}"

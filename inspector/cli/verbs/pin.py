@@ -1,0 +1,215 @@
+"""`inspector pin`: keep what a server offers, so that every later session says when it offers something else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.options import Option
+from inspector.cli.output import Output
+from inspector.cli.verb import Verb
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+    from inspector.client.pins import Pin, Pins
+    from inspector.client.session import Session
+    from inspector.compare.surface import Change
+    from inspector.config.targets import Target
+
+DRIFTED = 5
+NAME = 200
+_WHICH = ("show", "remove", "update")
+
+
+def run(said: Invocation) -> int:
+    """Pin the target, compare it with its pin, or do with the pin what the options say."""
+    from inspector.client.pins import Pins
+
+    out = Output.of(said)
+    given = [f"--{name}" for name in _WHICH if said.option(name)]
+    if len(given) > 1:
+        raise UsageError(f"{given[0]} and {given[1]} exclude each other.", hint="Leave one of them out.")
+    pins = Pins()
+    if not said.target_words:
+        if given and given != ["--show"]:
+            raise UsageError(f"`inspector pin {given[0]}` needs a target.", hint="`inspector pin` lists the pins.")
+        return _list(out, pins)
+    from inspector.cli.setup import live_target
+
+    target = live_target(said)
+    if said.option("remove"):
+        return _remove(out, pins, target)
+    if said.option("show"):
+        return _show(out, pins, target)
+    return _pin(said, out, pins, target)
+
+
+def _list(out: Output, pins: Pins) -> int:
+    found = pins.all()
+    if out.json:
+        out.document({"pins": [_entry(pin) for pin in found]})
+        return 0
+    out.table([(out.safe(pin.label, 80), _when(pin), _amounts(pin), out.safe(pin.target, NAME)) for pin in found])
+    if not found:
+        out.note("Nothing is pinned. `inspector pin TARGET` pins a server.")
+    return 0
+
+
+def _remove(out: Output, pins: Pins, target: Target) -> int:
+    if not pins.remove(target):
+        raise _no_pin(target)
+    if out.json:
+        out.document({"removed": True})
+    else:
+        out.line(f"{out.safe(target.label, NAME)} is no longer pinned.")
+    return 0
+
+
+def _show(out: Output, pins: Pins, target: Target) -> int:
+    pin = pins.get(target)
+    if pin is None:
+        raise _no_pin(target)
+    if out.json:
+        out.document(_entry(pin) | {"surface": pin.surface})
+        return 0
+    from inspector.cli.rows import ROWS
+
+    out.lines([f"{out.safe(pin.label, NAME)}  pinned {_when(pin)}, {_amounts(pin)}", out.safe(pin.target, NAME)])
+    instructions = pin.surface.get("instructions")
+    if instructions:
+        out.lines(["", "instructions", *out.wrapped(instructions, "  ")])
+    for name, row in ROWS.items():
+        items = pin.surface.get(name)
+        if type(items) is list and items:
+            out.lines(["", name])
+            out.table([row(out, item) for item in items])
+    return 0
+
+
+def _no_pin(target: Target) -> UsageError:
+    return UsageError(
+        f"{target.label} is not pinned.",
+        hint="A pin belongs to a command with its folder and variables, or to a URL; `inspector pin` lists them.",
+    )
+
+
+def _pin(said: Invocation, out: Output, pins: Pins, target: Target) -> int:
+    """Read what the server offers, compare it with the pin if there is one, and keep it if it is to be kept."""
+    from inspector.cli import headless
+
+    update = bool(said.option("update"))
+    before = None if update and not _readable(pins, target) else pins.get(target)
+
+    async def work(session: Session, out: Output) -> int:
+        from inspector.client.surfaces import read_surface
+
+        surface = await read_surface(session)
+        changes = _changes(surface, before)
+        keep = before is None or update
+        if keep:
+            for name, why in surface["incomplete"].items():
+                out.warn(f"warning: {name} are pinned as far as they came: {out.safe(why, 300)}")
+            pins.put(target, surface)
+        _tell(out, pins, target, before, changes, kept=keep)
+        return DRIFTED if changes and not keep else 0
+
+    return headless.run(said, work, target, check_pin=False)
+
+
+def _readable(pins: Pins, target: Target) -> bool:
+    """Whether the pin can be read; one that cannot may be made anew."""
+    from inspector.errors import ConfigError
+
+    try:
+        pins.get(target)
+    except ConfigError:
+        return False
+    return True
+
+
+def _changes(surface: dict[str, Any], before: Pin | None) -> list[Change]:
+    if before is None:
+        return []
+    from inspector.check.drift import drift_from
+
+    drift = drift_from(surface, before)
+    return list(drift.changes) if drift is not None else []
+
+
+def _tell(
+    out: Output, pins: Pins, target: Target, before: Pin | None, changes: list[Change], *, kept: bool
+) -> None:  # fmt: skip
+    if out.json:
+        out.document({
+            "pinned": kept, "drifted": bool(changes), "path": str(pins.path_of(target)),
+            "changes": [change.as_json() for change in changes],
+        })  # fmt: skip
+        return
+    name = out.safe(target.label, NAME)
+    if before is None:
+        pin = pins.get(target)
+        amounts = f": {_amounts(pin)}" if pin is not None else ""
+        out.line(f"{name} is pinned{amounts}. Every later session says when it offers something else.")
+        return
+    if not changes:
+        out.line(f"{name} offers what was pinned {_when(before)}.")
+        return
+    from inspector.cli import surface_report
+    from inspector.cli.paint import Paint
+    from inspector.compare.surface import AREAS
+
+    paint = Paint()
+    ordered = sorted(changes, key=lambda change: AREAS.index(change.area))
+    out.lines(paint(line, "red") for line in surface_report.warning(out, ordered))
+    out.line(f"Since it was pinned {_when(before)}: {surface_report.summary(ordered)}")
+    out.lines(surface_report.lines(out, paint, ordered))
+    out.line()
+    out.line("Pinned anew." if kept else "If that is as it should be: `inspector pin --update` with the same target.")
+
+
+def _when(pin: Pin) -> str:
+    return pin.at.astimezone().strftime("%Y-%m-%d %H:%M") if pin.at is not None else "some time ago"
+
+
+def _amounts(pin: Pin) -> str:
+    """How much of what there is in a pin."""
+    from inspector.compare.surface import LISTS, ONE
+
+    found = []
+    for name in LISTS:
+        items = pin.surface.get(name)
+        if type(items) is list and items:
+            found.append(f"{len(items):,} {ONE[name] if len(items) == 1 else name}")
+    return ", ".join(found) or "no lists"
+
+
+def _entry(pin: Pin) -> dict[str, Any]:
+    at = None if pin.at is None else pin.at.isoformat().replace("+00:00", "Z")
+    return {"label": pin.label, "target": pin.target, "at": at, "path": str(pin.path)}
+
+
+VERBS = {
+    "pin": Verb(
+        "pin",
+        run,
+        target="optional",
+        options=(
+            Option("--show", "Print what is pinned of the target; nothing is opened."),
+            Option("--update", "Pin what the server offers now, in the place of what was pinned."),
+            Option("--remove", "Forget the pin of the target; nothing is opened."),
+        ),
+        about=(
+            "Keeps what a server offers: tools with their descriptions, schemas and annotations, resources, prompts, "
+            "capabilities, instructions. Every later session with the same target, here and in the interface, compares "
+            "and warns when something else is offered: a tool that was harmless when you looked at it may tell a model "
+            "something else tomorrow. Pinned already: compares and prints what differs; exit code 5 if anything does. "
+            "Without a target: lists the pins. --no-pin, or the setting check_pins, keeps a session from comparing."
+        ),
+        examples=(
+            "inspector pin npx -y @modelcontextprotocol/server-everything",
+            "inspector pin @everything",
+            "inspector pin --update https://host.example/mcp",
+            "inspector pin",
+        ),
+    )
+}

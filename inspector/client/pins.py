@@ -1,0 +1,136 @@
+"""Pins: what a server offered when its user said that it is to stay so. One file a server, in the state folder.
+
+A pin holds the server's own texts and no secret of ours: targets are described with secrets masked, and known by a
+hash (`verdicts.key_of`), so that the same command, folder and variables, or the same URL, find it again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from inspector.client.verdicts import key_of
+from inspector.config import paths
+from inspector.config.targets import Target
+from inspector.errors import ConfigError
+from inspector.protocol import jsonrpc
+
+FORMAT = "inspector-pin"
+VERSION = 1
+LARGEST = 1 << 28
+"""Bytes of a pin that are read."""
+_SUFFIX = ".pin.json"
+_OURS = re.compile(r"[0-9a-f]{32}\.pin\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A kept surface."""
+
+    path: Path
+    label: str
+    target: str
+    """The whole command or URL, secrets masked."""
+    at: datetime | None
+    surface: dict[str, Any]
+    """See `inspector.compare.surface`."""
+
+
+class Pins:
+    """The pins in a folder, which need not exist."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = paths.state_folder() / "pins" if folder is None else folder
+
+    def path_of(self, target: Target) -> Path:
+        """Where the pin of a target is, if it has one."""
+        return self.folder / f"{key_of(target)}{_SUFFIX}"
+
+    def has(self, target: Target) -> bool:
+        """Whether there is one, without reading it; a recording has none."""
+        return target.kind != "recording" and self.folder.is_dir() and self.path_of(target).is_file()
+
+    def get(self, target: Target) -> Pin | None:
+        """The pin of a target. Raises `ConfigError` for one that cannot be read: a guard that sleeps must say so."""
+        return _read(self.path_of(target)) if self.has(target) else None
+
+    def put(self, target: Target, surface: dict[str, Any]) -> Pin:
+        """Keep a surface as the pin of a target, in the place of the one before. Raises `ConfigError`."""
+        now = datetime.now(UTC).replace(microsecond=0)
+        body = {
+            "format": FORMAT, "version": VERSION, "label": target.label, "target": target.describe(),
+            "at": now.isoformat().replace("+00:00", "Z"), "surface": surface,
+        }  # fmt: skip
+        path = self.path_of(target)
+        try:
+            paths.private_folder(self.folder)
+            paths.write_private(path, jsonrpc.encode(body))
+        except RecursionError:
+            raise ConfigError(f"What {target.label} offers is nested too deeply to be kept.") from None
+        except OSError as error:
+            raise ConfigError(f"The pin {path} cannot be written: {error.strerror or error}.") from None
+        return Pin(path, target.label, target.describe(), now, surface)
+
+    def remove(self, target: Target) -> bool:
+        """Forget the pin of a target; whether there was one. Raises `ConfigError`."""
+        path = self.path_of(target)
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise ConfigError(f"The pin {path} cannot be removed: {error.strerror or error}.") from None
+        return True
+
+    def all(self) -> list[Pin]:
+        """Every pin that can be read, by label. Raises `ConfigError` for none."""
+        found = []
+        with suppress(OSError):
+            for name in sorted(os.listdir(self.folder)):
+                if _OURS.fullmatch(name):
+                    with suppress(ConfigError):
+                        found.append(_read(self.folder / name))
+        return sorted(found, key=lambda pin: (pin.label, pin.target))
+
+
+def _read(path: Path) -> Pin:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise ValueError("it is too large")
+        body = jsonrpc.parse(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise _unusable(path, getattr(error, "strerror", None) or str(error)) from None
+    if type(body) is not dict or body.get("format") != FORMAT:
+        raise _unusable(path, "it is no pin")
+    if body.get("version") != VERSION:
+        raise _unusable(
+            path, f"it has version {json.dumps(body.get('version'))[:20]}, and this Inspector knows {VERSION}"
+        )
+    surface = body.get("surface")
+    if type(surface) is not dict:
+        raise _unusable(path, "it holds no surface")
+    return Pin(path, _text(body.get("label")), _text(body.get("target")), _moment(body.get("at")), surface)
+
+
+def _unusable(path: Path, why: str) -> ConfigError:
+    return ConfigError(
+        f"The pin {path} cannot be used: {why}.",
+        hint="Nothing is compared with it. `inspector pin --update TARGET` makes it anew, --remove removes it.",
+    )
+
+
+def _text(value: Any) -> str:
+    return value if type(value) is str else ""
+
+
+def _moment(value: Any) -> datetime | None:
+    try:
+        return datetime.fromisoformat(_text(value).replace("Z", "+00:00"))
+    except ValueError:
+        return None
