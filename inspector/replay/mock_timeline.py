@@ -83,7 +83,9 @@ class Timeline:
         """Whether this is the answer that a request of the client got."""
         index = self._journal.index
         request = index.pairs[n - 1]
-        return bool(request) and index.pairs[request - 1] == n and request not in self.listens
+        if not request or index.shape(n) in (Shape.REQUEST, Shape.NOTIFICATION) or request in self.listens:
+            return False
+        return index.pairs[request - 1] == n
 
     def _stands_alone(self, n: int) -> bool:
         """Whether this is not played with the exchange of a request, because it belongs to none or came too late."""
