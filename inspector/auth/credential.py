@@ -90,7 +90,15 @@ class Login:
     def __init__(self, authorizer: Authorizer, target: HttpTarget) -> None:
         self._authorizer = authorizer
         self._target = target
-        self.options = combined(authorizer.options, target.auth)
+        self._lock = asyncio.Lock()
+        self._waiting = 0
+        self.held: set[str] = set()
+        """The secrets that were met on the way."""
+        self.anew()
+
+    def anew(self) -> None:
+        """Forget what is known of the server, and take the options as they are said now."""
+        self.options = combined(self._authorizer.options, self._target.auth)
         if not _TOKEN.fullmatch(self.options.bearer):
             raise UsageError(
                 "The token that was given cannot be sent: it has characters in it that no token has.",
@@ -99,16 +107,8 @@ class Login:
         self._keeps = not (
             self.options.grant in _ALONE or self.options.assertion or self.options.idp_id_token or self.options.bearer
         )
+        self.held |= {value for value in (getattr(self.options, name) for name in SECRETS) if value}
         self._authorization: Authorization | None = None
-        self._lock = asyncio.Lock()
-        self._waiting = 0
-        self.held = {value for value in (getattr(self.options, name) for name in SECRETS) if value}
-        """The secrets that were met on the way."""
-
-    def anew(self) -> None:
-        """Forget what is known of the server, and take the options as they are said now."""
-        self.options = combined(self._authorizer.options, self._target.auth)
-        self._authorization = None
 
     @property
     def authorization(self) -> Authorization:

@@ -178,3 +178,17 @@ async def test_proofs_are_not_remembered_one_by_one() -> None:
     recorder.auth("token", True, "the-token and the-proof")
     assert "the-proof" in recorder.text()
     assert "the-token" not in recorder.text()
+
+
+async def test_a_login_begun_anew_takes_what_is_said_now_and_forgets_what_was_known() -> None:
+    _, _, authorizer = made(Slow())
+    login = authorizer.login(TARGET)
+    assert login._keeps
+    authorizer.options = AuthOptions(client_id="ci", client_secret="secret-of-ci", grant="client-credentials")
+    login.anew()
+    assert (login.options.client_id, login.authorization.options.grant) == ("ci", "client-credentials")
+    assert "secret-of-ci" in login.held
+    assert not login._keeps, "a program is never sent with what was granted to a person"
+    authorizer.options = AuthOptions(bearer="with a space")
+    with pytest.raises(UsageError):
+        login.anew()

@@ -25,6 +25,7 @@ from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.wording import in_words
 
 TITLES: dict[ListName, str] = {
     "tools": "Tools",
@@ -194,7 +195,7 @@ class CatalogPane(Edge):
         if isinstance(found.error, NotOffered):
             return f"This server offers no {things}.", []
         if found.error is not None:
-            remedy = found.error.hint or (again if session.can_send else "")
+            remedy = in_words(found.error.hint) or (again if session.can_send else "")
             lines: list[Paragraph] = [(found.error.message, "error")]
             if remedy:
                 lines.append((remedy, "muted"))
