@@ -9,9 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from inspector.auth import assertions, discovery, grants, scopes, tokens, urls
+from inspector.auth import assertions, discovery, grants, refusals, scopes, tokens, urls
 from inspector.auth.actions import FetchFailed, Flow, Keep, KeepClient, Refusal, Secret, Stored, Turn, told
 from inspector.auth.challenge import Challenge, chosen, parse
 from inspector.auth.discovery import Found
@@ -138,7 +137,9 @@ class Authorization:
         if refusal is not None:
             challenges = parse(refusal.challenges)
             challenge = chosen(challenges)
-            yield from self._told_challenge(refusal, challenge, [each.scheme for each in challenges])
+            yield from refusals.tell(
+                refusal, challenge, [each.scheme for each in challenges], grants.wanted(self.options)
+            )
         found = yield from self._discovered(challenge)
         scope = yield from self._first_scope(found, challenge)
         return (yield from self._acquired(found, scope))
@@ -173,7 +174,7 @@ class Authorization:
         token = _token_of(sent)
         nonce = self._means.learn_nonce("", refusal.fields)
         if self.options.bearer:
-            raise self._refused_bearer(refusal, challenge)
+            raise refusals.of_given_token(refusal, challenge)
         if self.grant is not None and token != self.grant.access_token and not self._ended(self.grant):
             # Another request has brought a token since this one was sent.
             return True
@@ -185,7 +186,7 @@ class Authorization:
         operation = self._operation(refusal, challenge)
         if (before := self._given_up.get(operation)) is not None:
             raise AuthorizationNeeded(before.message, hint=before.hint or "Log in again to try anew.")
-        yield from self._told_challenge(refusal, challenge, schemes)
+        yield from refusals.tell(refusal, challenge, schemes, grants.wanted(self.options))
         try:
             yield from self._settle(refusal, challenge, token)
         except AuthorizationNeeded as error:
@@ -219,7 +220,7 @@ class Authorization:
             )
             if not challenge.scope and self.grant is not None and {*scope} <= {*self.grant.asked, *self.grant.scope}:
                 # Nobody has to log in for the same once more.
-                raise (yield from self._enough(refusal, challenge, effort.count))
+                raise (yield from refusals.enough(refusal, challenge, effort.count, resource))
         else:
             scope = yield from self._first_scope(found, challenge)
             if old is not None and scope is not None:
@@ -227,10 +228,10 @@ class Authorization:
                 scope = tuple(dict.fromkeys((*scope, *old.asked)))
         attempt = (refusal.status, issuer, resource, frozenset(scope or ()))
         if effort.count >= MOST or attempt in effort.tried:
-            raise (yield from self._enough(refusal, challenge, effort.count))
+            raise (yield from refusals.enough(refusal, challenge, effort.count, resource))
         effort.tried.add(attempt)
         effort.count += 1
-        yield from self._acquired(found, scope, self._why(refusal, scope))
+        yield from self._acquired(found, scope, refusals.why_again(refusal, scope) if self.grant else "")
         effort.at = self._now()
 
     def _renewed_or_kept(
@@ -299,14 +300,6 @@ class Authorization:
         yield Keep(fresh.issuer, fresh.resource, fresh)
         return True
 
-    def _why(self, refusal: Refusal, scope: tuple[str, ...] | None) -> str:
-        """Why somebody is needed though there was a login; empty where there was none."""
-        if self.grant is None:
-            return ""
-        if refusal.status == 403:
-            return f"A person has to grant the scopes “{safe(' '.join(scope or ()), 200)}”"
-        return "The login that was kept is good no more: a person has to log in again"
-
     def _acquired(self, found: Found, scope: tuple[str, ...] | None, why: str = "") -> Flow[Grant]:
         """A new token by the grant that the options say; stored where a person had to give it.
 
@@ -361,57 +354,6 @@ class Authorization:
         if refusal.status == 401:
             return (401,)
         return (refusal.method, frozenset((challenge.scope if challenge else None) or ()))
-
-    def _enough(self, refusal: Refusal, challenge: Challenge | None, count: int) -> Flow[AuthorizationNeeded]:
-        """Why it is given up (C-AUTH-34)."""
-        what = f" to {safe(refusal.method, 60)}" if refusal.method else ""
-        why = safe((challenge.parameters if challenge else {}).get("error_description", ""), 200)
-        wanted = safe(" ".join((challenge.scope if challenge else None) or ()), 200)
-        if refusal.status == 403 and wanted:
-            times = "once" if count == 1 else f"{count} times"
-            message = f"The server refused access{what}: authorized {times}, it still wants the scopes “{wanted}”"
-            fix = "The server should take a token that has the scopes that it asks for."
-        elif refusal.status == 403:
-            message = f"The server refused access{what}: it wants more scopes, and its challenge does not name them"
-            fix = "Name all that are needed with --scope. The challenge should have “scope” in it (RFC 6750 section 3)."
-        else:
-            message = "The server refuses the token that its own authorization server has just issued for it"
-            fix = f"The token is for “{self.grant.resource if self.grant else ''}”: is that what the server checks?"
-        message += f": {why}" if why else "."
-        yield from told("request", message, ok=False, rule="C-AUTH-34", status=refusal.status, fix=fix)
-        return AuthorizationNeeded(message, hint=fix)
-
-    def _refused_bearer(self, refusal: Refusal, challenge: Challenge | None) -> AuthorizationNeeded:
-        why = safe((challenge.parameters if challenge else {}).get("error_description", ""), 200)
-        said = f"The server refuses the token that was given ({refusal.status})" + (f": {why}" if why else ".")
-        return AuthorizationNeeded(said, hint="Give another token, or none, to log in.")
-
-    def _told_challenge(self, refusal: Refusal, challenge: Challenge | None, schemes: list[str]) -> Flow[None]:
-        """Tell what the server asks for. Raises where it asks for something that is not ours to give (C-AUTH-02)."""
-        said = [each[:2000] for each in refusal.challenges[:8]]
-        facts: dict[str, Any] = {"status": refusal.status, "schemes": schemes[:8], "challenge": said}
-        if (kind := grants.wanted(self.options)) != "auto":
-            facts["grant"] = kind
-        fix = 'A 401 should have: WWW-Authenticate: Bearer resource_metadata="…"'
-        if challenge is None:
-            named = ", ".join(safe(each, 30) for each in dict.fromkeys(schemes[:5]))
-            text = f"with a challenge for {named}" if named else "without a challenge"
-            yield from told("challenge", f"{refusal.status}, {text}", ok=False, rule="C-AUTH-02", fix=fix, **facts)
-            if named:
-                raise AuthorizationNeeded(
-                    f"The server wants authorization by {named}, not by a token.",
-                    hint='Give the header field yourself: --header "Authorization: …"',
-                )
-            return
-        given = challenge.parameters
-        parts = [str(refusal.status)]
-        if given.get("error"):
-            parts.append(safe(given["error"], 60))
-        parts.append("metadata URL" if given.get("resource_metadata") else "no metadata URL")
-        parts.append(f"scope “{safe(' '.join(challenge.scope), 100)}”" if challenge.scope else "no scope")
-        yield from told(
-            "challenge", ", ".join(parts), rule="C-AUTH-33" if refusal.status == 403 else "C-AUTH-02", **facts
-        )
 
 
 def passes(error: AuthorizationNeeded) -> bool:
