@@ -135,7 +135,7 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
         # A server that names a place for it is none of 2025-03-26, whose default endpoints would be guesses.
         why = f": {tried[0][1]}" if tried else ""
         yield from told(
-            "resource", f"Neither where the challenge says nor in the well-known places is there any{why}", ok=False,
+            "resource", f"There is none, neither where the challenge says nor in the well-known places{why}", ok=False,
             rule="C-AUTH-05", places=tried,
             fix=f"The server should answer {said[:200]} with a JSON document that names itself and its authorization "
             "server.",

@@ -138,7 +138,7 @@ def _read(
     yield from told("metadata", f"{which}: {safe(place, 200)}", rule="C-AUTH-09", **facts)
     if found is None:
         yield from told(
-            "issuer", f"The document says “{safe(named, 200)}”", ok=False, rule="C-AUTH-10",
+            "issuer", f"The document names another issuer: “{safe(named, 200)}”", ok=False, rule="C-AUTH-10",
             expected=issuer, found=named,
             fix="The two must be equal, character by character: publish the issuer as the protected resource metadata "
             "names it, or name it there as it is published.",
