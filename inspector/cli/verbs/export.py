@@ -137,18 +137,21 @@ VERBS = {
         slots=(Slot("file", completes="file"),),
         target="none",
         options=(
-            Option("--to", "The format.", choices=tuple(FORMATS)),
+            Option("--to", "The format, one of those above.", "FORMAT", choices=tuple(FORMATS)),
             Option("-o --output", "The file to write; stdout without it.", "OUT", read=path, completes="file"),
             Option("--filter", "Only what fits this filter, written as in the interface.", "EXPR"),
             Option("--events", "Only these events, such as 1-20,33,40-.", "NUMBERS", read=ranges),
         ),
         about=(
-            "Formats: " + "; ".join(f"{name}: {format.summary}" for name, format in FORMATS.items()) + ". What the "
-            "messages do against the protocol's rules stands in it as findings; the recording is not changed."
+            "Formats: "
+            + "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items())
+            + ". What does not fit in one is said on stderr. Where the messages break the protocol's rules, formats that "
+            "people read hold the findings; the recording is not changed."
         ),
         examples=(
             "inspector export session.mcp.jsonl --to md -o report.md",
             "inspector export session.mcp.jsonl --to json --events 10-40",
+            "inspector export session.mcp.jsonl --to html --filter 'method:tools/* status:error' -o errors.html",
         ),
     )
 }
