@@ -145,8 +145,8 @@ VERBS = {
         about=(
             "Formats: "
             + "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items())
-            + ". What does not fit in one is said on stderr. Where the messages break the protocol's rules, formats that "
-            "people read hold the findings; the recording is not changed."
+            + ". What does not fit in one is said on stderr. Where the messages break the protocol's rules, formats "
+            "that people read hold the findings; the recording is not changed."
         ),
         examples=(
             "inspector export session.mcp.jsonl --to md -o report.md",
