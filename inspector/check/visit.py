@@ -67,6 +67,7 @@ class Visit:
         """What one check has found out and another may use."""
         self._connect = connect
         self._web: Web | None = None
+        self._link: Link | None = None
 
     @property
     def revision(self) -> str:
@@ -117,19 +118,35 @@ class Visit:
     # Connections of a check's own
 
     @asynccontextmanager
-    async def link(
+    async def link(self) -> AsyncIterator[Link]:
+        """A connection on which anything may be said. Checks share it, one after the other; one that is lost is made
+        anew for the next. `frames` holds what has come since this check has it. Raises a `ConnectionProblem`.
+        """
+        link = self._link
+        if link is None or link.lost is not None:
+            if link is not None:
+                await link.close()
+            link = self._link = self._make(self.revision, None)
+            await link.open()
+        link.frames = []
+        yield link
+
+    @asynccontextmanager
+    async def fresh(
         self, *, revision: str = "", capabilities: dict[str, Any] | None = None, handshake: bool = True
     ) -> AsyncIterator[Link]:
-        """A connection of its own (stdio: a process), closed at the end. Raises a `ConnectionProblem`."""
-        link = Link(
-            self.target, self.journal, self.options, revision or self.revision, self.limits.request, capabilities,
-            connect=self._connect,
-        )  # fmt: skip
+        """A connection (stdio: a process) for this check alone, closed at the end. Raises a `ConnectionProblem`."""
+        link = self._make(revision or self.revision, capabilities)
         try:
             await link.open(handshake=handshake)
             yield link
         finally:
             await link.close()
+
+    def _make(self, revision: str, capabilities: dict[str, Any] | None) -> Link:
+        return Link(
+            self.target, self.journal, self.options, revision, self.limits.request, capabilities, connect=self._connect
+        )
 
     @property
     def web(self) -> Web:
@@ -140,9 +157,11 @@ class Visit:
         return self._web
 
     async def close(self) -> None:
-        """Close what was made by `web`."""
+        """Close the connections that checks share."""
         if self._web is not None:
             await self._web.close()
+        if self._link is not None:
+            await self._link.close()
 
 
 def _may(tool: dict[str, Any], calls: str | tuple[str, ...]) -> bool:

@@ -1,31 +1,158 @@
-"""Messages: JSON-RPC, errors, metadata, schemas. The base of the protocol."""
+"""Messages: JSON-RPC, its errors, what every result and schema must have. The base of the protocol."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from inspector.check.asked import Asked
 from inspector.check.catalog import active, passive
-from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit import Visit
-from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
+from inspector.journal.journal import Frame
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import (
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    Shape,
+)
 
 _GROUP = "base-protocol"
 _PAGE = "basic"
+_RPC = "JSON-RPC 2.0, section 5.1"
 
 passive(
-    "BASE-01", "must", "r1+", "message",
+    "BASE-01", "must", "r1+", "message", page=_PAGE, group=_GROUP,
     says="Every message is one JSON-RPC 2.0 object, and every reader reads the same in it.",
-    fix="Write messages with a JSON library and put \"jsonrpc\": \"2.0\" into each.",
-    page=_PAGE, group=_GROUP,
+    fix='Write messages with a JSON library, and put "jsonrpc": "2.0" into each.',
 )  # fmt: skip
 passive(
-    "BASE-03", "must", "r1+", "answer",
+    "BASE-03", "must", "r1+", "answer", page=_PAGE, group=_GROUP,
     says="An answer has a result or an error, and not both.",
     fix="Leave the other one out, also where it would be null.",
-    page=_PAGE, group=_GROUP,
+)  # fmt: skip
+passive(
+    "BASE-04", "must", "r1+", "error", page=_PAGE, group=_GROUP,
+    says="An error has an integer as its code and a text as its message.",
+    fix="Give every error both: a code from the specification's list, and a sentence.",
+)  # fmt: skip
+passive(
+    "BASE-11", "must", "r1+", "notification", "request", page=_PAGE, group=_GROUP,
+    says="Notifications carry no id, and no id of the server's requests is used twice.",
+    fix="Leave the id out of notifications, and count the ids of requests up over the whole session.",
+)  # fmt: skip
+passive(
+    "BASE-14", "type", "r1+", "message", page="schema", group=_GROUP,
+    says="Every message fits the official schema of the revision.",
+    fix="Compare what the message has at the place that is named with the schema of the revision; a current SDK writes "
+    "it right.",
+)  # fmt: skip
+passive(
+    "BASE-15", "must", "r5", "result", page=_PAGE, group=_GROUP,
+    says="Every result says of what kind it is, in resultType.",
+    fix='Put "resultType": "complete" into results that are final.',
+)  # fmt: skip
+passive(
+    "BASE-16", "must", "r5", "result", page=_PAGE, group=_GROUP,
+    says="The resultType is complete, input_required, or one of an extension that both sides have.",
+    fix="Use no other values; an extension's own only where the client declares the extension.",
+)  # fmt: skip
+passive(
+    "BASE-17", "should", "r5", "result", page="basic#_meta", group=_GROUP,
+    says="Every result names the server in its metadata.",
+    fix="Put name and version into _meta of every result, under io.modelcontextprotocol/serverInfo.",
+)  # fmt: skip
+passive(
+    "BASE-20", "must", "r5", "error", page="basic#error-codes", group=_GROUP,
+    says="Of the codes reserved for the protocol only those are used that it defines, and with their meaning.",
+    fix="Use -32020, -32021 and -32022 for what they stand for, and no other code from -32020 to -32099.",
+)  # fmt: skip
+passive(
+    "BASE-21", "must", "r5", "error", page="basic#error-codes", group=_GROUP,
+    says="Errors of earlier revisions are not used any more (-32002, -32042).",
+    fix="Answer an unknown resource with -32602, and ask for a visit by input_required.",
+)  # fmt: skip
+passive(
+    "BASE-22", "should", "r5", "error", page="basic#error-codes", group=_GROUP,
+    says="Errors of the server's own have codes outside the reserved range.",
+    fix="Choose codes that are not between -32768 and -32000.",
+)  # fmt: skip
+passive(
+    "BASE-25", "must", "r3+", "result", "notification", "tool", page="basic#_meta", group=_GROUP,
+    says="Keys in _meta follow its grammar, and reserved prefixes stand only before keys that are defined.",
+    fix="Prefix keys of your own with a domain that is yours, in reverse: com.example/key.",
+)  # fmt: skip
+passive(
+    "BASE-26", "must", "r5", "result", "notification", page="basic#_meta", group=_GROUP,
+    says="Trace context in _meta is written as W3C Trace Context and Baggage want it.",
+    fix="Take traceparent, tracestate and baggage from a tracing library as they are.",
+)  # fmt: skip
+passive(
+    "BASE-27", "must", "r4+", "schema", page="basic#json-schema-usage", group=_GROUP,
+    says="Every JSON Schema that is published is valid in its dialect (2020-12 unless it names one).",
+    fix="Have the schema checked against its meta-schema where the tool is made.",
+)  # fmt: skip
+passive(
+    "BASE-28", "should", "r5", "schema", page="basic#json-schema-usage", group=_GROUP,
+    says="A schema stands for itself: nothing has to be fetched to understand it, and it is of a sane size.",
+    fix="Put what is referred to into $defs of the same schema, and cut down on nesting.",
+)  # fmt: skip
+passive(
+    "BASE-29", "must", "r4+", "icon", page="basic#icons", group=_GROUP,
+    says="Icons are https: or data: URLs of pictures, with sizes as NxN or any.",
+    fix="Serve icons by https from the server's own origin, or put them into the message as data: URLs.",
+)  # fmt: skip
+passive(
+    "BASE-30", "must", "r1+", "message", page="basic/transports", group=_GROUP,
+    says="Messages are valid UTF-8 without a byte order mark and without half characters.",
+    fix="Encode the whole message as UTF-8 once, at the end; never cut text within a character.",
+)  # fmt: skip
+passive(
+    "BASE-31", "must", "r5", "message", page="basic/patterns", group=_GROUP,
+    says="The server sends no requests of its own.",
+    fix="Answer with input_required where something is wanted of the client.",
 )  # fmt: skip
 
 
 @active(
-    "BASE-06", "must", "r1+", page="basic", group=_GROUP,
+    "BASE-02", "must", "r1+", page=_PAGE, group=_GROUP, apart=True,
+    says="An answer has the id of its request: the same value, and of the same type.",
+    fix="Copy the id of the request into the answer as it came; do not turn numbers into text.",
+)  # fmt: skip
+async def same_id(visit: Visit) -> Outcome:
+    """One request with a text as its id, one with a number."""
+    seen: list[int] = []
+    async with visit.link() as link:
+        for id in ("inspector-check-7", 70007):
+            asked = await link.ask("tools/list", {}, id=id)
+            if not asked.answered:
+                return bad(f"A request with the id {id!r} got no answer: {asked.shown}.", *asked.events)
+            seen += asked.events
+    return good("", *seen)
+
+
+@active(
+    "BASE-05", "should", "r3+", page=_PAGE, group=_GROUP, transports=frozenset(("http",)), apart=True,
+    says="The answer to what cannot be read has no id, as there is none to give back.",
+    fix="Leave id out of the error; null is JSON-RPC's way, and not MCP's.",
+)  # fmt: skip
+async def id_of_the_unreadable(visit: Visit) -> Outcome:
+    """Broken JSON over HTTP."""
+    answer = await visit.web.send(body=b"{not json", fields=_fields(visit))
+    if not answer.status:
+        return skipped(f"broken JSON got {answer.shown}")
+    if not answer.message:
+        return good("no message came back", *answer.events)
+    if "id" not in answer.message:
+        return good("", *answer.events)
+    shown = jsonrpc.excerpt(answer.message["id"], 40)
+    return bad(f"The error has the id {shown}.", *answer.events)
+
+
+@active(
+    "BASE-06", "must", "r1+", page=_PAGE, group=_GROUP,
     says="A method that does not exist is answered with error -32601.",
     fix="Answer requests with an unknown method with error -32601 (Method not found); in the modern era over HTTP with "
     "status 404.",
@@ -43,14 +170,67 @@ async def unknown_method(visit: Visit) -> Outcome:
 
 
 @active(
-    "BASE-09", "should", "r1+", page="basic", group=_GROUP, apart=True,
+    "BASE-07", "must", "r1+", page=_RPC, group=_GROUP, apart=True,
+    says="What is no JSON is answered with error -32700, or at least survived.",
+    fix="Catch the error of the JSON parser, answer -32700 (Parse error), and go on reading.",
+)  # fmt: skip
+async def broken_json(visit: Visit) -> Outcome:
+    """Half an object; afterwards a proper request."""
+    if visit.visited.transport == "http":
+        answer = await visit.web.send(body=b"{not json", fields=_fields(visit))
+        if answer.code == PARSE_ERROR:
+            return good("", *answer.events)
+        if not answer.status:
+            return bad(f"Broken JSON got {answer.shown}.", *answer.events)
+        if answer.refused and answer.code is None:
+            return doubtful(f"Broken JSON was refused with {answer.shown}, without error -32700.", *answer.events)
+        return bad(f"Broken JSON was answered with {answer.shown}.", *answer.events)
+    async with visit.link() as link:
+        sent = link.send(b"{not json")
+        asked = await link.ask("tools/list", {})
+        if not asked.answered:
+            return bad(f"After a line that is no JSON there were no answers any more: {asked.shown}.", sent)
+        errors = [frame for frame in link.frames if _error_code(frame) == PARSE_ERROR]
+        return good("", sent, errors[0].n) if errors else good("it went on without a word", sent, *asked.events)
+
+
+@active(
+    "BASE-08", "should", "r1+", page=_RPC, group=_GROUP, apart=True,
+    says="An object that is no request is answered with error -32600.",
+    fix="Answer -32600 (Invalid Request) where method or jsonrpc are missing or wrong.",
+)  # fmt: skip
+async def no_request(visit: Visit) -> Outcome:
+    """A request without a method, and one of another JSON-RPC."""
+    seen: list[int] = []
+    for message in ({"jsonrpc": "2.0", "id": 71, "params": {}}, {"jsonrpc": "1.0", "id": 72, "method": "tools/list"}):
+        if visit.visited.transport == "http":
+            answer = await visit.web.send(body=jsonrpc.encode(message), fields=_fields(visit))
+            code, shown, events = answer.code, answer.shown, answer.events
+            fine = code == INVALID_REQUEST
+            refused = answer.refused
+        else:
+            async with visit.link() as link:
+                sent = link.send(jsonrpc.encode(message))
+                frame = await link.until(lambda frame: _error_code(frame) is not None, visit.limits.quiet * 4)
+                code = _error_code(frame) if frame is not None else None
+                shown = f"error {code}" if frame is not None else "nothing"
+                events = (sent,) if frame is None else (sent, frame.n)
+                fine, refused = code == INVALID_REQUEST, frame is not None
+        seen += events
+        if not fine:
+            what = "A request without a method" if "method" not in message else "A request of JSON-RPC 1.0"
+            return (doubtful if refused else bad)(f"{what} was answered with {shown}.", *events)
+    return good("", *seen)
+
+
+@active(
+    "BASE-09", "should", "r1+", page=_RPC, group=_GROUP, apart=True,
     says="Parameters of the wrong type are answered with error -32602.",
     fix="Check that params is an object before you look into it, and answer -32602 (Invalid params) where it is not.",
 )  # fmt: skip
 async def params_of_the_wrong_type(visit: Visit) -> Outcome:
     """`tools/call` with an array in the place of an object."""
-    async with visit.link() as link:
-        asked = await link.exchange({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": []})
+    asked = await _said(visit, {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": []})
     if not asked.answered:
         return bad(f"Parameters of the wrong type got no answer: {asked.shown}.", *asked.events)
     if asked.ok:
@@ -60,3 +240,196 @@ async def params_of_the_wrong_type(visit: Visit) -> Outcome:
     if asked.code != INVALID_PARAMS:
         return doubtful(f"Parameters of the wrong type were answered with {asked.shown}.", *asked.events)
     return good("", *asked.events)
+
+
+@active(
+    "BASE-10", "must", "r1+", page=_PAGE, group=_GROUP, apart=True,
+    says="A notification is never answered, also not one that nobody knows.",
+    fix="Ignore notifications with an unknown method.",
+)  # fmt: skip
+async def unknown_notification(visit: Visit) -> Outcome:
+    """A notification that no server knows, and a moment of listening."""
+    async with visit.link() as link:
+        before = len(link.frames)
+        sent = link.notify("notifications/inspector/no-such-thing", link.dressed({}))
+        await link.quiet(visit.limits.quiet)
+        answers = [frame for frame in link.frames[before:] if frame.shape in (Shape.RESULT, Shape.ERROR)]
+        if answers:
+            return bad("An unknown notification was answered.", sent, answers[0].n)
+        asked = await link.ask("tools/list", {})
+    if not asked.answered:
+        return bad(f"After an unknown notification there were no answers any more: {asked.shown}.", sent)
+    return good("", sent)
+
+
+@active(
+    "BASE-12", "must", "r2", page=_PAGE, group=_GROUP, apart=True,
+    says="Several requests in one array are taken, and each is answered.",
+    fix="Read arrays of messages, and answer with an array or with an answer for each request.",
+)  # fmt: skip
+async def batch(visit: Visit) -> Outcome:
+    """Two pings in an array."""
+    pings = [{"jsonrpc": "2.0", "id": id, "method": "ping"} for id in ("batch-1", "batch-2")]
+    async with visit.link() as link:
+        sent = link.send(jsonrpc.encode(pings))
+        wanted = {"batch-1", "batch-2"}
+        await link.until(lambda frame: not (wanted - _answered(link.frames)))
+        missing = wanted - _answered(link.frames)
+        if missing:
+            lost = f": {link.lost.message}" if link.lost is not None else "."
+            return bad(f"Of two requests in an array {len(missing)} got no answer{lost}", sent)
+    return good("", sent)
+
+
+@active(
+    "BASE-13", "must", "r3+", page="basic/transports", group=_GROUP, apart=True,
+    says="Arrays of messages are neither sent nor taken; batches exist in 2025-03-26 only.",
+    fix="Refuse a body that is an array: with error -32600, over HTTP with status 400.",
+)  # fmt: skip
+async def no_batch(visit: Visit) -> Outcome:
+    """Two requests in an array, where there are no arrays."""
+    both: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {}} for id in ("batch-1", "batch-2")
+    ]
+    async with visit.link() as link:
+        for message in both:
+            message["params"] = link.dressed({})
+        sent = link.send(jsonrpc.encode(both))
+        await link.until(lambda frame: bool(_answered(link.frames)), visit.limits.quiet * 4)
+        served = [frame for frame in link.frames if _results(frame)]
+    if served:
+        return remark("An array of requests is still taken, and answered.", sent, served[0].n)
+    return good("", sent)
+
+
+@active(
+    "BASE-18", "must", "r5", page="basic#_meta", group=_GROUP, apart=True,
+    says="A request without the metadata that it must have is refused with error -32602.",
+    fix="Answer -32602 where _meta, the protocol version or the client's capabilities are missing; over HTTP with "
+    "status 400.",
+)  # fmt: skip
+async def missing_metadata(visit: Visit) -> Outcome:
+    """No `_meta` at all, none without the version, none without the capabilities."""
+    prefix = "io.modelcontextprotocol/"
+    seen: list[int] = []
+    async with visit.link() as link:
+        whole = link.dressed({})["_meta"]
+    for left_out in ("_meta", f"{prefix}protocolVersion", f"{prefix}clientCapabilities"):
+        meta = {key: value for key, value in whole.items() if key != left_out}
+        params = {} if left_out == "_meta" else {"_meta": meta}
+        asked = await _said(visit, {"jsonrpc": "2.0", "id": 8, "method": "tools/list", "params": params})
+        seen += asked.events
+        if not asked.answered:
+            return bad(f"A request without {left_out} got no answer: {asked.shown}.", *asked.events)
+        if asked.ok:
+            return bad(f"A request without {left_out} was served.", *asked.events)
+        if asked.code not in (INVALID_PARAMS, HEADER_MISMATCH):
+            return bad(f"A request without {left_out} was answered with {asked.shown}.", *asked.events)
+        if visit.visited.transport == "http" and asked.status != 400:
+            return bad(f"The refusal came with status {asked.status}, not 400.", *asked.events)
+    return good("", *seen)
+
+
+@active(
+    "BASE-19", "robust", "r5", page="basic#_meta", group=_GROUP, apart=True,
+    says="A request that does not say who the client is, is served.",
+    fix="Treat clientInfo as what it is: optional.",
+)  # fmt: skip
+async def nameless_client(visit: Visit) -> Outcome:
+    """Everything but `clientInfo`."""
+    async with visit.link() as link:
+        meta = {key: value for key, value in link.dressed({})["_meta"].items() if not key.endswith("clientInfo")}
+        asked = await link.ask("tools/list", {"_meta": meta}, bare=True)
+    if asked.ok or asked.code == METHOD_NOT_FOUND:
+        return good("", *asked.events)
+    return bad(f"A request without clientInfo was answered with {asked.shown}.", *asked.events)
+
+
+@active(
+    "BASE-23", "must", "r5", page="basic/versioning#capability-negotiation", group=_GROUP, mode="tool", apart=True,
+    says="What needs a capability that the client does not have is refused with error -32021 which names it.",
+    fix="Look at the capabilities of each request before you ask for input, and name what is missing in "
+    "data.requiredCapabilities.",
+)  # fmt: skip
+async def missing_capability(visit: Visit) -> Outcome:
+    """The allowed tools, called by a client that can do nothing."""
+    for tool in visit.callable()[: visit.limits.items]:
+        async with visit.fresh(capabilities={}) as link:
+            asked = await link.ask("tools/call", {"name": tool.get("name"), "arguments": {}})
+        if asked.body.get("resultType") == "input_required":
+            return bad("Input was wanted of a client that does not offer any.", *asked.events)
+        if asked.code == jsonrpc.MISSING_CAPABILITY:
+            data = asked.error.get("data")
+            if type(data) is not dict or type(data.get("requiredCapabilities")) is not dict:
+                return bad("Error -32021 does not name the capabilities that are missing.", *asked.events)
+            return good("", *asked.events)
+    return skipped("no tool that may be called needs a capability of the client")
+
+
+@active(
+    "BASE-24", "must", "r5", page="basic/patterns#statelessness", group=_GROUP, apart=True,
+    says="A request is answered the same whatever was asked before it on the connection.",
+    fix="Take nothing over from one request to the next: each says by itself what its client can do.",
+)  # fmt: skip
+async def no_memory(visit: Visit) -> Outcome:
+    """The list of tools on a fresh connection, before and after a request that declares everything."""
+    if not visit.can("tools"):
+        return skipped("the server has no tools")
+    async with visit.fresh(capabilities={}) as link:
+        first = await link.ask("tools/list", {})
+        link.capabilities = {"elicitation": {}, "sampling": {}, "roots": {}}
+        await link.ask("tools/list", {})
+        link.capabilities = {}
+        last = await link.ask("tools/list", {})
+    if not (first.ok and last.ok):
+        return skipped(f"the list was answered with {(last if first.ok else first).shown}")
+    if _names(first) != _names(last):
+        return bad("The list of tools is another one after other capabilities.", *first.events, *last.events)
+    return good("", *first.events, *last.events)
+
+
+async def _said(visit: Visit, message: dict[str, Any]) -> Asked:
+    """A request just as it is. Over HTTP in the modern era with the header fields that say of which era it is."""
+    if not (visit.modern and visit.visited.transport == "http"):
+        async with visit.link() as link:
+            return await link.exchange(message)
+    answer = await visit.web.send(
+        body=jsonrpc.encode(message), message=message,
+        fields=(*_fields(visit), ("Mcp-Method", message["method"])),
+    )  # fmt: skip
+    return Asked(
+        message["method"], answer.n, answer.message_n, answer.message or None, answer.status, answer.seconds,
+        answer.shown,
+    )  # fmt: skip
+
+
+def _names(asked: Asked) -> list[object]:
+    tools = asked.body.get("tools")
+    return [tool.get("name") for tool in tools if type(tool) is dict] if type(tools) is list else []
+
+
+def _fields(visit: Visit) -> tuple[tuple[str, str], ...]:
+    """The header fields that a request of this revision has, without a session."""
+    from inspector.check.web import ACCEPT, JSON
+
+    return (JSON, ACCEPT, ("MCP-Protocol-Version", visit.revision))
+
+
+def _error_code(frame: Frame) -> object:
+    error = frame.message.get("error") if type(frame.message) is dict else None
+    return error.get("code") if type(error) is dict else None
+
+
+def _answered(frames: list[Frame]) -> set[object]:
+    """The ids that have been answered, in arrays too."""
+    found = set()
+    for frame in frames:
+        for item in frame.message if type(frame.message) is list else (frame.message,):
+            if jsonrpc.shape_of(item) in (Shape.RESULT, Shape.ERROR) and isinstance(item.get("id"), str):
+                found.add(item["id"])
+    return found
+
+
+def _results(frame: Frame) -> bool:
+    items = frame.message if type(frame.message) is list else [frame.message]
+    return any(jsonrpc.shape_of(item) is Shape.RESULT and str(item.get("id")).startswith("batch") for item in items)
