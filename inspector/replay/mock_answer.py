@@ -56,8 +56,8 @@ class Answering:
         """Send what the recorded server sent."""
         if event.kind == Kind.INVALID and self._status is not None and self._status >= 400:
             self._body = raw
-        elif answer or self._stands_for_answer(event):
-            await self._answer(raw if answer else encode({**event.message, "id": self.id}), m)
+        elif answer:
+            await self._answer(raw, m)
         elif event.shape is Shape.NOTIFICATION and self._client.tell_listener(m, event):
             return  # It only happened to come while this call was under way.
         elif (self._apart and event.ch.startswith("get-")) or self._form == "json":
@@ -68,11 +68,6 @@ class Answering:
         self._sent += 1
         if self._sent % _DRAIN_EVERY == 0:
             await self.reply.drain()
-
-    def _stands_for_answer(self, event: Event) -> bool:
-        """An HTTP failure whose body is a JSON-RPC error without an id."""
-        failed = self._status is not None and self._status >= 400
-        return failed and event.shape is Shape.ERROR and event.message.get("id") is None
 
     async def passed(self, m: int) -> None:
         """HTTP heads say how the answer stood; where the client had said something, the server may go on."""
@@ -192,6 +187,11 @@ class Answering:
     async def without_answer(self) -> None:
         """The exchange is over and had no answer: be as silent as the recorded server, or say that it is not there."""
         mock = self._client.mock
+        refusal = mock.timeline.refusals.get(self._n)
+        if refusal is not None:
+            message = mock.journal.event(refusal).message
+            await self._answer(encode({**message, "id": self.id}), refusal)
+            return
         state = mock.journal.index.state(self._n)
         if state in (State.CANCELLED, State.TIMED_OUT):
             await asyncio.get_running_loop().create_future()

@@ -33,7 +33,10 @@ class Timeline:
         """What the client notified of, by method, in order."""
         self.senseless: list[int] = []
         """What the client sent that is no JSON-RPC message."""
+        self.refusals: dict[int, int] = {}
+        """By request, the error without an id that its POST was answered with."""
         self.told = 0
+        self._posted: dict[str, int] = {}
 
     async def read(self) -> None:
         """Look at every event once."""
@@ -52,6 +55,8 @@ class Timeline:
             elif dir == Dir.RECV and kind in _TOLD:
                 if self._ends_exchange(n):
                     word = n
+                elif self._refuses(n):
+                    self.refusals[self._posted[index.channel(n)]] = word = n
                 elif self._stands_alone(n) and not (n > last and index.pairs[n - 1] in self.listens):
                     self.after.setdefault(word, array("I")).append(n)
                     self.told += 1
@@ -59,8 +64,11 @@ class Timeline:
                 await asyncio.sleep(0)
 
     def _sent(self, n: int) -> None:
-        shape = self._journal.index.shape(n)
-        if shape == Shape.NOTIFICATION:
+        index = self._journal.index
+        shape = index.shape(n)
+        if shape == Shape.REQUEST and index.channel(n).startswith("post-"):
+            self._posted[index.channel(n)] = n
+        elif shape == Shape.NOTIFICATION:
             self.notifications.setdefault(self._journal.index.method(n), []).append(n)
         elif shape == Shape.NONE:
             self.senseless.append(n)
@@ -86,6 +94,14 @@ class Timeline:
         if not request or index.shape(n) in (Shape.REQUEST, Shape.NOTIFICATION) or request in self.listens:
             return False
         return index.pairs[request - 1] == n
+
+    def _refuses(self, n: int) -> bool:
+        """Whether this answers a POST, and nothing that was asked by its id."""
+        index = self._journal.index
+        if index.shape(n) != Shape.ERROR or index.pairs[n - 1]:
+            return False
+        request = self._posted.get(index.channel(n), 0)
+        return bool(request) and not index.pairs[request - 1] and request not in self.refusals
 
     def _stands_alone(self, n: int) -> bool:
         """Whether this is not played with the exchange of a request, because it belongs to none or came too late."""
