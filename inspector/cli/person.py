@@ -122,7 +122,10 @@ class Terminal:
 
 
 class Lines:
-    """Lines from a terminal, without a thread that cannot be stopped where the system allows it."""
+    """Lines from a terminal, without a thread that cannot be stopped where the system allows it.
+
+    What is typed is left alone while no line is waited for: a keyring may ask for its password then.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -130,19 +133,34 @@ class Lines:
         self._queue: asyncio.Queue[str | None] = asyncio.Queue()
         self._rest = b""
         self._closed = False
-        try:
-            self._loop.add_reader(descriptor, self._read)
-        except (NotImplementedError, OSError):
-            # Windows: a thread reads, and is left behind when it is no longer wanted.
-            threading.Thread(target=self._read_in_thread, daemon=True).start()
+        self._thread: threading.Thread | None = None
 
     async def next(self) -> str | None:
         """The next line, without its end; None where there are no more."""
-        return await self._queue.get()
+        if self._queue.empty() and self._closed:
+            return None
+        self._begin()
+        try:
+            return await self._queue.get()
+        finally:
+            self._pause()
 
     def close(self) -> None:
         """Stop reading. Idempotent."""
         self._closed = True
+        self._pause()
+
+    def _begin(self) -> None:
+        if self._thread is not None:
+            return
+        try:
+            self._loop.add_reader(self._descriptor, self._read)
+        except (NotImplementedError, OSError):
+            # Windows: a thread reads, and is left behind when it is no longer wanted.
+            self._thread = threading.Thread(target=self._read_in_thread, daemon=True)
+            self._thread.start()
+
+    def _pause(self) -> None:
         with suppress(NotImplementedError, OSError):
             self._loop.remove_reader(self._descriptor)
 

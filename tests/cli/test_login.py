@@ -20,7 +20,7 @@ from inspector.cli.logins import OF_FLAGS, said_of
 from inspector.cli.options import LOGIN
 from inspector.cli.words import scan
 from inspector.config.logins import KEYS
-from tests.auth.site import browser, environment, protected_server
+from tests.auth.site import ROOT, browser, environment, protected_server
 
 
 @pytest.fixture(scope="module")
@@ -214,6 +214,37 @@ def test_without_a_browser_the_address_is_shown_and_the_answer_pasted(server: st
     terminal.type(location_of(url) + "\n")
     terminal.until(f"Logged in to {re.escape(server)}")
     assert terminal.end() == 0
+
+
+ASKING = """
+import getpass, json, os
+import keyring.backend
+class Asking(keyring.backend.KeyringBackend):
+    priority = 1
+    place = os.environ["INSPECTOR_STATE_HOME"] + "/asked.json"
+    password = ""
+    def _held(self):
+        self.password = self.password or getpass.getpass("The keyring's password: ")
+        assert self.password == "master"
+        return json.load(open(self.place)) if os.path.exists(self.place) else {}
+    def get_password(self, service, username):
+        return self._held().get(username)
+    def set_password(self, service, username, password):
+        held = self._held() | {username: password}
+        json.dump(held, open(self.place, "w"))
+"""
+
+
+def test_a_keyring_may_ask_for_its_password_on_the_terminal(server: str, tmp_path: Path) -> None:
+    (tmp_path / "asking_keyring.py").write_text(ASKING)
+    asking = {"PYTHON_KEYRING_BACKEND": "asking_keyring.Asking", "PYTHONPATH": f"{ROOT}:{tmp_path}"}
+    terminal = Terminal(tmp_path, "login", "--open-browser", server, BROWSER=browser(tmp_path), **asking)
+    terminal.until("The keyring's password: ")
+    terminal.type("master\n")
+    terminal.until("Logged in to")
+    assert terminal.end() == 0
+    assert "access_token" in (tmp_path / "asked.json").read_text()
+    assert "access_token" not in (tmp_path / "logins.json").read_text()
 
 
 def test_a_browser_is_opened_after_consent_only(server: str, tmp_path: Path) -> None:
