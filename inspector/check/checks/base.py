@@ -295,7 +295,9 @@ async def no_batch(visit: Visit) -> Outcome:
         for message in both:
             message["params"] = link.dressed({})
         sent = link.send(jsonrpc.encode(both))
-        await link.until(lambda frame: bool(_answered(link.frames)), visit.limits.quiet * 4)
+        await link.until(
+            lambda frame: bool(_answered(link.frames)) or _error_code(frame) is not None, visit.limits.quiet * 4
+        )
         served = [frame for frame in link.frames if _results(frame)]
     if served:
         return remark("An array of requests is still taken, and answered.", sent, served[0].n)
