@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 _ALONE = ("client-credentials", "enterprise", "workload")
 """Grants by which a program is somebody of its own: it is never sent with what was granted to a person."""
-_TOKEN = re.compile(r"[!-~]*")
+TOKEN = re.compile(r"[!-~]*")
 
 
 class Authorizer:
@@ -99,7 +99,7 @@ class Login:
     def anew(self) -> None:
         """Forget what is known of the server, and take the options as they are said now."""
         self.options = combined(self._authorizer.options, self._target.auth)
-        if not _TOKEN.fullmatch(self.options.bearer):
+        if not TOKEN.fullmatch(self.options.bearer):
             raise UsageError(
                 "The token that was given cannot be sent: it has characters in it that no token has.",
                 hint="It must be the token alone, without “Bearer” or a line break.",

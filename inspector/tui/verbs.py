@@ -53,6 +53,8 @@ CONTEXTS: Mapping[str, str] = {
     "server": "app",
     "failed": "app",
     "authorization": "app",
+    "diff": "list",
+    "frame": "app",
     "start": "app",
 }
 """Every context, and the one around it whose keys work in it too (a key of the inner context wins)."""
@@ -78,6 +80,7 @@ _APP = (
     ("compose", "compose", "ctrl+n", "Write any message by hand and send it."),
     ("reconnect", "reconnect", "", "Close the connection and open it again."),
     ("restart", "restart", "", "End the server process and start it again."),
+    ("compare-with", "compare with", "", "Compare this recording with another one, side by side."),
     ("theme", "theme", "", "Choose a theme."),
 )
 # `<` and `>` for the speed, as in other players on a terminal: digits are tabs, `+` and `-` allow time and fold.
@@ -253,13 +256,13 @@ _FAILED = (
     ("again", "start again", "r", "Try again."),
     ("copy", "copy for a bug report", "c", "Copy the steps and the server's last words."),
     ("authorization", "the login", "a", "Show the steps of the login, and where it stopped."),
-    ("otherwise", "log in otherwise", "o", "Say with which client, scopes, issuer or grant to log in, and log in so."),
+    ("otherwise", "log in otherwise", "o", "Say with which client, scopes, issuer, grant or token to log in, and log in so."),
 )
 _AUTHORIZATION = (
     ("open", "open the step", "enter", "Open the step, or close it."),
     ("again", "this step again", "r", "Run the step again, alone; where that cannot be, it says why."),
     ("log-in", "log in anew", "L", "Log in anew, from the first step on, whatever is stored."),
-    ("otherwise", "log in otherwise", "o", "Say with which client, scopes, issuer or grant to log in, and log in so."),
+    ("otherwise", "log in otherwise", "o", "Say with which client, scopes, issuer, grant or token to log in, and log in so."),
     ("log-out", "log out", "O", "Give the tokens back, and forget them."),
     ("reveal", "show the token", "T", "Show the token itself, or hide it again."),
     ("its-messages", "its messages", "m", "Go to the messages of the step."),
@@ -268,6 +271,16 @@ _AUTHORIZATION = (
     ("previous-tab", "previous view", "left_curly_bracket", "Show the previous view of what was sent and came back."),
     ("leave", "back", "escape", "Go back."),
 )
+_DIFF = (
+    ("next", "next difference", "right_square_bracket", "Go to the next difference."),
+    ("previous", "difference before", "left_square_bracket", "Go to the difference before."),
+    ("same", "what is the same", "s", "Show the exchanges that do not differ as well, or hide them again."),
+    ("frame-a", "message in A", "a", "Open recording A at the message."),
+    ("frame-b", "message in B", "b", "Open recording B at the message."),
+    ("copy", "copy", "c", "Copy both sides of the difference."),
+    ("leave", "back", "escape", "Go back to where the comparison was asked for."),
+)
+_FRAME = (("back-to-comparison", "the comparison", "backspace", "Go back to the comparison."),)
 _START = (
     ("open", "open", "enter", "Open what is selected."),
     ("filter", "filter", "slash", "Show only what matches."),
@@ -303,6 +316,8 @@ def _table() -> Iterator[Verb]:
         ("server", "Server", _SERVER),
         ("failed", "No connection", _FAILED),
         ("authorization", "A login", _AUTHORIZATION),
+        ("diff", "A comparison", _DIFF),
+        ("frame", "A recording from a comparison", _FRAME),
         ("start", "Start", _START),
     ):
         for name, title, key, description in rows:

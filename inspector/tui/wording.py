@@ -8,7 +8,7 @@ from inspector.tui.verbs import BY_ID
 
 _VERB = BY_ID["authorization.otherwise"]
 OTHERWISE = f"“{_VERB.title}” ({_VERB.key})"
-_HERE = ("--client-id", "--client-secret-env", "--auth-server", "--scope", "--grant")
+_HERE = ("--client-id", "--client-secret-env", "--bearer-env", "--auth-server", "--scope", "--grant")
 """Flags whose values can be given in the interface: see `screens/login_options.py`."""
 _FLAG = r"--[a-z][a-z-]*(?: (?:[A-Z]{3,}|client-credentials)\b)?"
 _FLAGS = re.compile(rf"{_FLAG}(?:(?:, | and | or |, or )(?:with )?{_FLAG})*")

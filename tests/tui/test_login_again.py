@@ -9,6 +9,7 @@ import pytest
 
 from inspector.tui.screens.authorization import AuthorizationScreen
 from inspector.tui.screens.login_options import LoginOptions
+from inspector.tui.screens.login_work import LoginWork
 from inspector.tui.screens.main import MainScreen
 from inspector.tui.widgets.editor import Editor
 from tests.auth.site import protected_server
@@ -118,3 +119,32 @@ async def test_a_tab_leads_back_to_the_main_screen(server: str) -> None:
         screen = app.screen
         assert isinstance(screen, MainScreen)
         assert screen.place == "prompts"
+
+
+async def test_a_token_that_is_given_is_sent_as_it_is(
+    server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = app_on(server)
+    async with first.run_test(size=WIDE) as pilot:
+        await becomes(first, pilot, lambda: first.session is not None and first.session.phase == "ready", "ready")
+        assert first.session is not None
+        token = LoginWork(first.screen, first.session).token
+    (tmp_path / "another").mkdir()
+    own_state(monkeypatch, tmp_path / "another")
+    app = app_on(server, opens=None)
+    async with app.run_test(size=WIDE) as pilot:
+        await shows(app, pilot, "Log in at")
+        await pilot.press("escape")
+        await shows(app, pilot, "o log in otherwise")
+        await pilot.press("o")
+        await becomes(app, pilot, lambda: isinstance(app.screen, LoginOptions), "asked")
+        editor = app.screen.query_one("#login-bearer", Editor)
+        editor.value = f"Bearer {token}"
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "a token has no spaces")
+        editor.value = token
+        assert token[:20] not in screen_text(app)
+        await pilot.press("ctrl+r")
+        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+        assert app.session is not None
+        assert token not in app.session.journal.storage.pread(0, app.session.journal.storage.size).decode()

@@ -52,13 +52,15 @@ class FailedPane(Container):
 
     def hints(self) -> list[Hint]:
         """What can be done about it."""
-        login = ["failed.authorization", "failed.otherwise"] if self._authorizations.numbers else []
+        login = [f"failed.{name}" for name in ("authorization", "otherwise") if self.check_action(name, ())]
         again = "start again" if self.session.target.kind == "stdio" else "connect again"
         return hints(self, ("failed.again", again), *login, "failed.copy")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A login is shown where there was one."""
-        return bool(self._authorizations.numbers) if action in ("authorization", "otherwise") else True
+        """A login is shown where there was one; another is offered where one was wanted."""
+        if action == "authorization":
+            return bool(self._authorizations.numbers)
+        return isinstance(self.session.error, AuthorizationNeeded) if action == "otherwise" else True
 
     def tick(self) -> None:
         """Look at what is new."""
@@ -73,6 +75,7 @@ class FailedPane(Container):
         self._seen = seen
         error = self.session.error
         edge = self.query_one(Edge)
+        edge.keys = self.hints()
         edge.tone = "error"
         lost = self.session.phase == "lost"
         edge.title = "The connection is lost" if lost else "The server could not be opened"

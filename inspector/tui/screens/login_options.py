@@ -1,4 +1,4 @@
-"""With what to log in, where what the server and the settings say is not enough: client, issuer, scopes, grant."""
+"""With what to log in, where what the server and the settings say is not enough: client, issuer, scopes, or a token."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from inspector.auth.credential import TOKEN
 from inspector.auth.options import GRANTS, AuthOptions
 from inspector.auth.urls import secure
 from inspector.tui.keymap import Hint
@@ -18,12 +19,14 @@ from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 
 _LABEL = 16
+_SECRETS = ("client_secret", "bearer")
 FIELDS: Mapping[str, tuple[str, str]] = {
     "client_id": ("client id", "the one that the server gives, or that is registered"),
     "client_secret": ("its secret", "none"),
     "auth_server": ("issuer", "the authorization server that the metadata name"),
     "scope": ("scopes", "those that the server asks for"),
     "grant": ("grant", "what fits: " + ", ".join(GRANTS)),
+    "bearer": ("or a token", "none; one that is given is sent as it is, and nobody logs in"),
 }
 """Each option's label, and what holds where it is left empty."""
 
@@ -33,7 +36,7 @@ class LoginOptions(ModalScreen[AuthOptions | None]):
 
     DEFAULT_CSS = """
     LoginOptions { align: center middle; }
-    LoginOptions > Edge { width: 90%; max-width: 100; height: 11; max-height: 100%; }
+    LoginOptions > Edge { width: 90%; max-width: 100; height: 12; max-height: 100%; }
     LoginOptions Vertical { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -59,7 +62,7 @@ class LoginOptions(ModalScreen[AuthOptions | None]):
                 value = getattr(self._options, name)
                 shown = "" if name == "grant" and value == "auto" else value
                 editor = Editor(shown, placeholder=empty, lead=[(f"{label:<{_LABEL}}", "muted")], id=f"login-{name}")
-                editor.concealed = name == "client_secret"
+                editor.concealed = name in _SECRETS
                 yield editor
 
     def on_mount(self) -> None:
@@ -93,6 +96,8 @@ def _problem(said: Mapping[str, str]) -> str:
         return f"there is no such grant; there are {', '.join(GRANTS)}"
     if said["client_secret"] and not said["client_id"]:
         return "a secret belongs to a client id"
+    if not TOKEN.fullmatch(said["bearer"]):
+        return "a token has no spaces, and is ASCII"
     if said["auth_server"]:
         try:
             secure(said["auth_server"])

@@ -93,7 +93,10 @@ class LoginWork:
                 # The connection stays: it takes its token from the same login.
                 login = authorizer.login(self._session.target)  # type: ignore[arg-type]
                 login.anew()
-                self._run(self._log_in(login))
+                if login.options.bearer:
+                    self._say("The token that you gave is sent from now on.")
+                else:
+                    self._run(self._log_in(login))
             else:
                 then()
 
