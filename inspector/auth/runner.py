@@ -44,6 +44,8 @@ LOGIN_SECONDS = 900.0
 """For everything together, a person's part included."""
 VISIT_SECONDS = 300.0
 """For the person to come back from the browser."""
+STORE_SECONDS = 120.0
+"""For the keyring to be unlocked by its user."""
 LONGEST_PASTED = 1 << 16
 LONGEST_PAGE = 8000
 """Characters of an address to be visited: no longer one could be shown whole."""
@@ -77,7 +79,6 @@ class Runner:
         self._open_browser = open_browser
         self._client_id = client_id
         self._opener = opener
-        self._thread = ThreadPoolExecutor(1, "inspector-store")
         self._held = set() if held is None else held
         self._callback: browser.Callback | None = None
         self._turn: Lock | None = None
@@ -180,34 +181,44 @@ class Runner:
             self._turn = None
 
     async def _stored(self, action: Keep | KeepClient | Stored | StoredClient) -> Any:
-        """Ask the store, in a thread of our own. What cannot be kept is no reason to fail."""
+        """Ask the store. What it does not have, or cannot keep, is no reason to fail."""
         store = self._store
         if store is None:
             return None
-        if isinstance(action, Stored):
-            grant = await self._in_thread(store.grant, action.server, action.issuer, action.resource)
-            if grant is not None and self._client_id not in ("", grant.client.client_id):
-                return None
-            if grant is not None:
-                self._learn(grant.access_token, grant.refresh_token, grant.key, grant.client.client_secret)
-            return grant
-        if isinstance(action, StoredClient):
-            client = await self._in_thread(store.client, action.issuer)
-            if client is not None:
-                self._learn(client.client_secret)
-            return client
         try:
-            if isinstance(action, Keep):
-                await self._in_thread(store.keep, action.issuer, action.resource, action.grant)
-            else:
-                await self._in_thread(store.keep_client, action.issuer, action.client)
+            match action:
+                case Stored():
+                    grant = await self._in_thread(store.grant, action.server, action.issuer, action.resource)
+                    if grant is None or self._client_id not in ("", grant.client.client_id):
+                        return None
+                    self._learn(grant.access_token, grant.refresh_token, grant.key, grant.client.client_secret)
+                    return grant
+                case StoredClient():
+                    client = await self._in_thread(store.client, action.issuer)
+                    if client is not None:
+                        self._learn(client.client_secret)
+                    return client
+                case Keep():
+                    await self._in_thread(store.keep, action.issuer, action.resource, action.grant)
+                case KeepClient():
+                    await self._in_thread(store.keep_client, action.issuer, action.client)
         except InspectorError as error:
             self._person.say(f"{error.message} {error.hint}".rstrip())
         return None
 
     async def _in_thread(self, work: Callable[..., T], *words: Any) -> T:
         """A keyring may wait for its user for ever: who gives up leaves the thread behind, and nothing waits for it."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *words)
+        thread = ThreadPoolExecutor(1, "inspector-store")
+        try:
+            async with asyncio.timeout(STORE_SECONDS):
+                return await asyncio.get_running_loop().run_in_executor(thread, work, *words)
+        except TimeoutError:
+            raise InspectorError(
+                f"The keyring did not answer within {STORE_SECONDS / 60:g} minutes.",
+                hint="It may ask for its password where nobody sees it. Set PYTHON_KEYRING_BACKEND to use another.",
+            ) from None
+        finally:
+            thread.shutdown(wait=False)
 
     def _learn(self, *secrets: str) -> None:
         for secret in filter(None, secrets):

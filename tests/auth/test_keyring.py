@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -172,34 +173,52 @@ def test_a_problem_of_the_keyring_is_told_in_one_short_line() -> None:
     assert len(str(caught.value)) <= 200
 
 
-def test_who_gives_up_does_not_wait_for_a_keyring_that_asks(tmp_path: Path) -> None:
-    asked, answered, over = Event(), Event(), Event()
+class Asking(Memory):
+    """A vault that never gets its answer."""
 
-    class Asking(Memory):
-        def get(self, name: str) -> str | None:
-            asked.set()
-            answered.wait(60)
-            over.set()
-            return None
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.answered, self.over = Event(), Event(), Event()
 
-    kept_there = Store(tmp_path / FILE, Memory())
-    kept_there.keep(GRANT.issuer, GRANT.resource, GRANT)
+    def get(self, name: str) -> str | None:
+        self.asked.set()
+        self.answered.wait(60)
+        self.over.set()
+        return None
 
+
+@pytest.fixture
+def asking(tmp_path: Path) -> Iterator[Asking]:
+    """One that asks for a login that is kept."""
+    Store(tmp_path / FILE, Memory()).keep(GRANT.issuer, GRANT.resource, GRANT)
+    made = Asking()
+    yield made
+    made.answered.set()
+
+
+def test_who_gives_up_does_not_wait_for_a_keyring_that_asks(tmp_path: Path, asking: Asking) -> None:
     async def give_up() -> None:
-        login = asyncio.create_task(
-            runner(FakePerson(), store=Store(tmp_path / FILE, Asking())).run(only(Stored(GRANT.server)))
-        )
-        while not asked.is_set():
+        flow = only(Stored(GRANT.server))
+        login = asyncio.create_task(runner(FakePerson(), store=Store(tmp_path / FILE, asking)).run(flow))
+        while not asking.asked.is_set():
             await asyncio.sleep(0.001)
         login.cancel()
         with pytest.raises(asyncio.CancelledError):
             await login
 
-    try:
-        asyncio.run(give_up())
-        assert not over.is_set()
-    finally:
-        answered.set()
+    asyncio.run(give_up())
+    assert not asking.over.is_set()
+
+
+def test_a_keyring_that_never_answers_has_no_login(
+    tmp_path: Path, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.auth.runner.STORE_SECONDS", 0.01)
+    person = FakePerson()
+    store = Store(tmp_path / FILE, asking)
+    assert asyncio.run(runner(person, store=store).run(only(Stored(GRANT.server)))) is None
+    assert not asking.over.is_set()
+    assert ["did not answer" in said for said in person.said] == [True]
 
 
 @pytest.mark.parametrize("setting", ["nothing.here.Keyring", "os.path", "", "keyring.backends.null.Keyring"])
