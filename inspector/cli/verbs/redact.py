@@ -1,0 +1,150 @@
+"""`inspector redact`: what looks like a secret in a recording, and a copy of it without that."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.options import Option, path
+from inspector.cli.output import Output
+from inspector.cli.verb import Slot, Verb
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from inspector.cli.words import Invocation
+    from inspector.redact.recording import Redaction, Report, Value
+
+NAME = 200
+PLACE = 60
+EVENTS = 4
+FOUND = 5
+"""The exit code of `--check` where there is something."""
+
+
+def run(said: Invocation) -> int:
+    """Show what would be hidden, or hide it; with `--check` 5 where there is anything."""
+    from inspector.redact.recording import Redaction
+    from inspector.redact.rules import read_rules
+
+    out = Output.of(said)
+    source, written, checks = path(said.arguments["file"]), said.option("output"), said.option("check", False)
+    if written is not None and checks:
+        raise UsageError("--check only looks, and -o writes.", hint="Leave one of them out.")
+    redaction = Redaction(source, read_rules(said.option("rule", ()), said.option("rules", ())))
+    for notice in redaction.notices:
+        out.note(f"note: {out.safe(notice)}")
+    report = redaction.inspect() if written is None else _write(redaction, source, written)
+    if out.json:
+        out.document(_as_json(report, source, written))
+    else:
+        out.table([_row(out, value) for value in report.values])
+        _tell(out, report, written, checks)
+    return FOUND if checks and report.count else 0
+
+
+def _write(redaction: Redaction, source: Path, written: Path) -> Report:
+    """Write the copy, whole or not at all."""
+    import tempfile
+
+    temporary = ""
+    try:
+        if written.exists() and written.samefile(source):
+            raise UsageError(f"{written} is the recording itself.", hint="Choose another name with -o.")
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{written.name[:40]}.", dir=written.parent)
+        with os.fdopen(descriptor, "wb") as file:
+            report = redaction.write(file)
+        os.replace(temporary, written)
+        temporary = ""
+    except OSError as error:
+        raise UsageError(
+            f"{written} cannot be written: {error.strerror or error}.", hint="Choose another place with -o."
+        ) from None
+    finally:
+        if temporary:
+            os.unlink(temporary)
+    return report
+
+
+def _row(out: Output, value: Value) -> tuple[str, ...]:
+    head = f"{out.safe(value.head)}… " if value.head else ""
+    events = [str(n) if n else "header" for n in value.events[:EVENTS]]
+    more = " …" if value.count > len(events) or len(value.events) > EVENTS else ""
+    times = f"{value.count:,} times" if value.count > 1 else "once"
+    return (
+        out.safe(value.rule, PLACE),
+        f"{head}{value.length:,} characters",
+        times,
+        f"{out.safe(value.where, PLACE)} ({', '.join(events)}{more})",
+    )
+
+
+def _tell(out: Output, report: Report, written: Path | None, checks: bool) -> None:
+    places = f"{report.count:,} place{'s' if report.count != 1 else ''}"
+    if report.more:
+        out.note(f"note: {report.more:,} more places are not listed: there are too many different values.")
+    if written is not None:
+        hidden = f"hidden in {places}" if report.count else "nothing was hidden"
+        out.line(f"written: {out.safe(str(written), NAME)}; {hidden}.")
+        if report.count:
+            out.note("Look at it once more before you share it: no rule knows every secret.")
+    elif not report.count:
+        out.line("Nothing in it looks like a secret to these rules.")
+    elif checks:
+        out.line(f"{places} look like secrets. `inspector redact FILE -o OUT` writes a copy without them.")
+    else:
+        out.line(f"{places} would be hidden; -o OUT writes the copy.")
+
+
+def _as_json(report: Report, source: Path, written: Path | None) -> dict[str, Any]:
+    def found() -> Iterator[dict[str, Any]]:
+        for value in report.values:
+            yield {
+                "rule": value.rule, "head": value.head, "length": value.length, "count": value.count,
+                "where": value.where, "events": value.events,
+            }  # fmt: skip
+
+    return {
+        "file": str(source),
+        "written": None if written is None else str(written),
+        "places": report.count,
+        "lines": report.lines,
+        "found": list(found()),
+        "unlisted": report.more,
+    }
+
+
+def _about() -> str:
+    from inspector.redact.shapes import NAMES, SHAPES
+
+    off = {shape.name for shape in SHAPES if not shape.ordinary}
+    known = "; ".join(f"{name}{' (off)' if name in off else ''}: {summary}" for name, summary in NAMES.items())
+    return (
+        "Without -o it shows what would be hidden, never the secrets themselves. RULE is a JSON path in the messages "
+        "($.params.arguments.pin, $..token), /a pattern/, =a text, or a name from here, switched off by no- before it: "
+        f"{known}. Equal values stay recognisable. Everything else in the copy is byte for byte as it was."
+    )
+
+
+VERBS = {
+    "redact": Verb(
+        "redact",
+        run,
+        slots=(Slot("file", completes="file"),),
+        target="none",
+        options=(
+            Option("-o --output", "Write a copy without the secrets.", "OUT", read=path, completes="file"),
+            Option("--rule", "What to hide besides, or not to; may be repeated.", "RULE", many=True),
+            Option("--rules", "A YAML file of rules; may be repeated.", "FILE", many=True, read=path, completes="file"),
+            Option("--check", "Only look: ends with 5 if anything looks like a secret."),
+        ),
+        about=_about(),
+        examples=(
+            "inspector redact session.mcp.jsonl",
+            "inspector redact session.mcp.jsonl -o shared.jsonl --rule '$..email' --rule '/ACME-\\d+/'",
+            "inspector redact --check session.mcp.jsonl --rule email --rule no-entropy",
+        ),
+    )
+}

@@ -1,0 +1,201 @@
+"""A whole recording: what is found in it, and a copy of it without that. Reads line by line, twice."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from inspector.errors import RecordingError
+from inspector.journal.format import dumps
+from inspector.journal.journal import Journal
+from inspector.journal.redaction import Redactor
+from inspector.protocol.jsonrpc import NotJson, parse
+from inspector.redact.edits import Edit, Found, applied
+from inspector.redact.rules import Rules
+from inspector.redact.scan import RUN, Scanner
+from inspector.redact.shapes import SHAPES
+from inspector.version import __version__
+
+MOST_VALUES = 20_000
+"""Different values that are told apart."""
+MOST_KNOWN = 2000
+"""Values that are looked for everywhere, because they stood somewhere under a telling name."""
+SHORTEST_KNOWN = 8
+"""Characters of such a value; a shorter one would be found in what is something else."""
+EVENTS_NAMED = 10
+LEAST_FOR_A_HEAD = 12
+"""Characters of a secret whose first ones may be shown."""
+
+_SHOWN = {shape.name: shape.shown for shape in SHAPES}
+_SPREADS = ("named", "entropy", "aws-secret", "bearer", "url")
+
+
+@dataclass(slots=True)
+class Value:
+    """One secret: as much of it as may be shown, and where it stands."""
+
+    rule: str
+    head: str
+    """Its first characters where they say what it is, else empty."""
+    length: int
+    """In characters."""
+    where: str
+    """The place of the first one."""
+    count: int = 0
+    events: list[int] = field(default_factory=list)
+    """The numbers of the first events in which it stands; 0 is the header."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What is in a recording."""
+
+    values: list[Value] = field(default_factory=list)
+    """Each different secret once, in the order in which they were met."""
+    count: int = 0
+    """Places."""
+    lines: int = 0
+    """Lines that hold any."""
+    more: int = 0
+    """Places whose values are not among `values`, because there are too many."""
+
+
+class Redaction:
+    """Finds, and takes out, what the rules want of one recording.
+
+    Equal values get equal marks, made with a key that is kept nowhere.
+    """
+
+    def __init__(self, path: Path, rules: Rules) -> None:
+        """Raises `RecordingError` where there is no recording in `path`."""
+        journal = Journal.open(path)
+        self._size = journal.storage.size
+        self.notices = list(journal.notices)
+        journal.release()
+        self._path = path
+        self._rules = rules
+        self._scanner = Scanner(rules, Redactor().mark)
+        self._values: dict[str, Value] = {}
+        self._holds = bytearray()
+        """For each line, whether the first reading found something in it."""
+        self.report = Report()
+
+    def inspect(self) -> Report:
+        """Look for secrets. What stood under a telling name in one place is then looked for everywhere."""
+        self._read_first()
+        if self._scanner.known:
+            for _ in self._read_again():
+                pass
+        return self.report
+
+    def write(self, out: IO[bytes]) -> Report:
+        """Write the recording without its secrets. Every other byte of it is as it was."""
+        self._read_first()
+        for line in self._read_again():
+            out.write(line)
+        return self.report
+
+    def _raw(self) -> Iterator[bytes]:
+        """The lines as they are in the file, up to the end that it had when it was opened."""
+        left = self._size
+        try:
+            with open(self._path, "rb") as file:
+                while left > 0 and (line := file.readline(left)):
+                    left -= len(line)
+                    yield line
+        except OSError as error:
+            raise RecordingError(f"{self._path} cannot be read: {error.strerror or error}.") from None
+
+    def _read_first(self) -> None:
+        """Find out which lines hold anything, and what will have to be looked for everywhere."""
+        if self._holds:
+            return
+        known = Known({*_SPREADS, *(name for name, _ in self._rules.paths)})
+        for number, line in enumerate(self._raw()):
+            edits = self._scanner.line(line.decode("utf-8", "surrogateescape"))
+            self._holds.append(bool(edits))
+            self._take(number, edits)
+            known.take(found for edit in edits for found in edit.found)
+        self._scanner.known = known.by_run
+        self.report.values = list(self._values.values())
+
+    def _read_again(self) -> Iterator[bytes]:
+        """The lines as they are to be written."""
+        self._values = {}
+        self.report = Report()
+        scanner = self._scanner
+        for number, line in enumerate(self._raw()):
+            text = line.decode("utf-8", "surrogateescape")
+            again = (number < len(self._holds) and self._holds[number]) or scanner.inside_key or scanner.knows(text)
+            edits = scanner.line(text) if again else []
+            self._take(number, edits)
+            if number == 0:
+                yield self._header(text, edits)
+            else:
+                yield _marked(text, edits).encode("utf-8", "surrogateescape") if edits else line
+        self.report.values = list(self._values.values())
+
+    def _take(self, number: int, edits: list[Edit]) -> None:
+        """Count what was found in a line."""
+        report = self.report
+        report.lines += bool(edits)
+        for rule, secret, where in (found for edit in edits for found in edit.found):
+            report.count += 1
+            key = self._scanner.mark(secret)
+            value = self._values.get(key)
+            if value is None:
+                if len(self._values) >= MOST_VALUES:
+                    report.more += 1
+                    continue
+                head = secret[: _SHOWN.get(rule, 0)] if len(secret) >= LEAST_FOR_A_HEAD else ""
+                value = self._values[key] = Value(rule, head, len(secret), where)
+            value.count += 1
+            if len(value.events) < EVENTS_NAMED and number not in value.events:
+                value.events.append(number)
+
+    def _header(self, text: str, edits: list[Edit]) -> bytes:
+        """The first line, which says what was done; one that was redacted before says so already."""
+        shown = applied(text, edits)
+        end = shown.rstrip()
+        if end.endswith("}") and '"redacted":{' not in shown:
+            own = len(self._rules.patterns) + len(self._rules.paths)
+            done = dumps({"by": f"inspector/{__version__}", "names": sorted(self._rules.names), "rules": own})
+            shown = f'{end[:-1]},"redacted":{done}}}{shown[len(end) :]}'
+        return shown.encode("utf-8", "surrogateescape")
+
+
+class Known:
+    """Secrets that stood under a telling name, by their longest run of plain characters."""
+
+    def __init__(self, spreads: Collection[str]) -> None:
+        """`spreads`: the rules whose secrets are looked for everywhere."""
+        self.by_run: dict[str, list[tuple[str, str]]] = {}
+        self._spreads = spreads
+        self._seen: set[str] = set()
+
+    def take(self, found: Iterable[Found]) -> None:
+        """Learn what is to be looked for in other places."""
+        for rule, secret, _ in found:
+            if rule not in self._spreads or len(secret) < SHORTEST_KNOWN or secret in self._seen:
+                continue
+            if len(self._seen) >= MOST_KNOWN:
+                return
+            self._seen.add(secret)
+            run = max(RUN.findall(secret), key=len, default="")
+            if run:
+                self.by_run.setdefault(run, []).append((secret, rule))
+
+
+def _marked(text: str, edits: list[Edit]) -> str:
+    """A line with its edits; it says that it was altered, unless it said so before or is no JSON."""
+    shown = applied(text, edits)
+    try:
+        value = parse(shown.encode("utf-8", "surrogateescape"))
+    except NotJson:
+        return shown
+    end = shown.rstrip()
+    if type(value) is not dict or value.get("redacted") is True or not end.endswith("}"):
+        return shown
+    return f'{end[:-1]},"redacted":true}}{shown[len(end) :]}'

@@ -1,0 +1,126 @@
+"""What is to be hidden: shapes switched on or off, JSON paths, patterns, texts; from `--rule` and from a YAML file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as File
+from typing import Any
+
+from inspector.errors import UsageError
+from inspector.redact.paths import Path
+from inspector.redact.shapes import NAMES, SHAPES, Shape
+
+LARGEST_FILE = 1 << 20
+
+_OFF = frozenset(shape.name for shape in SHAPES if not shape.ordinary)
+
+
+@dataclass(slots=True)
+class Rules:
+    """What is looked for. `patterns` and `paths` are the user's own, with the names under which they are told."""
+
+    names: set[str] = field(default_factory=lambda: {name for name in NAMES if name not in _OFF})
+    """What is looked for by itself: names of shapes, `named`, `entropy`."""
+    patterns: list[tuple[str, re.Pattern[str]]] = field(default_factory=list)
+    """A pattern hides its first group, or all of its match where it has none."""
+    paths: list[tuple[str, Path]] = field(default_factory=list)
+
+    @property
+    def shapes(self) -> list[Shape]:
+        """The shapes that are looked for."""
+        return [shape for shape in SHAPES if shape.name in self.names]
+
+    def add(self, word: str) -> None:
+        """Take in one rule as it is typed: `$.path`, `/pattern/`, `=text`, a name of a shape, or `no-` and one.
+
+        Raises `UsageError`.
+        """
+        name = word.removeprefix("no-")
+        if word.startswith("$"):
+            self.paths.append((word, Path(word)))
+        elif word.startswith("=") and len(word) > 1:
+            self._add_pattern(word, re.escape(word[1:]))
+        elif word.startswith("/") and (found := re.fullmatch(r"/(.+)/(i?)", word, re.DOTALL)):
+            self._add_pattern(word, f"(?i:{found[1]})" if found[2] else found[1])
+        elif name in NAMES:
+            (self.names.discard if name != word else self.names.add)(name)
+        else:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, NAMES, 1)
+            raise UsageError(
+                f"“{word[:80]}” is no rule.",
+                hint=f"Do you mean {near[0]}?"
+                if near
+                else f"Rules are $.a.path, /a pattern/, =a text, NAME or no-NAME; names are {', '.join(NAMES)}.",
+            )
+
+    def _add_pattern(self, name: str, source: str) -> None:
+        try:
+            pattern = re.compile(source)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise UsageError(f"The pattern {name[:80]} cannot be used: {error}.") from None
+        if pattern.match("") is not None:
+            raise UsageError(f"The pattern {name[:80]} fits the empty text, and so everything.")
+        self.patterns.append((name, pattern))
+
+
+_KEYS = {"path", "pattern", "text", "name"}
+
+
+def read_rules(words: Iterable[str] = (), files: Sequence[File] = ()) -> Rules:
+    """The rules of files, then those that were typed. Raises `UsageError`."""
+    rules = Rules()
+    for file in files:
+        _read_file(rules, file)
+    for word in words:
+        rules.add(word)
+    return rules
+
+
+def _read_file(rules: Rules, file: File) -> None:
+    import yaml
+
+    try:
+        if file.stat().st_size > LARGEST_FILE:
+            raise UsageError(f"{file} is larger than {LARGEST_FILE >> 20} MB: those are no rules.")
+        found = yaml.safe_load(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        why = " ".join(str(error).split())
+        raise UsageError(f"{file} is no YAML: {why[:200]}.") from None
+    if type(found) is not dict or not found.keys() <= {"shapes", "rules"}:
+        raise UsageError(
+            f"{file} holds no rules: they stand under `rules`, and names of shapes with true or false under `shapes`."
+        )
+    shapes, listed = found.get("shapes") or {}, found.get("rules") or []
+    if type(shapes) is not dict or type(listed) is not list:
+        raise UsageError(f"{file}: `shapes` must be a mapping, and `rules` a list.")
+    for name, wanted in shapes.items():
+        if name not in NAMES or type(wanted) is not bool:
+            raise UsageError(
+                f"{file}: `{str(name)[:60]}: {str(wanted)[:20]}` switches nothing on or off.",
+                hint=f"Names are {', '.join(NAMES)}.",
+            )
+        (rules.names.add if wanted else rules.names.discard)(name)
+    for number, item in enumerate(listed, 1):
+        _add_item(rules, item, f"{file}: rule {number}")
+
+
+def _add_item(rules: Rules, item: Any, place: str) -> None:
+    if isinstance(item, str):
+        rules.add(item)
+        return
+    known = type(item) is dict and item.keys() <= _KEYS and all(isinstance(value, str) for value in item.values())
+    kinds = [key for key in ("path", "pattern", "text") if known and item.get(key)]
+    if len(kinds) != 1:
+        raise UsageError(f"{place} must have one of `path`, `pattern`, `text`, and may have a `name`.")
+    value = item[kinds[0]]
+    name = item.get("name") or value
+    if kinds[0] == "path":
+        rules.paths.append((name, Path(value)))
+    else:
+        rules._add_pattern(name, value if kinds[0] == "pattern" else re.escape(value))

@@ -1,0 +1,340 @@
+"""Finding secrets in one line of a recording: in its texts, in JSON inside texts, in base64, under telling names.
+
+A line is JSON, the message in it is a string, and a string of the message may be JSON again. What is found on the
+inside is carried outward as an edit of the line itself, so that nothing else of it changes.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator, Sequence
+from urllib.parse import unquote
+
+from inspector.protocol.jsontokens import Broken, Token, tokens
+from inspector.redact import entropy, named
+from inspector.redact.edits import Edit, Found, applied, decoded, merged, outward
+from inspector.redact.paths import Path
+from inspector.redact.rules import Rules
+
+DEEPEST = 6
+"""JSON in strings of JSON in strings … that is looked into, base64 included."""
+SHORTEST = 4
+"""Characters below which nothing is looked for in a text."""
+RUN = re.compile(r"(?:\\+[nrtbf])?([A-Za-z0-9._~+-]{4,})")
+"""A run of plain characters, also in a text whose escapes are not read."""
+
+_ESCAPED = re.compile(r"\\u00[2-7]")
+_SHORTEST_ASSIGNMENT = 7
+_SHORTEST_KEY = 16
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
+_BASE64_INSIDE = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}+={0,2}(?![A-Za-z0-9+/_=-])")
+_KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z0-9]++ )*PRIVATE KEY(?: BLOCK)?-----")
+_KEY_LINE = re.compile(r"\s*(?:[A-Za-z0-9+/=]+|[A-Za-z-]+: .*)?\s*")
+_SCHEME = re.compile(r"\S{2,20} +(?=\S)")
+_PAIRS = frozenset(("headers", "env", "environment", "cookies", "fields"))
+_LABELS = frozenset(("name", "key", "header", "field"))
+_DIGESTS = ("sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:")
+_LONGEST_PLACE = 12
+_STEP = 60
+
+
+class _Frame:
+    """An object or array that is being read."""
+
+    __slots__ = ("index", "is_object", "key", "label", "name", "previous", "start")
+
+    def __init__(self, name: str, is_object: bool, start: int) -> None:
+        self.name = name
+        """What it stands under."""
+        self.is_object = is_object
+        self.start = start
+        """Where it begins, if a rule hides all of it; else -1."""
+        self.key = ""
+        self.index = -1
+        self.label = ""
+        """Of an object, what it says that it is the value of; of an array, its first item."""
+        self.previous = ""
+
+
+class Scanner:
+    """Looks for what the rules want. `mark` makes what stands in the place of a secret.
+
+    `known`: secrets that were found elsewhere, with the rules, by their longest run of plain characters; they are found
+    in any text.
+    """
+
+    def __init__(self, rules: Rules, mark: Callable[[str], str]) -> None:
+        self.rules = rules
+        self.mark = mark
+        self.known: dict[str, list[tuple[str, str]]] = {}
+        self._shapes = rules.shapes
+        self._named = "named" in rules.names
+        self._random = "entropy" in rules.names
+        self.inside_key = False
+        """A private key has begun on stderr, and has not ended."""
+        hints = {hint for shape in self._shapes for hint in shape.hints if hint != "token"}
+        self._hints = sorted(hints.union(named.HINTS) if self._named else hints)
+        self._present = self._hints
+        """Those of the hints that can be in the texts of the line that is read."""
+
+    def line(self, text: str) -> list[Edit]:
+        """The edits of a line of a recording, in order; of one that is torn or no JSON, those of its plain text."""
+        self._present = self._hints
+        if not self._suspicious(text):
+            return []
+        self._present = self._present_in(text)
+        if text[:1] == "{":
+            try:
+                return merged(self._json(text, "", 0))
+            except Broken:
+                pass
+        return merged(self._plain(text, "", "a line that is no JSON"))
+
+    def _suspicious(self, text: str) -> bool:
+        """Whether it can be that anything is found. Most lines end here."""
+        if self.rules.patterns or self.rules.paths or self.inside_key or _ESCAPED.search(text):
+            return True
+        if len(text) < _SHORTEST_ASSIGNMENT:
+            return self.knows(text)
+        low = text.lower()
+        if any(hint in low for hint in self._present) or low.count("token") > low.count("progresstoken"):
+            return True
+        return entropy.may_hold(text) or self.knows(text)
+
+    def _present_in(self, text: str) -> list[str]:
+        """The hints that are in a line, or would be if its escapes were read."""
+        if _ESCAPED.search(text):
+            return self._hints
+        low = text.lower()
+        found = [hint for hint in self._hints if hint in low]
+        quoted = any(hint.endswith("\\") for hint in found)  # An escaped quote is a plain one further inside.
+        return [hint for hint in self._hints if hint in low or hint[-1] == '"'] if quoted else found
+
+    def knows(self, text: str) -> bool:
+        """Whether it can be that one of the known secrets is in a text."""
+        return bool(self.known) and not self.known.keys().isdisjoint(RUN.findall(text))
+
+    # Texts
+
+    def _text(self, text: str, name: str, where: str, level: int) -> list[Edit]:
+        """The edits of a text, whatever it is; `name` is what it stands under."""
+        if level < DEEPEST:
+            if text[0] in "{[ \t\r\n\ufeff" and text.lstrip(" \t\r\n\ufeff")[:1] in ("{", "["):
+                try:
+                    return merged(self._json(text, where, level))
+                except Broken:
+                    pass
+            elif len(text) >= 24:
+                compact = "".join(text.split()) if "\n" in text else text
+                if _BASE64.fullmatch(compact):
+                    inside = [edit._replace(end=len(text)) for edit in self._base64(compact, where, level)]
+                    return inside or merged(self._plain(text, name, where))
+                return merged([*self._plain(text, name, where), *self._encoded(text, where, level)])
+        return merged(self._plain(text, name, where))
+
+    def _encoded(self, text: str, where: str, level: int) -> Iterator[Edit]:
+        """The edits of what is base64 in the middle of a text, such as in a `data:` URL."""
+        for found in _BASE64_INSIDE.finditer(text):
+            for edit in self._base64(found[0], where, level):
+                yield edit._replace(start=found.start(), end=found.end())
+
+    def _plain(self, text: str, name: str, where: str, *, binary: bool = False) -> Iterator[Edit]:
+        """The edits of a text that is nothing else. Of `binary` data only what nothing else looks like."""
+        low = text.lower()
+        for shape in self._shapes:
+            if (binary and not shape.shown) or not any(hint in low for hint in shape.hints):
+                continue
+            for found in shape.pattern.finditer(text):
+                start, end = found.span(shape.group)
+                if shape.genuine(text[start:end]):
+                    yield self._edit(start, end, shape.name, text[start:end], where)
+        for rule, pattern in self.rules.patterns:
+            for found in pattern.finditer(text):
+                start, end = found.span(1 if pattern.groups and found[1] is not None else 0)
+                if end > start:
+                    yield self._edit(start, end, rule, text[start:end], where)
+        if self._named and not binary and ("=" in text or ":" in text):
+            for start, end, secret in named.in_text(text):
+                yield self._edit(start, end, "named", secret, where)
+        if self._random and not binary and len(text) >= 20 and name.lower() not in entropy.OPAQUE:
+            yield from self._runs(text, where)
+        if self.knows(text):
+            yield from self._known(text, where)
+
+    def _runs(self, text: str, where: str) -> Iterator[Edit]:
+        for found in entropy.RUN.finditer(text):
+            run = found[0]
+            embedded = run.startswith(_DIGESTS) or text.endswith("base64,", 0, found.start())
+            if not embedded and entropy.looks_random(run):
+                yield self._edit(*found.span(), "entropy", run, where)
+
+    def _known(self, text: str, where: str) -> Iterator[Edit]:
+        for found in RUN.finditer(text):
+            for secret, rule in self.known.get(found[1], ()):
+                start = text.find(secret, max(0, found.start() - len(secret)), found.end() + len(secret))
+                if start >= 0:
+                    yield self._edit(start, start + len(secret), rule, secret, where)
+
+    def _edit(self, start: int, end: int, rule: str, secret: str, where: str) -> Edit:
+        plain = unquote(secret) if "%" in secret else secret
+        return Edit(start, end, self.mark(plain), (Found(rule, plain, where),))
+
+    # Base64
+
+    def _base64(self, text: str, where: str, level: int) -> list[Edit]:
+        """The edit of base64 with a secret in it: all of it, encoded anew."""
+        safe = "-" in text or "_" in text
+        try:
+            data = base64.b64decode(text + "=" * (-len(text) % 4), b"-_" if safe else None, validate=True)
+        except (binascii.Error, ValueError):
+            return []
+        new, found = self.data(data, where, level + 1)
+        if not found:
+            return []
+        encoded = (base64.urlsafe_b64encode if safe else base64.b64encode)(new).decode()
+        return [Edit(0, len(text), encoded if len(text) % 4 == 0 else encoded.rstrip("="), found)]
+
+    def data(self, data: bytes, where: str, level: int) -> tuple[bytes, tuple[Found, ...]]:
+        """Bytes without the secrets in them, and these."""
+        try:
+            text, binary = data.decode("utf-8"), False
+        except UnicodeDecodeError:
+            text, binary = data.decode("latin-1"), True
+        binary = binary or "\0" in text
+        outside, self._present = self._present, self._hints
+        if binary:
+            inside = self._encoded(text, where, level) if level < DEEPEST else ()
+            edits = merged([*self._plain(text, "", where, binary=True), *inside])
+        else:
+            edits = self._text(text, "", where, level)
+        self._present = outside
+        if not edits:
+            return data, ()
+        if binary:
+            # Each character is a byte, and has to be one afterwards.
+            edits = [edit._replace(text=edit.text.encode().decode("latin-1")) for edit in edits]
+            new = applied(text, edits).encode("latin-1")
+        else:
+            new = applied(text, edits).encode("utf-8")
+        return new, tuple(found for edit in edits for found in edit.found)
+
+    # JSON
+
+    def _json(self, text: str, where: str, level: int) -> Iterator[Edit]:
+        """The edits of a JSON text, not in order. Raises `Broken` where it is none.
+
+        Level 0 is the line; on level 1 is the message, in which paths are looked for.
+        """
+        frames: list[_Frame] = []
+        paths: Sequence[tuple[str, Path]] = self.rules.paths if level == 1 and where == "$" else ()
+        for token, start, end in tokens(text):
+            if token is Token.KEY:
+                frame = frames[-1]
+                frame.key = decoded(text[start:end])
+                if len(frame.key) >= _SHORTEST_KEY and self._suspicious(frame.key):
+                    inner = self._text(frame.key, "name", where, level + 1)
+                    yield from outward(text[start:end], frame.key, inner, start)
+                continue
+            if token is Token.CLOSE:
+                frame = frames.pop()
+                if frame.start >= 0:
+                    yield self._whole(text, frame.start, end, frame.name, _place(where, frames, level))
+                continue
+            around = frames[-1] if frames else None
+            if around is not None and not around.is_object:
+                around.index += 1
+            hidden = _path_of(paths, frames) if paths and frames else ""
+            if token is not Token.SCALAR:
+                name = "" if around is None else around.key if around.is_object else around.name
+                frames.append(_Frame(hidden or name, token is Token.OBJECT, start if hidden else -1))
+            elif hidden:
+                yield self._whole(text, start, end, hidden, _place(where, frames, level))
+            elif text[start] == '"':
+                yield from self._string(text[start:end], start, frames, where, level)
+            elif around is not None and self._named and text[start] in "-0123456789" and end - start >= 4:
+                name = around.key if around.is_object else ""
+                if named.hides_numbers(name):
+                    yield self._whole(text, start, end, "named", _place(where, frames, level))
+
+    def _whole(self, text: str, start: int, end: int, rule: str, where: str) -> Edit:
+        """The edit of a value of any type: a string takes its place."""
+        value = text[start:end]
+        secret = decoded(value) if value[0] == '"' else value
+        return Edit(start, end, f'"{self.mark(secret)}"', (Found(rule, secret, where),))
+
+    def _string(self, literal: str, at: int, frames: list[_Frame], where: str, level: int) -> list[Edit]:
+        """The edits of a string literal that begins at `at`."""
+        value = decoded(literal)
+        name, setting = _name_of(frames, value)
+        if level == 0 and len(frames) == 1 and name in ("raw", "b64"):
+            return outward(literal, value, self._payload(value, name, frames), at)
+        if self._named and name and (named.is_secret_setting(name) if setting else named.is_secret(name)):
+            scheme = _SCHEME.match(value) if name.lower().endswith("authorization") else None
+            start = scheme.end() if scheme else 0
+            if named.plausible(name, value[start:]):
+                place = _place(where, frames, level)
+                return outward(literal, value, [self._edit(start, len(value), "named", value[start:], place)], at)
+        if (len(value) < SHORTEST and not self.rules.patterns) or not self._suspicious(value):
+            return []
+        return outward(literal, value, self._text(value, name, _place(where, frames, level), level + 1), at)
+
+    def _payload(self, value: str, name: str, frames: list[_Frame]) -> list[Edit]:
+        """What crossed the wire: a text, or bytes that are none."""
+        kind = frames[0].label
+        if name == "raw":
+            if kind == "stderr" and self._is_key(value):
+                return [self._edit(0, len(value), "pem", value, kind)]
+            return self._text(value, "", "$" if value.lstrip()[:1] in ("{", "[") else kind, 1)
+        try:
+            data = base64.b64decode(value, validate=True)
+        except (binascii.Error, ValueError):
+            return []
+        new, found = self.data(data, kind, 1)
+        return [Edit(0, len(value), base64.b64encode(new).decode(), found)] if found else []
+
+    def _is_key(self, line: str) -> bool:
+        """Whether a line of stderr is inside of a private key, which takes several of them."""
+        begins, ends = _KEY_BEGINS.search(line) is not None, "-----END " in line
+        inside = self.inside_key and (ends or _KEY_LINE.fullmatch(line) is not None)
+        self.inside_key = "pem" in self.rules.names and (begins or inside) and not ends
+        return inside
+
+
+def _name_of(frames: list[_Frame], value: str) -> tuple[str, bool]:
+    """What a string stands under, and whether that is a header field or a variable. Remembers what names others."""
+    if not frames:
+        return "", False
+    frame = frames[-1]
+    if frame.is_object:
+        if frame.key in _LABELS or (frame.key == "kind" and len(frames) == 1):
+            frame.label = value[:200]
+        if frame.key == "value" and frame.label:
+            return frame.label, True
+        return frame.key, frame.name in _PAIRS
+    before, frame.previous = frame.previous, value[:200]
+    if frame.index == 1 and len(frames) > 1 and frames[-2].name in _PAIRS:
+        return before, True
+    if before.startswith("-") and "=" not in before and not value.startswith("-"):
+        return before, False
+    return frame.name, False
+
+
+def _path_of(paths: Sequence[tuple[str, Path]], frames: list[_Frame]) -> str:
+    """The rule whose path means the value that is read now."""
+    place = [frame.key if frame.is_object else frame.index for frame in frames]
+    for rule, path in paths:
+        if path.matches(place) or (type(place[0]) is int and path.matches(place[1:])):
+            return rule
+    return ""
+
+
+def _place(where: str, frames: list[_Frame], level: int) -> str:
+    """Where a value stands, for people: in the message from `$`, in the line by its member's name."""
+    if level > 1:
+        return where
+    steps = [f"[{frame.index}]" if not frame.is_object else f".{frame.key[:_STEP]}" for frame in frames]
+    if len(steps) > _LONGEST_PLACE:
+        steps = [*steps[:3], "…", *steps[-6:]]
+    return (where if level else "") + ("".join(steps) if level else "".join(steps)[1:])

@@ -1,0 +1,51 @@
+"""JSON paths mean the values that they seem to mean."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.errors import UsageError
+from inspector.redact.paths import Path
+
+
+@pytest.mark.parametrize(
+    ("path", "place", "means"),
+    [
+        ("$.a", ["a"], True),
+        ("$.a", ["b"], False),
+        ("$.a", ["a", "b"], False),
+        ("$.a.b", ["a", "b"], True),
+        ("$['a b'].c", ["a b", "c"], True),
+        ('$["it\'s"]', ["it's"], True),
+        ("$['it\\'s']", ["it's"], True),
+        ("$.a[0]", ["a", 0], True),
+        ("$.a[0]", ["a", 1], False),
+        ("$.a[0]", ["a", "0"], False),
+        ("$.a[*].b", ["a", 7, "b"], True),
+        ("$.a.*", ["a", "x"], True),
+        ("$.*.b", ["a", "b"], True),
+        ("$..b", ["b"], True),
+        ("$..b", ["a", 3, "c", "b"], True),
+        ("$..b", ["a", "b", "c"], False),
+        ("$..a.b", ["a", "a", "b"], True),
+        ("$..a..b", ["x", "a", "y", "z", "b"], True),
+        ("$..a..b", ["x", "y", "z", "b"], False),
+        ("$..*", ["x", 1], True),
+        ("$..[1]", ["x", 1], True),
+        ("$._meta.x-y", ["_meta", "x-y"], True),
+    ],
+)
+def test_a_path_means_a_place(path: str, place: list[str | int], means: bool) -> None:
+    assert Path(path).matches(place) is means
+
+
+@pytest.mark.parametrize(
+    "source", ["a", "$", "$a", "$.", "$.a[", "$.a[x]", "$.a.[0]x", "$['a", "$.a b", "$...a", "$.a[-1]"]
+)
+def test_what_is_no_path_is_refused(source: str) -> None:
+    with pytest.raises(UsageError):
+        Path(source)
+
+
+def test_many_deep_steps_take_no_time() -> None:
+    assert not Path("$" + "..a" * 40 + ".b").matches(["a"] * 400)
