@@ -28,7 +28,7 @@ from tests.tui.tui_screens import screen_text
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with protected_server() as url:
+    with protected_server("--items", "30") as url:
         yield url
 
 
@@ -112,7 +112,7 @@ async def test_who_has_a_browser_elsewhere_copies_the_address_and_pastes_the_ans
 
 
 async def test_a_secret_that_is_typed_is_not_shown() -> None:
-    with protected_server("--auth-fault", "no-registration") as url:
+    with protected_server("--items", "30", "--auth-fault", "no-registration") as url:
         app = app_on(url)
         async with app.run_test(size=WIDE) as pilot:
             await shows(app, pilot, "A client for this server")

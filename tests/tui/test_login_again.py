@@ -25,13 +25,13 @@ def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with protected_server() as url:
+    with protected_server("--items", "30") as url:
         yield url
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_a_step_is_run_again_and_stands_beside_the_earlier_answer(size: tuple[int, int]) -> None:
-    with protected_server("--auth-fault", "no-pkce") as url:
+    with protected_server("--items", "30", "--auth-fault", "no-pkce") as url:
         app = app_on(url)
         async with app.run_test(size=size, notifications=True) as pilot:
             await shows(app, pilot, "a the login")
@@ -85,7 +85,7 @@ async def test_the_token_itself_is_shown_by_its_key_alone(server: str) -> None:
 
 
 async def test_who_logs_in_otherwise_is_asked_with_what_and_goes_on_with_it() -> None:
-    with protected_server("--auth-fault", "no-registration") as url:
+    with protected_server("--items", "30", "--auth-fault", "no-registration") as url:
         app = app_on(url)
         async with app.run_test(size=WIDE, notifications=True) as pilot:
             await shows(app, pilot, "A client for this server")
