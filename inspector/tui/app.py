@@ -22,6 +22,7 @@ from inspector.client.options import Options
 from inspector.client.recorded import RecordedSession
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
+from inspector.compare.rules import Rules
 from inspector.config import paths
 from inspector.config.remember import ServerMemory
 from inspector.config.settings import Settings
@@ -87,6 +88,7 @@ class InspectorApp(KeysInOrder, App[int]):
         follow: bool = False,
         playing: Playing | None = None,
         config: Path | None = None,
+        comparing: tuple[Path, Path, Rules] | None = None,
     ) -> None:
         # Without the terminal's own colours, Textual would write greys in their place.
         super().__init__(ansi_color="NO_COLOR" in os.environ)
@@ -102,6 +104,8 @@ class InspectorApp(KeysInOrder, App[int]):
         self.follow = follow
         self.playing = playing or Playing()
         self.config = config
+        self.comparing = comparing
+        """Two recordings to be shown side by side, in the place of a target."""
         wanted = settings.ascii == "auto" and wants_ascii(os.environ, getattr(sys.stdout, "encoding", None))
         self.ascii_only = wanted or settings.ascii == "always"
         """Whether only ASCII signs are drawn; widgets look here."""
@@ -128,7 +132,11 @@ class InspectorApp(KeysInOrder, App[int]):
         self.set_keymap(self.verb_keys.overrides)
         for problem in self.verb_keys.problems:
             self._theme_problem(problem)
-        if self.target is None:
+        if self.comparing is not None:
+            from inspector.tui.screens.diff import DiffScreen
+
+            self.push_screen(DiffScreen(*self.comparing))
+        elif self.target is None:
             self.push_screen(StartScreen(self.settings, self.config))
         else:
             self.open_target(self.target)
@@ -238,6 +246,13 @@ def run_recording(
     playing = Playing(at=at, speed=speed) if fold is None else Playing(at=at, speed=speed, fold=fold)
     app = partial(InspectorApp, RecordingTarget(path), Options(), settings, follow=follow, playing=playing)
     return _run(app, settings)
+
+
+def run_diff(a: Path, b: Path, rules: Rules, *, settings: Settings) -> int:
+    """Run the interface on two recordings side by side. Raises `RecordingError` before anything is drawn."""
+    for path in (a, b):
+        Journal.open(path).release()
+    return _run(lambda: InspectorApp(None, Options(), settings, comparing=(a, b, rules)), settings)
 
 
 def _run(make: Callable[[], InspectorApp], settings: Settings) -> int:

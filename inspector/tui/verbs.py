@@ -272,11 +272,11 @@ _AUTHORIZATION = (
     ("leave", "back", "escape", "Go back."),
 )
 _DIFF = (
-    ("next", "next difference", "right_square_bracket", "Go to the next difference."),
-    ("previous", "difference before", "left_square_bracket", "Go to the difference before."),
-    ("same", "what is the same", "s", "Show the exchanges that do not differ as well, or hide them again."),
-    ("frame-a", "message in A", "a", "Open recording A at the message."),
-    ("frame-b", "message in B", "b", "Open recording B at the message."),
+    ("next", "next", "right_square_bracket", "Go to the next difference."),
+    ("previous", "before", "left_square_bracket", "Go to the difference before."),
+    ("same", "all", "s", "Show the exchanges that do not differ as well, or hide them again."),
+    ("frame-a", "open A", "a", "Open recording A at the message."),
+    ("frame-b", "open B", "b", "Open recording B at the message."),
     ("copy", "copy", "c", "Copy both sides of the difference."),
     ("leave", "back", "escape", "Go back to where the comparison was asked for."),
 )

@@ -42,6 +42,8 @@ def run(said: Invocation) -> int:
             "A conversation is compared with another recorded one, and a live server has none yet.",
             hint="`inspector rerun FILE TARGET` holds the same conversation with a live server and compares it.",
         )
+    if said.option("tui"):
+        return _interface(said, a, b)
     out = Output.of(said)
     with ExitStack() as stack:
         for side in (a, b):
@@ -64,6 +66,18 @@ def run(said: Invocation) -> int:
         else:
             out.lines(_text(out, a, b, changes, found))
     return DIFFERENT if changes or (found is not None and not found.same) else 0
+
+
+def _interface(said: Invocation, a: Side, b: Side) -> int:
+    from inspector.cli.setup import settings_of
+    from inspector.cli.verbs.open import need_terminal
+
+    if a.path is None or b.path is None:
+        raise UsageError("The interface compares two recordings.", hint="Leave --tui out to compare live servers.")
+    need_terminal("`inspector diff A B` without --tui prints the differences.")
+    from inspector.tui import app
+
+    return app.run_diff(a.path, b.path, rules_of(said), settings=settings_of(said))
 
 
 def _document(a: Side, b: Side, changes: list[Change] | None, found: Conversation | None) -> dict[str, Any]:
@@ -161,6 +175,7 @@ VERBS = {
             Option("--surface-only", "Compare only what the servers offer."),
             Option("--conversation-only", "Compare only what was said, lists included."),
             *RULES,
+            Option("--tui", "Show two recordings side by side in the interface."),
             *(option for option in CONNECT if option.name not in _NOT_HERE),
         ),
         about=(

@@ -313,6 +313,13 @@ class MainScreen(Layout):
         self._saving.export(None)
 
     @work(exclusive=True, group="dialog")
+    async def action_compare_with(self) -> None:
+        """Choose another recording, and show both side by side."""
+        from inspector.tui.screens.comparing import compare_with
+
+        await compare_with(self)
+
+    @work(exclusive=True, group="dialog")
     async def action_theme(self) -> None:
         """Choose a theme."""
         switch = self.app.theme_switch  # type: ignore[attr-defined]

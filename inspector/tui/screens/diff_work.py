@@ -1,0 +1,86 @@
+"""The comparison of two recordings, done in a thread: what the screen shows once it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from inspector.client.recorded import RecordedSession
+from inspector.client.surfaces import surface_of
+from inspector.compare.conversation import SURFACE_METHODS, Conversation, compare_conversations
+from inspector.compare.rules import Rules
+from inspector.compare.surface import Change, compare_surfaces, unread_lists
+from inspector.config.targets import RecordingTarget
+from inspector.journal.journal import Journal
+
+PORTION = 20_000
+"""Events taken in between two looks at whether anybody still waits."""
+
+
+class GivenUp(Exception):
+    """Nobody waits for the comparison any more."""
+
+
+@dataclass(slots=True)
+class Side:
+    """One recording, read to its present end."""
+
+    letter: str
+    path: Path
+    journal: Journal
+    surface: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        """Its name, and who its server was."""
+        info = self.surface.get("server")
+        parts = [info.get(key) for key in ("name", "version")] if isinstance(info, dict) else []
+        named = " ".join(part for part in parts if isinstance(part, str))
+        return f"{RecordingTarget(self.path).label}{f' ({named})' if named else ''}"
+
+
+@dataclass(slots=True)
+class Compared:
+    """Two recordings side by side."""
+
+    a: Side
+    b: Side
+    changes: list[Change]
+    conversation: Conversation
+    unread: list[str]
+    """Lists of which neither recording knows anything."""
+
+    def release(self) -> None:
+        """Close both files."""
+        self.a.journal.release()
+        self.b.journal.release()
+
+
+def compare_files(a: Path, b: Path, rules: Rules, wanted: Callable[[], bool]) -> Compared:
+    """Read both recordings and compare them. Raises `RecordingError`, or `GivenUp` once it is no longer `wanted`."""
+    with ExitStack() as opened:
+        one, other = _read("A", a, wanted, opened), _read("B", b, wanted, opened)
+        changes = compare_surfaces(one.surface, other.surface)
+        if not wanted():
+            raise GivenUp
+        conversation = compare_conversations(one.journal, other.journal, rules, without=SURFACE_METHODS)
+        if not wanted():
+            raise GivenUp
+        opened.pop_all()
+    return Compared(one, other, changes, conversation, unread_lists(one.surface, other.surface))
+
+
+def _read(letter: str, path: Path, wanted: Callable[[], bool], opened: ExitStack) -> Side:
+    journal = Journal.open(path)
+    opened.callback(journal.release)
+    session = RecordedSession(journal, path)
+    while journal.refresh(PORTION):
+        if not wanted():
+            raise GivenUp
+    while session.advance(PORTION):
+        if not wanted():
+            raise GivenUp
+    return Side(letter, path, journal, surface_of(session))

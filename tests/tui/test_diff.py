@@ -1,0 +1,200 @@
+"""Two recordings side by side: what is listed, what stands below, how one moves and where one can go."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from inspector.client.options import Options
+from inspector.compare.rules import DEFAULT, Rules
+from inspector.config.settings import Settings
+from inspector.config.targets import RecordingTarget
+from inspector.journal.journal import Journal
+from inspector.tui.app import InspectorApp
+from inspector.tui.screens.diff import DiffScreen, SideView
+from inspector.tui.screens.frame import FrameScreen
+from inspector.tui.widgets.virtual_list import VirtualList
+from tests.tui.live_app import NARROW, SESSION, WIDE, running
+from tests.tui.quiet import quiet, wait_until
+from tests.tui.tui_screens import screen_text
+
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}
+
+
+def recording(path: Path, version: str, description: str, answer: str, *, more: bool = False) -> Path:
+    """A short session: introduction, one tool, one call that is always the same and one that is not."""
+    journal = Journal.create(path, {"kind": "stdio", "label": "s"})
+    tools = [{"name": "add", "description": description, "inputSchema": {"type": "object"}}]
+    exchanges: list[tuple[str, Any, Any]] = [
+        ("initialize", {}, HELLO | {"serverInfo": {"name": "s", "version": version}}),
+        ("tools/list", {}, {"tools": tools}),
+        ("tools/call", {"name": "same", "arguments": {}}, {"content": []}),
+        ("tools/call", {"name": "add", "arguments": {}}, {"content": [{"type": "text", "text": answer}]}),
+    ]
+    if more:
+        exchanges.append(("ping", {}, {}))
+    for id, (method, params, result) in enumerate(exchanges):
+        request = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+        journal.record_sent("stdio", json.dumps(request).encode(), request)
+        journal.record_received("stdio", [json.dumps({"jsonrpc": "2.0", "id": id, "result": result}).encode()])
+    journal.close()
+    journal.release()
+    return path
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Path, Path]:
+    """Two recordings that differ in a description, an answer, and a ping."""
+    return (
+        recording(tmp_path / "old.mcp.jsonl", "1", "Adds.\nTwo numbers.", "three"),
+        recording(tmp_path / "new.mcp.jsonl", "1", "Adds.\u200b\nTwo numbers.", "four", more=True),
+    )
+
+
+@asynccontextmanager
+async def comparing(
+    a: Path, b: Path, size: tuple[int, int] = WIDE, rules: Rules = DEFAULT
+) -> AsyncIterator[tuple[InspectorApp, Pilot[int]]]:
+    """The app on two recordings, when they have been compared."""
+    app = InspectorApp(None, Options(), Settings(), comparing=(a, b, rules))
+    async with app.run_test(size=size) as pilot:
+        await wait_until(app, lambda: isinstance(app.screen, DiffScreen) and "Comparing" not in screen_text(app))
+        await quiet(app)
+        yield app, pilot
+
+
+async def test_the_surface_stands_before_the_conversation_and_the_warning_is_there(pair: tuple[Path, Path]) -> None:
+    async with comparing(*pair) as (app, _):
+        text = screen_text(app)
+        rows = [line for line in text.splitlines() if line[2:4] in ("▲ ", "~ ", "+ ")]
+        assert "description changed  hidden text" in rows[0]
+        assert "tools/call  1 difference" in rows[1]
+        assert "ping" in rows[2]
+        assert "what a model is told has changed: tool add" in text
+        assert "Adds.‹200B›" in text
+        assert text.count("Two numbers.") >= 2
+
+
+async def test_differences_are_gone_through_with_two_keys(pair: tuple[Path, Path]) -> None:
+    async with comparing(*pair) as (app, pilot):
+        await pilot.press("right_square_bracket")
+        text = screen_text(app)
+        assert '"text": "three"' in text
+        assert '"text": "four"' in text
+        await pilot.press("right_square_bracket")
+        assert "is not in A" in screen_text(app)
+        await pilot.press("right_square_bracket", "left_square_bracket")
+        assert '"text": "three"' in screen_text(app)
+
+
+async def test_the_lines_that_differ_are_marked(pair: tuple[Path, Path]) -> None:
+    async with comparing(*pair) as (app, pilot):
+        await pilot.press("right_square_bracket")
+        for name, word in (("a", "three"), ("b", "four")):
+            view = app.screen.query_one(f"#view-{name}", SideView)
+            (line,) = view.marked
+            section, at = view.section_at(line)
+            assert word in section.text(at)
+
+
+async def test_what_is_the_same_can_be_shown(pair: tuple[Path, Path]) -> None:
+    async with comparing(*pair) as (app, pilot):
+        assert "✓ same" not in screen_text(app)
+        before = app.screen.query_one("#diff-rows", VirtualList).cursor
+        await pilot.press("s")
+        assert "✓ same" in screen_text(app)
+        assert app.screen.query_one("#diff-rows", VirtualList).cursor == before
+        await pilot.press("s")
+        assert "✓ same" not in screen_text(app)
+
+
+async def test_one_can_go_to_the_message_and_back(pair: tuple[Path, Path]) -> None:
+    async with comparing(*pair) as (app, pilot):
+        await pilot.press("a")
+        assert isinstance(app.screen, DiffScreen)  # There is no message of a change of the surface.
+        await pilot.press("right_square_bracket", "b")
+        await wait_until(app, lambda: isinstance(app.screen, FrameScreen) and "four" in screen_text(app))
+        await quiet(app)
+        assert "frame 8 of 10" in screen_text(app)
+        assert "the comparison" in screen_text(app)
+        await pilot.press("backspace")
+        await quiet(app)
+        assert isinstance(app.screen, DiffScreen)
+        assert '"text": "four"' in screen_text(app)
+        await pilot.press("escape")
+        await quiet(app)
+    assert app.return_code == 0
+
+
+async def test_it_fits_a_small_terminal(pair: tuple[Path, Path]) -> None:
+    async with comparing(*pair, size=NARROW) as (app, pilot):
+        await pilot.press("right_square_bracket")
+        text = screen_text(app)
+        assert "1 differs" in text
+        assert '"three"' in text
+        assert '"four"' in text
+
+
+async def test_nothing_that_differs_is_said(pair: tuple[Path, Path]) -> None:
+    async with comparing(pair[0], pair[0]) as (app, _):
+        text = screen_text(app)
+        assert "Nothing differs, in what is offered and in what was said." in text
+        assert "old (s 1)" in text
+
+
+async def test_rules_hold_in_the_interface(pair: tuple[Path, Path]) -> None:
+    async with comparing(*pair, rules=DEFAULT.plus(ignore=["tools/call:$.result"])) as (app, _):
+        assert "1 difference" not in screen_text(app).replace("1 differences do not count", "")
+
+
+async def test_the_sides_scroll_together(tmp_path: Path) -> None:
+    long = "\n".join(f"line {n}" for n in range(200))
+    a, b = (recording(tmp_path / f"{name}.mcp.jsonl", "1", long + name, "x") for name in "ab")
+    async with comparing(a, b) as (app, pilot):
+        await pilot.press("tab", "home", "pagedown")
+        await quiet(app)
+        one, other = (app.screen.query_one(f"#view-{name}", SideView) for name in "ab")
+        assert one.scroll_offset.y == other.scroll_offset.y > 0
+
+
+async def test_what_cannot_be_read_is_said(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    empty = tmp_path / "empty.mcp.jsonl"
+    empty.write_text("")
+    async with comparing(pair[0], empty) as (app, _):
+        assert "is empty" in screen_text(app)
+
+
+async def test_a_hostile_recording_is_compared_with_another(pair: tuple[Path, Path]) -> None:
+    hostile = Path(__file__).parents[2] / "recordings" / "hostile.mcp.jsonl"
+    async with comparing(pair[0], hostile) as (app, pilot):
+        view = app.screen.query_one("#diff-rows", VirtualList)
+        await pilot.press(*["right_square_bracket"] * min(view.count, 12))
+        assert "\x1b" not in screen_text(app)
+
+
+async def test_the_recording_in_view_is_compared_with_another_one(tmp_path: Path, pair: tuple[Path, Path]) -> None:
+    async with running(RecordingTarget(pair[1]), until="add") as (app, pilot):
+        await app.screen.run_action("compare_with")
+        await wait_until(app, lambda: "Compare with" in screen_text(app))
+        assert "old.mcp.jsonl" in screen_text(app)
+        await pilot.press("enter")
+        await wait_until(app, lambda: "what a model is told has changed" in screen_text(app))
+        await quiet(app)
+        await pilot.press("escape")
+        await quiet(app)
+        assert not isinstance(app.screen, DiffScreen)
+
+
+async def test_a_recording_alone_says_that_there_is_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path / "state"))
+    alone = tmp_path / "alone.mcp.jsonl"
+    alone.write_bytes(SESSION.read_bytes())
+    async with running(RecordingTarget(alone)) as (app, _):
+        await app.screen.run_action("compare_with")
+        await wait_until(app, lambda: "There is no other recording" in screen_text(app))
