@@ -133,6 +133,10 @@ RULES: dict[str, Rule] = {
         "The protected resource metadata say which server they are about and who issues its tokens. What is missing or "
         "of a wrong type is not guessed at.", "RFC 9728 section 2",
     ),
+    "RFC 8628 section 4": Rule(
+        "An authorization server that shows codes to be entered elsewhere names the place where they are asked for.",
+        "RFC 8628 section 4",
+    ),
     "RFC 8628": Rule("A code is shown here and entered on a page elsewhere, on any device.", "RFC 8628"),
     "RFC 9449 section 8": Rule(
         "An authorization server may want a value of its own in each proof that the token's key is at hand.",
@@ -143,7 +147,7 @@ RULES: dict[str, Rule] = {
         "RFC 9449 section 9",
     ),
 }  # fmt: skip
-"""By the names that steps give (`C-AUTH-…`, as docs/conformance.md has them; or a section of an RFC)."""
+"""By the names that steps give: ours of the specification's demands on authorization, or a section of an RFC."""
 
 RULES["RFC 6749 section 5.1"] = RULES["RFC 6749 section 5"]
 
