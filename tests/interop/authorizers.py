@@ -128,6 +128,11 @@ SITES = (
             "started anew": _FAILS,
         },
     ),
+    Site(
+        "workers-oauth-provider 1",
+        "workers-oauth-provider 1.2.3, TypeScript SDK 2.4.0",
+        (NODE, str(CACHE / "npm/auth_cloudflare.mjs"), "{port}"),
+    ),
     PLAIN,
 )
 

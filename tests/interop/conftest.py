@@ -82,6 +82,7 @@ else:
         "test_authorization.py",
         "test_command_line.py",
         "test_corpus.py",
+        "test_exports.py",
         "test_fetch_node.py",
         "test_grants.py",
         "test_serve.py",

@@ -48,6 +48,7 @@ NPM: Mapping[str, str] = {
     "sdk-1.12": "npm:@modelcontextprotocol/sdk@1.12.3",
     "@modelcontextprotocol/server": "2.4.0",
     "@modelcontextprotocol/node": "2.1.2",
+    "@cloudflare/workers-oauth-provider": "1.2.3",
     "express": "5.3.0",
     "jose": "6.2.17",
     "oauth4webapi": "3.8.8",

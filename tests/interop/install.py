@@ -1,6 +1,7 @@
-"""Installs the servers of the corpus: `python -m tests.interop.install CACHE UV NPM…`. Standard library only.
+"""Installs the servers of the corpus and the consumers of our exports: `python -m tests.interop.install CACHE UV NPM…`.
 
-Leaves `CACHE/python/NAME` for each environment and `CACHE/npm` for the npm project. What is there already, made from
+Standard library only. Leaves `CACHE/python/NAME` for each environment, `CACHE/npm` for the npm project of the servers,
+`CACHE/consumers` for that of the consumers, and `CACHE/unpacked` for Python packages that no environment takes. What is there already, made from
 the same data, is kept. A package that cannot be installed is an error.
 """
 
@@ -11,13 +12,15 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tests.interop.consumers import wanted as consumers
 from tests.interop.corpus import NPM, NPM_OF_THIS_MACHINE, PYTHON
 
 SCRIPTS = Path(__file__).parent / "servers"
+CONSUMERS = Path(__file__).parent / "consumers"
 
 
 def is_there(folder: Path, wanted: str) -> bool:
@@ -57,10 +60,26 @@ def environment(folder: Path, uv: str, requirements: Sequence[str]) -> str:
     return made(folder, "\n".join((sys.version, *requirements)), make)
 
 
-def project(folder: Path, npm: Sequence[str]) -> str:
-    """The npm project, and our scripts that import from it."""
+def unpacked(folder: Path, uv: str, requirements: Sequence[str]) -> str:
+    """Python packages alone, for a Python that is newer than the one there is."""
+
+    def make() -> None:
+        words = ["--quiet", "--no-deps", "--python-version", "3.12", "--target", str(folder)]
+        run([uv, "pip", "install", *words, *requirements], folder)
+
+    return made(folder, "\n".join(requirements), make)
+
+
+def project(
+    folder: Path,
+    npm: Sequence[str],
+    dependencies: Mapping[str, str] = NPM,
+    of_this_machine: Mapping[str, str] = NPM_OF_THIS_MACHINE,
+    scripts: Path = SCRIPTS,
+) -> str:
+    """An npm project, and our scripts that import from it."""
     described = json.dumps(
-        {"private": True, "dependencies": dict(NPM), "optionalDependencies": dict(NPM_OF_THIS_MACHINE)}, indent=2
+        {"private": True, "dependencies": dict(dependencies), "optionalDependencies": dict(of_this_machine)}, indent=2
     )
 
     def make() -> None:
@@ -68,19 +87,23 @@ def project(folder: Path, npm: Sequence[str]) -> str:
         run([*npm, "install", "--no-audit", "--no-fund", "--loglevel=error"], folder)
 
     said = made(folder, described, make)
-    for script in SCRIPTS.glob("*.mjs"):
+    for script in scripts.glob("*.mjs"):
         shutil.copy(script, folder)
     return said
 
 
 def main() -> None:
-    """Installs all of them, one environment after the other beside the npm project."""
+    """Installs all of them, one environment after the other beside the npm projects."""
     cache, uv, npm = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
     with ThreadPoolExecutor(2) as pool:
         installing = [pool.submit(project, cache / "npm", npm)]
         installing += [
             pool.submit(environment, cache / "python" / name, uv, requirements) for name, requirements in PYTHON.items()
         ]
+        installing.append(pool.submit(environment, cache / "python" / "consumers", uv, consumers.PYTHON))
+        installing.append(pool.submit(unpacked, cache / "unpacked", uv, consumers.UNPACKED))
+        of_machine = consumers.NPM_OF_THIS_MACHINE
+        installing.append(pool.submit(project, cache / "consumers", npm, consumers.NPM, of_machine, CONSUMERS))
         for each in installing:
             if said := each.result():
                 print(said, flush=True)

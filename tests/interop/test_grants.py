@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.test_login import Terminal
 from tests.interop.authorizers import BOUND, PLAIN, Running, running
+from tests.interop.starting import free_port
 from tests.interop.test_authorization import FOLLOWER, Person
 
 pytestmark = pytest.mark.xdist_group("oidc-provider")
@@ -63,6 +64,21 @@ def test_a_program_logs_in_by_its_key_and_gets_more_scopes_alone(
     (home / "key.pem").write_text(plain.keys[other])
     ran = program.read(*words)
     assert (ran.code, "invalid_client" in ran.err) == (3, True), ran.err
+
+
+@pytest.mark.parametrize("path", ["", "http://localhost:{port}/back"])
+def test_a_client_that_was_registered_by_hand_is_used(program: Person, path: str) -> None:
+    """C-AUTH-14, C-AUTH-23: at a port of our own choice, or where the person says."""
+    words = ["--client-id", "desktop"]
+    if path:
+        words += ["--redirect-uri", path.format(port=free_port())]
+    program.login(*words)
+    assert program.grant["client"]["client_id"] == "desktop"
+    assert program.grant["client"]["origin"] == "given"
+    ran = program.read("--client-id", "desktop")
+    assert (ran.code, ran.out, program.opened) == (0, "it was read\n", 1), ran.err
+    ran = program.read("--client-id", "another")
+    assert ran.code == 3, "what was granted to one client is not sent for another"
 
 
 def test_a_code_is_entered_on_another_device(program: Person, plain: Running) -> None:

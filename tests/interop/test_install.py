@@ -56,3 +56,21 @@ def test_the_npm_project_gets_its_data_and_our_scripts_also_when_it_is_there_alr
     assert install.project(folder, [npm]) == ""
     assert script.read_text() == (install.SCRIPTS / script.name).read_text()
     assert len(calls(npm)) == 1
+
+
+def test_what_asks_for_a_newer_python_is_unpacked_alone(tmp_path: Path) -> None:
+    uv = program(tmp_path / "uv", "exit 0")
+    assert install.unpacked(tmp_path / "unpacked", uv, ("a==1",))
+    (words,) = calls(uv)
+    assert words.startswith("pip install --quiet --no-deps --python-version 3.12 --target ")
+    assert words.endswith("unpacked a==1")
+    assert install.unpacked(tmp_path / "unpacked", uv, ("a==1",)) == ""
+
+
+def test_the_consumers_of_exports_are_a_project_of_their_own(tmp_path: Path) -> None:
+    npm = program(tmp_path / "npm", "test -f package.json")
+    folder = tmp_path / "consumers"
+    assert install.project(folder, [npm], {"mermaid": "1"}, {}, install.CONSUMERS)
+    assert json.loads((folder / "package.json").read_text())["dependencies"] == {"mermaid": "1"}
+    assert (folder / "browser.mjs").exists()
+    assert not (folder / "small_typescript_1.mjs").exists()

@@ -87,6 +87,13 @@ const provider = new Provider(issuer, {
       token_endpoint_auth_method: 'client_secret_basic',
       grant_types: ['authorization_code', 'refresh_token'],
     },
+    {
+      client_id: 'desktop',
+      redirect_uris: ['http://127.0.0.1/callback', 'http://localhost/back'],
+      application_type: 'native',
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+    },
     ...programs.map((program) => ({
       ...program,
       grant_types: ['client_credentials'],
