@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from inspector.check import rules, schema_rules
+from inspector.check import published, rules, schema_rules
 from inspector.check.answers import Answer
 from inspector.check.eras import ERAS
 from inspector.check.notices import Notice
@@ -28,9 +28,14 @@ _OK = 200
 class Judge:
     """Judges the events of one journal, in order, each once."""
 
-    def __init__(self, journal: Journal, findings: Findings | None = None, after: int = 0) -> None:
-        """Findings go to the journal's own unless others are given; the events up to `after` are left out."""
+    def __init__(
+        self, journal: Journal, findings: Findings | None = None, after: int = 0, *, thorough: bool = False
+    ) -> None:
+        """Findings go to the journal's own unless others are given; the events up to `after` are left out. `thorough`
+        looks more closely at what a server publishes, which takes longer than a live session has.
+        """
         self.journal = journal
+        self.thorough = thorough
         self.findings = journal.findings if findings is None else findings
         self.judged = after
         """The number of the newest event that has been judged."""
@@ -123,6 +128,8 @@ class Judge:
         yield from rules.frame_rules(message, shape)
         if shape in (Shape.NONE, Shape.BATCH):
             return
+        if self.thorough and not large:
+            yield from published.message_rules(message, watched)
         if shape in (Shape.RESULT, Shape.ERROR):
             stream = watched.streams.get(event.ch, 0)
             yield from rules.answer_rules(self.journal.index, n, message, stream, rules.refuses(event))
@@ -204,6 +211,8 @@ class Judge:
     def _result(self, event: Event, method: str, request: int, result: Any, large: bool) -> Iterator[Verdict]:
         self.watched.answered(method, result)
         body = result if type(result) is dict else {}
+        if self.thorough and not large:
+            yield from published.result_rules(method, body, self.watched)
         if method == "initialize":
             yield from rules.initialize_rules(result)
         elif method == "tools/list":

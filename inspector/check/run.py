@@ -16,6 +16,7 @@ from inspector.check.catalog import Check, Transport, checks
 from inspector.check.outcome import Outcome, Result, Visited, bad, skipped
 from inspector.check.passive import judged
 from inspector.check.survey import Survey, spoken_in, survey
+from inspector.check.tour import tour
 from inspector.check.visit import Allowed, Limits, Visit
 from inspector.client.answers import Standing
 from inspector.client.connect import Connect, transport_for
@@ -186,6 +187,7 @@ class Runner:
                 capability = "resources" if name == "templates" else name
                 if visit.can(capability):
                     await visit.session.load(name)
+            await tour(visit)
         except InspectorError as error:
             return error.message
         return ""

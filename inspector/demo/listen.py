@@ -6,7 +6,7 @@ import threading
 
 from inspector.demo.call import Call
 from inspector.demo.modern_tasks import in_full, need_tasks
-from inspector.demo.rounds import PREFIX
+from inspector.demo.rounds import IDENTITY, PREFIX
 from inspector.demo.rpc import INVALID_PARAMS, RpcError, encode, notification, result
 
 TYPE_CHECKING = False
@@ -66,7 +66,7 @@ class Subscription(Call):
 
     def end(self, how: str = "result") -> None:
         """Ends the subscription from the server's side: by its "result", as "cancelled", or in "silence"."""
-        about = {PREFIX + "subscriptionId": self.request_id}
+        about = {PREFIX + "serverInfo": IDENTITY, PREFIX + "subscriptionId": self.request_id}
         final = result(self.request_id, {"resultType": "complete", "_meta": about})
         if how == "cancelled":
             self._send("notifications/cancelled", {"requestId": self.request_id, "reason": "The server wants to"})

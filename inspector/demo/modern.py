@@ -10,7 +10,7 @@ from inspector.demo.listen import Subscription
 from inspector.demo.modern_tasks import EXTENSION, TASK_HANDLERS, call_tool
 from inspector.demo.resources import CLOCK
 from inspector.demo.revisions import Features
-from inspector.demo.rounds import ASKING, PREFIX, InputRequired, ModernCall
+from inspector.demo.rounds import ASKING, IDENTITY, PREFIX, InputRequired, ModernCall
 from inspector.demo.rpc import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -174,7 +174,6 @@ _META: dict[str, tuple[type, bool]] = {
     "clientInfo": (dict, False),
     "logLevel": (str, False),
 }
-_IDENTITY = {"name": "inspector-demo", "title": "Demo server", "version": "1.0.0"}
 
 
 def _finished(method: str, handler: Handler) -> Handler:
@@ -189,7 +188,7 @@ def _finished(method: str, handler: Handler) -> Handler:
             outcome = needed.result
         except NotFound as problem:
             raise RpcError(INVALID_PARAMS, problem.message, problem.data) from None
-        outcome["_meta"] = {PREFIX + "serverInfo": _IDENTITY, **outcome.get("_meta", {})}
+        outcome["_meta"] = {PREFIX + "serverInfo": IDENTITY, **outcome.get("_meta", {})}
         return outcome
 
     return serve

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from inspector.demo.world import World
 
 PREFIX = "io.modelcontextprotocol/"
+IDENTITY = {"name": "inspector-demo", "title": "Demo server", "version": "1.0.0"}
 ASKING = {"tools/call", "prompts/get", "resources/read"}  # the only methods that may ask
 # What an answer must hold to be one: key and type.
 _ANSWERS: dict[str, dict[str, tuple[type, ...]]] = {

@@ -1,0 +1,149 @@
+"""What a server publishes of itself, looked at more closely than a live session has time for: metadata keys, schemas,
+icons. Rules like those of `rules`; the judge asks them where it is told to be thorough.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from inspector.check.rules import Verdict, short
+from inspector.check.watched import Watched
+from inspector.errors import SchemaError
+
+MOST = 10_000
+"""Values of one message that are looked at."""
+_LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+_PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
+_NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?")
+_OURS = re.compile(rf"{_LABEL}\.(?:modelcontextprotocol|mcp)(?:\..*)?|(?:modelcontextprotocol|mcp)\..*")
+_KNOWN = frozenset((
+    "protocolVersion", "clientInfo", "clientCapabilities", "logLevel", "subscriptionId", "serverInfo", "related-task",
+    "model-immediate-response", "tasks", "ui",
+))  # fmt: skip
+_TRACE_PARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?")
+_TRACE_STATE = re.compile(r"[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256}")
+_BAGGAGE = re.compile(r"\s*[!#$%&'*+\-.^_`|~0-9A-Za-z]+\s*=\s*[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*\s*(?:;.*)?")
+_SIZE = re.compile(r"any|[1-9][0-9]*x[1-9][0-9]*")
+_SOURCES = ("https", "data")
+_REFERENCES = ("$ref", "$dynamicRef")
+_ENTRIES = {
+    "tools/list": "tools", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
+}  # fmt: skip
+
+
+def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
+    """Of any message of the server: the keys in its `_meta`, wherever that stands."""
+    if not watched.features.structured_content:  # The grammar came with the same revision (2025-06-18).
+        return
+    for key, value in _metadata(message):
+        yield from _key_rules(key)
+        if watched.era == "modern":
+            yield from _trace_rules(key, value)
+
+
+def result_rules(method: str, result: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
+    """Of a page of a list, or of who the server is: schemas and icons."""
+    entries = result.get(_ENTRIES.get(method, ""))
+    for entry in entries if type(entries) is list else ():
+        if type(entry) is dict:
+            name = entry.get("name")
+            yield from _icon_rules(f"{method.partition('/')[0]} {short(name)}", entry.get("icons"), watched, "BASE-29")
+            if method == "tools/list" and watched.features.icons:  # Schemas have a dialect since 2025-11-25.
+                yield from _schema_rules(name, entry, watched)
+    info = result.get("serverInfo")
+    if method == "initialize" and type(info) is dict:
+        yield from _icon_rules("the server", info.get("icons"), watched, "LIFE-11")
+
+
+def _metadata(value: Any) -> Iterator[tuple[str, Any]]:
+    """The members of every `_meta` in a message."""
+    todo = [value]
+    for _ in range(MOST):
+        if not todo:
+            return
+        item = todo.pop()
+        if type(item) is dict:
+            meta = item.get("_meta")
+            if type(meta) is dict:
+                yield from meta.items()
+            todo += (below for key, below in item.items() if isinstance(below, (dict, list)) and key != "_meta")
+        elif type(item) is list:
+            todo += (below for below in item if isinstance(below, (dict, list)))
+
+
+def _key_rules(key: str) -> Iterator[Verdict]:
+    prefix, slash, name = key.rpartition("/")
+    if (slash and not _PREFIX.fullmatch(prefix)) or not _NAME.fullmatch(name):
+        yield "BASE-25", "must", f"The key {short(key)} in _meta does not follow the grammar of such keys."
+    elif slash and _OURS.fullmatch(prefix) and not (prefix == "io.modelcontextprotocol" and name in _KNOWN):
+        yield "BASE-25", "must", f"The key {short(key)} in _meta has a prefix that is reserved for the protocol."
+
+
+def _trace_rules(key: str, value: Any) -> Iterator[Verdict]:
+    patterns = {"traceparent": _TRACE_PARENT, "tracestate": _TRACE_STATE, "baggage": _BAGGAGE}
+    pattern = patterns.get(key)
+    if pattern is None:
+        return
+    members = [value] if key == "traceparent" or type(value) is not str else value.split(",")
+    if not all(type(member) is str and pattern.fullmatch(member.strip(" \t")) for member in members):
+        yield "BASE-26", "must", f"{key} in _meta is {short(value)}, which is not how it is written."
+
+
+def _icon_rules(whose: str, icons: Any, watched: Watched, rule: str) -> Iterator[Verdict]:
+    if not watched.features.icons:
+        return
+    for icon in icons if type(icons) is list else ():
+        if type(icon) is not dict:
+            continue
+        source, sizes, kind = icon.get("src"), icon.get("sizes"), icon.get("mimeType")
+        scheme = urlsplit(source).scheme.lower() if type(source) is str and len(source) < 1 << 20 else ""
+        if type(source) is str and not source.startswith("data:") and scheme not in _SOURCES:
+            level = "should" if scheme == "http" else "must"
+            yield rule, level, f"An icon of {whose} comes from {short(source)}."  # type: ignore[misc]
+        if type(kind) is str and not kind.lower().startswith("image/"):
+            yield rule, "must", f"An icon of {whose} has the type {short(kind)}."
+        for size in sizes if type(sizes) is list else ():
+            if type(size) is str and not _SIZE.fullmatch(size):
+                yield rule, "must", f"An icon of {whose} has the size {short(size)}."
+
+
+def _schema_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
+    for key in ("inputSchema", "outputSchema"):
+        schema = tool.get(key)
+        if type(schema) is not dict:
+            continue
+        outside = list(_outside(schema))
+        if outside and watched.era == "modern":
+            yield "BASE-28", "should", f"The {key} of {short(name)} refers to {short(outside[0])}."
+        if outside:
+            continue
+        from inspector.protocol.validation import Validator
+
+        try:
+            Validator(schema)
+        except SchemaError as error:
+            if error.message.startswith("The schema is too"):  # A bound of ours: it may be valid all the same.
+                yield "BASE-28", "note", f"The {key} of {short(name)} was not checked: {error.message}."
+            else:
+                yield "BASE-27", "must", f"The {key} of {short(name)} cannot be used: {error.message}."
+
+
+def _outside(schema: Any) -> Iterator[str]:
+    """What a schema refers to that is not in itself."""
+    todo = [schema]
+    for _ in range(MOST):
+        if not todo:
+            return
+        item = todo.pop()
+        if type(item) is dict:
+            for key in _REFERENCES:
+                reference = item.get(key)
+                if type(reference) is str and urlsplit(reference).scheme in ("http", "https", "file", "ftp"):
+                    yield reference
+            todo += (below for below in item.values() if isinstance(below, (dict, list)))
+        elif type(item) is list:
+            todo += (below for below in item if isinstance(below, (dict, list)))

@@ -1,0 +1,53 @@
+"""What every visit does beside its checks: a few harmless requests, so that the judge has something to look at.
+
+Nothing here calls a tool that exists, and nothing changes anything.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.check.visit import Visit
+
+FEW = 5
+"""Resources that are read, and prompts that are got."""
+NOWHERE = "inspector-check-no-such-thing"
+
+
+async def tour(visit: Visit) -> None:
+    """Ask for what there is, and for what there is not."""
+    session = visit.session
+    if visit.features.ping:
+        await visit.ask("ping")
+    await visit.ask("inspector/no-such-method", {})
+    if visit.can("resources"):
+        for resource in visit.items("resources")[:FEW]:
+            if isinstance(resource.get("uri"), str):
+                await visit.ask("resources/read", {"uri": resource["uri"]})
+        await visit.ask("resources/read", {"uri": nowhere(visit)})
+    if visit.can("prompts"):
+        for prompt in [prompt for prompt in visit.items("prompts") if not _needs_arguments(prompt)][:FEW]:
+            if isinstance(prompt.get("name"), str):
+                await visit.ask("prompts/get", {"name": prompt["name"]})
+        await visit.ask("prompts/get", {"name": NOWHERE})
+    if visit.can("tools"):
+        await visit.ask("tools/call", {"name": NOWHERE, "arguments": {}})
+    if session.phase == "ready" and visit.modern and _tells(visit):
+        session.run(session.listen())
+
+
+def nowhere(visit: Visit) -> str:
+    """A URI of the scheme that the server uses, which it hardly has."""
+    uris = [item.get("uri") for item in visit.items("resources")]
+    scheme = next((uri.partition(":")[0] for uri in uris if isinstance(uri, str) and ":" in uri), "inspector")
+    return f"{scheme}://{NOWHERE}/{NOWHERE}"
+
+
+def _needs_arguments(prompt: dict[str, Any]) -> bool:
+    arguments = prompt.get("arguments")
+    return type(arguments) is list and any(type(each) is dict and each.get("required") is True for each in arguments)
+
+
+def _tells(visit: Visit) -> bool:
+    """Whether the server tells of changes at all."""
+    return any(visit.can(name, "listChanged") for name in ("tools", "resources", "prompts"))

@@ -1,0 +1,294 @@
+"""Servers that are right in everything but one thing: the demo behind a shim that plants a fault.
+
+`Planted` is one pipe to a demo in this process, `PlantedWeb` a demo over HTTP on loopback. A fault sees what the client
+sends before the demo does, and what the demo answers before the client does. A case runs one check, in one revision,
+against the server with its fault and against the server as it is.
+"""
+
+import asyncio
+import copy
+import json
+import threading
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from inspector.check.run import Runner, Wanted
+from inspector.check.visit import Allowed, Limits
+from inspector.client.options import Options
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.demo.call import Channel
+from inspector.demo.eras import Connection
+from inspector.demo.http import DemoServer
+from inspector.demo.rpc import RpcError, decode, encode, error
+from inspector.demo.world import World
+from inspector.journal.journal import Journal
+from inspector.transports.memory import MemoryTransport
+from tests.transports.web import Web
+
+LIMITS = Limits(request=1.0, check=10.0, run=60.0, quiet=0.03)
+
+
+class Fault:
+    """Plants nothing. `asked` sees a message of the client (bytes where it is no JSON) and may `say` something to it;
+    where it returns True, the server does not see the message. `said` gets each message of the server with the request
+    that it answers (None: it answers none) and returns what goes out in its place: messages, or bytes as they are.
+    """
+
+    def asked(self, message, say):
+        return False
+
+    def said(self, message, request):
+        return [message]
+
+
+class Answers(Fault):
+    """Changes the answers to one method (or to all, with None); what `change(message, request)` returns goes out."""
+
+    def __init__(self, method, change):
+        self.method = method
+        self.change = change
+
+    def said(self, message, request):
+        if request is None or (self.method is not None and request.get("method") != self.method):
+            return [message]
+        changed = self.change(copy.deepcopy(message), request)
+        return changed if isinstance(changed, list) else [] if changed is None else [changed]
+
+
+class Adds(Answers):
+    """Says something more after (or before) the answer to a method."""
+
+    def __init__(self, method, *more, before=False):
+        added = list(more)
+        super().__init__(method, lambda message, _: [*added, message] if before else [message, *added])
+
+
+class Item(Answers):
+    """Changes the first item of a list, or adds one."""
+
+    def __init__(self, method, key, changes, *, new=False):
+        def change(message, _request):
+            items = message.get("result", {}).get(key)
+            if items:
+                first = copy.deepcopy(items[0]) | changes
+                message["result"][key] = [*items, first] if new else [first, *items[1:]]
+                for name, value in changes.items():
+                    if value is ...:
+                        del first[name]
+            return message
+
+        super().__init__(method, change)
+
+
+class Takes(Fault):
+    """Answers what the server should have seen: `take(message, say)` returns whether it did."""
+
+    def __init__(self, take):
+        self.take = take
+
+    def asked(self, message, say):
+        return bool(self.take(message, say))
+
+
+def result(message, **members):
+    """A result for a request."""
+    return {"jsonrpc": "2.0", "id": message.get("id"), "result": members}
+
+
+def refusal(message, code, words="No."):
+    """An error for a request."""
+    return {"jsonrpc": "2.0", "id": message.get("id"), "error": {"code": code, "message": words}}
+
+
+class _Out(Channel):
+    """What the demo says, from whichever of its threads, on its way to the client."""
+
+    def __init__(self, loop, said):
+        self.loop = loop
+        self.said = said
+
+    def send(self, raw):
+        self.loop.call_soon_threadsafe(self.said, raw)
+
+    def answer(self, raw, status=200):
+        if raw is not None:
+            self.send(raw)
+
+
+class Planted:
+    """A pipe to a demo. Every connection is one of its own; they share the fault."""
+
+    def __init__(self, fault=None, **world):
+        self.fault = fault or Fault()
+        self.world = World(items=3, **world)
+        self.target = StdioTarget(("planted",))
+
+    def connect(self, _target, sink, _options):
+        return MemoryTransport(sink, self._serve())
+
+    def _serve(self):
+        requests = {}
+        demo = None
+        replies = []
+
+        def say(message):
+            for reply in replies[-1:]:
+                reply(message)
+
+        def said(raw):
+            message = json.loads(raw)
+            key = json.dumps(message.get("id")) if isinstance(message, dict) and "method" not in message else None
+            for out in self.fault.said(message, requests.get(key)):
+                say(out)
+
+        async def serve(message, reply):
+            nonlocal demo
+            replies.append(reply)
+            if demo is None:
+                demo = Connection(self.world, out, "stdio")
+            if self.fault.asked(message, say):
+                return
+            if isinstance(message, bytes):
+                try:
+                    message = decode(message)
+                except RpcError as problem:
+                    said(encode(error(None, problem)))
+                    return
+            if isinstance(message, dict) and "method" in message and "id" in message:
+                requests[json.dumps(message["id"])] = message
+            demo.receive(message, out)
+
+        out = _Out(asyncio.get_running_loop(), said)
+        return serve
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        pass
+
+
+class WebFault:
+    """Plants nothing. `asked(request, reply)` may answer by itself and return True. `head` may change status and fields
+    of a response, `body` its bytes (of a stream: each block).
+    """
+
+    async def asked(self, request, reply):
+        return False
+
+    def head(self, request, status, fields):
+        return status, fields
+
+    def body(self, request, data):
+        return data
+
+
+class PlantedWeb:
+    """A demo over HTTP behind a shim with a fault."""
+
+    connect = None
+
+    def __init__(self, fault=None, **world):
+        self.fault = fault or WebFault()
+        self.world = World(items=3, **world)
+
+    async def __aenter__(self):
+        self.demo = DemoServer(self.world, "127.0.0.1", 0)
+        self.thread = threading.Thread(target=self.demo.serve_forever, args=(0.02,), daemon=True)
+        self.thread.start()
+        self.web = await Web(self._pass).__aenter__()
+        self.target = HttpTarget(self.web.url)
+        return self
+
+    async def __aexit__(self, *_):
+        await self.web.__aexit__()
+        self.demo.stop()
+        self.demo.shutdown()
+        self.demo.server_close()
+
+    async def _pass(self, request, reply):
+        if await self.fault.asked(request, reply):
+            return
+        reader, writer = await asyncio.open_connection(*self.demo.server_address[:2])
+        try:
+            lines = [f"{request.method} {request.target} HTTP/1.1"]
+            lines += [f"{name}: {value}" for name, value in request.fields if name.lower() != "connection"]
+            writer.write("\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1") + (request.body or b""))
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+            status = int(head[0].split(" ")[1])
+            fields = [tuple(line.split(": ", 1)) for line in head[1:] if ": " in line]
+            chunked = any(name.lower() == "transfer-encoding" for name, _ in fields)
+            hop = ("connection", "transfer-encoding", "content-length")
+            status, fields = self.fault.head(request, status, [pair for pair in fields if pair[0].lower() not in hop])
+            if chunked:
+                reply.head(status, *fields, ("Transfer-Encoding", "chunked"))
+                async for block in _chunks(reader):
+                    changed = self.fault.body(request, block)
+                    if changed:
+                        reply.chunk(changed)
+                reply.end()
+            else:
+                reply.body(status, self.fault.body(request, await reader.read()), *fields)
+        finally:
+            writer.close()
+
+
+async def _chunks(reader):
+    while size := int((await reader.readline()).strip() or b"0", 16):
+        yield await reader.readexactly(size)
+        await reader.readline()
+
+
+@dataclass
+class Case:
+    """One check: the revision and the transport in which its fault is planted, and what is allowed."""
+
+    id: str
+    revision: str
+    fault: object
+    web: bool = False
+    right: object = None
+    """What the demo is made to do so that the check sees something where all is in order."""
+    allowed: Allowed = field(default_factory=Allowed)
+    world: dict = field(default_factory=dict)
+    remark: bool = False
+    """The fault is worth a remark only."""
+
+    def __str__(self):
+        return f"{self.id} {self.revision}"
+
+
+@asynccontextmanager
+async def _server(case, fault):
+    async with (PlantedWeb if case.web else Planted)(fault, **case.world) as server:
+        yield server
+
+
+async def checked(case, fault):
+    """The result of the one check, and the journal of the run."""
+    async with _server(case, fault) as server:
+        journal = Journal.unnamed({})
+        wanted = Wanted(revisions=(case.revision,), only=frozenset((case.id,)), limits=LIMITS, allowed=case.allowed)
+        named = {} if server.connect is None else {"connect": server.connect}
+        run = await Runner(server.target, journal, Options(), wanted, **named).go()
+        results = [found for found in run.results if found.check.id == case.id]
+        assert results, run.problem
+        return results[0], journal
+
+
+async def is_found(case):
+    """The check finds the fault, says what it saw, and names events of the recording as its evidence."""
+    found, journal = await checked(case, case.fault)
+    wanted = ("note",) if case.remark or found.check.level == "info" else ("fail", "warn")
+    assert found.verdict in wanted, found
+    assert found.outcome.text
+    assert found.outcome.evidence
+    assert all(0 < n <= len(journal) for n in found.outcome.evidence)
+    journal.release()
+
+
+async def is_not_blamed(case):
+    """The same check passes where there is no fault."""
+    found, journal = await checked(case, case.right)
+    assert found.verdict == "pass", found
+    journal.release()
