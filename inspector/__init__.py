@@ -48,16 +48,18 @@ if TYPE_CHECKING:
         SamplingRequest,
         ToolResult,
     )
+    from inspector.library.serving import MockServer, ReplayedSession, serve
     from inspector.library.session import Session
     from inspector.protocol.views import ContentBlock, Prompt, Resource, ResourceTemplate, Tool
 
 __all__ = [
     "AuthOptions", "AuthorizationNeeded", "ConfigError", "ConnectionProblem", "ContentBlock", "Elicitation", "Event",
-    "Exchange", "Finding", "HandshakeError", "InputRefused", "InspectorError", "InvalidAnswer", "Message", "NotOffered",
-    "Notification", "Progress", "Prompt", "PromptResult", "Recording", "RecordingError", "RequestCancelled",
-    "RequestTimeout", "Resource", "ResourceContents", "ResourceResult", "ResourceTemplate", "SamplingRequest", "Server",
-    "ServerError", "ServerExited", "Session", "SessionLost", "SpawnError", "TargetError", "Task", "Tool", "ToolFailed",
-    "ToolResult", "UsageError", "__version__", "open", "recording",
+    "Exchange", "Finding", "HandshakeError", "InputRefused", "InspectorError", "InvalidAnswer", "Message", "MockServer",
+    "NotOffered", "Notification", "Progress", "Prompt", "PromptResult", "Recording", "RecordingError",
+    "ReplayedSession", "RequestCancelled", "RequestTimeout", "Resource", "ResourceContents", "ResourceResult",
+    "ResourceTemplate", "SamplingRequest", "Server", "ServerError", "ServerExited", "Session", "SessionLost",
+    "SpawnError", "TargetError", "Task", "Tool", "ToolFailed", "ToolResult", "UsageError", "__version__", "open",
+    "recording", "serve",
 ]  # fmt: skip
 
 _HOMES = {
@@ -78,6 +80,7 @@ _HOMES = {
         "Elicitation", "Message", "Notification", "PromptResult", "ResourceContents", "ResourceResult",
         "SamplingRequest", "ToolResult",
     ),
+    "library.serving": ("MockServer", "ReplayedSession", "serve"),
     "library.session": ("Session",),
     "protocol.views": ("ContentBlock", "Prompt", "Resource", "ResourceTemplate", "Tool"),
 }  # fmt: skip

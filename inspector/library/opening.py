@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.client.answers import Standing
 from inspector.client.options import Authorize, Options
-from inspector.config.targets import HttpTarget, RecordingTarget, parse_target
+from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, parse_target
 from inspector.errors import UsageError
 from inspector.library.answering import ElicitationCallback, SamplingCallback
 from inspector.library.session import Session
@@ -43,7 +43,8 @@ def open(
 ) -> Session:
     """A session with `target`, to be used with `async with`.
 
-    `target`: a URL, `@name` of a config file, a command in one text, or its words in a list. `env`, `cwd`: a command's;
+    `target`: a URL, `@name` of a config file, a command in one text, or its words in a list; or a recording, which then
+    answers what was asked in it as it was answered (nothing is started). `env`, `cwd`: a command's;
     `headers`, `bearer` (a token), `auth` (anything else about logging in): a URL's. `era`, `protocol`: what to speak,
     instead of finding it out. `timeout`: seconds without an answer or progress; `max_timeout`: altogether.
     `sampling`: the text to answer with, `"decline"`, or a callback; `elicit`: the content, `"defaults"`, `"decline"`,
@@ -61,11 +62,6 @@ def open(
         cwd=None if cwd is None else os.fspath(cwd),
         transport=transport,
     )
-    if isinstance(found, RecordingTarget):
-        raise UsageError(
-            f"{found.describe()} is a recording, and a session needs a server.",
-            hint="inspector.recording(path) reads it.",
-        )
     http, authorize = HttpOptions(), None
     if isinstance(found, HttpTarget):
         http = HttpOptions(headers=found.headers, proxy=found.proxy, verify=found.verify)
@@ -74,21 +70,32 @@ def open(
         raise UsageError(
             f"{found.label} is a command, which cannot be logged in to.", hint="Give a command its secrets with env=."
         )
-    seconds = timeout or found.options.timeout or TIMEOUT
+    entry = NO_OPTIONS if isinstance(found, RecordingTarget) else found.options
+    seconds = timeout or entry.timeout or TIMEOUT
     options = Options(
         timeout=seconds,
         max_timeout=max(max_timeout, seconds),
-        era=era or found.options.era or "auto",
-        protocol=protocol or found.options.protocol or "",
+        era=era or entry.era or "auto",
+        protocol=protocol or entry.protocol or "",
         standing=Standing(
             "ask" if callable(sampling) else _checked("sampling", sampling),
             "ask" if callable(elicit) else _checked_elicit(elicit),
-            _roots(roots) if roots is not None else found.options.roots or None,
+            _roots(roots) if roots is not None else entry.roots or None,
         ),
         log_level=log_level,
         http=http,
         authorize=authorize,
     )
+    if isinstance(found, RecordingTarget):
+        from inspector.library.serving import ReplayedSession
+
+        return ReplayedSession(
+            found.path,
+            options,
+            record=record if isinstance(record, bool) else Path(record),
+            sampling=sampling if callable(sampling) else None,
+            elicitation=elicit if callable(elicit) else None,
+        )
     return Session(
         found,
         options,

@@ -354,5 +354,5 @@ def test_what_is_said_wrongly_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(inspector.UsageError, match="exclude"):
         inspector.open("https://h.example/mcp", bearer="x", auth=inspector.AuthOptions())
     (tmp_path / "s.mcp.jsonl").write_text("x")
-    with pytest.raises(inspector.UsageError, match="is a recording"):
-        inspector.open(str(tmp_path / "s.mcp.jsonl"))
+    with pytest.raises(inspector.UsageError, match="--cwd means nothing"):
+        inspector.open(str(tmp_path / "s.mcp.jsonl"), cwd=tmp_path)

@@ -1,0 +1,228 @@
+"""Recordings that answer: `inspector.serve` for any client; `inspector.open` on one for a session of our own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from inspector.client.options import Options
+from inspector.config.targets import RecordingTarget
+from inspector.errors import ConnectionProblem, UsageError
+from inspector.journal.journal import Journal
+from inspector.library.session import Session
+from inspector.replay.mock import Mock, MockOptions
+from inspector.replay.mock_tally import Report
+from inspector.serving.base import Arrived, Fields, Form, Handler
+from inspector.serving.http import HttpEnd
+from inspector.transports.base import Sink
+from inspector.transports.memory import MemoryTransport, Reply
+
+if TYPE_CHECKING:
+    from inspector.library.answering import ElicitationCallback, SamplingCallback
+
+Match = Literal["exact", "params", "method", "sequence"]
+
+
+class MockServer:
+    """A recording that is served over Streamable HTTP on this machine, while it is entered with `async with`."""
+
+    def __init__(self, path: Path, options: MockOptions, host: str, port: int) -> None:
+        """Made by `inspector.serve`."""
+        self.path = path
+        self._options = options
+        self._where = host, port
+        self._journal: Journal | None = None
+        self._mock: Mock | None = None
+        self._end: HttpEnd | None = None
+        self._report: Report | None = None
+
+    async def __aenter__(self) -> Self:
+        """Read the recording and listen. Raises `RecordingError`, or `UsageError` where nothing can listen there."""
+        self._journal = Journal.open(self.path)
+        mock = self._mock = Mock(self._journal, self._options)
+        try:
+            await mock.load()
+            self._end = HttpEnd(mock.opens, *self._where, mock.binding)
+            await self._end.start()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Stop serving. Idempotent; the report stays."""
+        if self._end is not None:
+            await self._end.close()
+        if self._mock is not None:
+            await self._mock.close()
+            if self._journal is not None:
+                self._report = self._mock.report()
+                self._journal.release()
+                self._journal = None
+
+    @property
+    def url(self) -> str:
+        """Where clients reach it."""
+        if self._end is None:
+            raise UsageError("The recording is not served.", hint="Use it with `async with`.")
+        return self._end.url
+
+    @property
+    def command(self) -> list[str]:
+        """A command that serves the same over stdio, for clients that start their servers. It needs no `async with`."""
+        options = self._options
+        words = [sys.executable, "-m", "inspector", "serve", str(self.path), "--match", options.match]
+        words += ["--on-miss", options.on_miss, "--no-record", "--quiet"]
+        return words if options.speed is None else [*words, "--pace", str(options.speed)]
+
+    @property
+    def report(self) -> Report:
+        """What has been asked so far: `requests`, `counts`, `missed`, `never_asked`."""
+        if self._mock is None:
+            raise UsageError("The recording is not served.", hint="Use it with `async with`.")
+        return self._report or self._mock.report()
+
+
+def serve(
+    path: str | os.PathLike[str],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    match: Match = "params",
+    on_miss: Literal["error", "last"] = "error",
+    pace: float | None = None,
+) -> MockServer:
+    """A server that answers from a recording, to be used with `async with`; its `url` is what clients connect to.
+
+    `match`: what finds the recorded request (docs/serve.md); `on_miss`: what is answered where none is found; `pace`:
+    1.0 is as recorded, None as fast as it goes; `port` 0 is any that is free.
+    """
+    return MockServer(Path(path), MockOptions(match=match, on_miss=on_miss, speed=pace), host, port)
+
+
+class ReplayedSession(Session):
+    """A session whose server is a recording, in this process. Nothing is started, and nothing is asked of anybody."""
+
+    def __init__(
+        self,
+        path: Path,
+        options: Options,
+        *,
+        record: Path | bool = False,
+        sampling: SamplingCallback | None = None,
+        elicitation: ElicitationCallback | None = None,
+        match: Match = "params",
+    ) -> None:
+        """Made by `inspector.open`."""
+        super().__init__(
+            RecordingTarget(path), options, record=record, sampling=sampling, elicitation=elicitation,
+            connect=self._attach,
+        )  # fmt: skip
+        self._path = path
+        self._match = match
+        self._journal: Journal | None = None
+        self._report: Report | None = None
+        self.mock: Mock
+
+    async def connect(self) -> Self:
+        """Read the recording, and open it as what it was opened. Raises `RecordingError` where nothing can answer."""
+        journal = self._journal = Journal.open(self._path)
+        try:
+            self.mock = Mock(journal, MockOptions(match=self._match))
+            await self.mock.load()
+            if self._options.era == "auto" and not self._options.protocol:
+                self._options = replace(self._options, era="modern" if self.mock.conduct.modern else "legacy")
+            await super().connect()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    def _attach(self, _target: Any, sink: Sink, _options: Options) -> _Pipe:
+        return _Pipe(sink, self.mock)
+
+    @property
+    def report(self) -> Report:
+        """What has been asked, and what of it was not in the recording."""
+        return self._report if self._report is not None else self.mock.report()
+
+    async def close(self) -> None:
+        """End the session. Idempotent."""
+        await super().close()
+        if self._journal is not None:
+            journal, self._journal = self._journal, None
+            self._report = self.mock.report()
+            await self.mock.close()
+            journal.release()
+
+
+class _Pipe(MemoryTransport):
+    """A connection to a mock in this process."""
+
+    def __init__(self, sink: Sink, mock: Mock) -> None:
+        super().__init__(sink, self._received)
+        self._handler: Handler = mock.opens(_PipeClient(self))
+
+    async def _received(self, message: Any, reply: Reply) -> None:
+        from inspector.protocol.jsonrpc import encode
+
+        data = message if isinstance(message, bytes) else encode(message)
+        self._handler.received(Arrived.read(data), _PipeReply(self, reply))
+
+    async def close(self) -> None:
+        """Stop the mock's work for this connection. Idempotent."""
+        if not self._closed:
+            await super().close()
+            await self._handler.close(gone=True)
+
+
+class _PipeClient:
+    """The session, as the mock sees it."""
+
+    transport: Literal["stdio", "http"] = "stdio"
+    channel = "stdio"
+
+    def __init__(self, pipe: _Pipe) -> None:
+        self._pipe = pipe
+
+    def push(self, data: bytes) -> None:
+        self._pipe.reply(data)
+
+    def drop(self) -> None:
+        self._pipe.drop(ConnectionProblem("The recording ends the connection here."))
+
+    async def drain(self) -> None:
+        await asyncio.sleep(0)
+
+
+class _PipeReply:
+    """Where the mock's answer to one message goes."""
+
+    channel = "stdio"
+    open = True
+
+    def __init__(self, pipe: _Pipe, reply: Reply) -> None:
+        self._pipe = pipe
+        self._reply = reply
+
+    def begin(self, form: Form, status: int = 200, fields: Fields = ()) -> None:
+        pass
+
+    def send(self, data: bytes) -> None:
+        self._reply(data)
+
+    def end(self) -> None:
+        pass
+
+    def cut(self, data: bytes = b"", retry: int | None = None) -> None:
+        self._pipe.drop(ConnectionProblem("The recording breaks the connection here."))
+
+    async def drain(self) -> None:
+        await asyncio.sleep(0)
