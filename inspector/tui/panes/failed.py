@@ -21,7 +21,6 @@ from inspector.tui.panes.ladder import title
 from inspector.tui.panes.steps import step_rows
 from inspector.tui.rows import Row, RowSection, paragraph, plain
 from inspector.tui.screens.login_work import LoginWork
-from inspector.tui.themes import signs_now
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.wording import in_words
@@ -92,11 +91,8 @@ class FailedPane(Container):
         rows.append(Row())
         steps = connection_steps(self.session.journal)
         if isinstance(error, AuthorizationNeeded):
-            steps = _without(error.message, steps)
-            rows += step_rows(steps, width)
-            rows += self._login_rows()
-        else:
-            rows += step_rows(steps, width)
+            steps = [*_without(error.message, steps), *self._login_step()]
+        rows += step_rows(steps, width)
         if isinstance(error, ServerExited) and error.stderr:
             rows += [Row(), Row([("stderr, last lines", "muted")])]
             for line in error.stderr:
@@ -105,14 +101,14 @@ class FailedPane(Container):
             rows += [Row(), *paragraph(in_words(error.hint))]
         return rows
 
-    def _login_rows(self) -> list[Row]:
+    def _login_step(self) -> list[Step]:
         """How far the login came."""
         steps = self._authorizations.steps()
         failed = next((at for at, step in enumerate(steps) if step.outcome == "failed"), None)
         if failed is None:
             return []
-        where = f"  the login stopped at step {failed + 1} of {len(steps)}: {title(steps[failed])}"
-        return [Row([(f"{signs_now().failed} ", "error"), ("login", "muted"), (where, "normal")], 4)]
+        where = f"stopped at step {failed + 1} of {len(steps)}: {title(steps[failed])}"
+        return [Step("login", "failed", where, steps[failed].t, steps[failed].n)]
 
     def action_copy(self) -> None:
         """The cause, the steps and the last words, as plain text."""
