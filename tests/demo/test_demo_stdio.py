@@ -24,7 +24,7 @@ def test_starting_loads_neither_asyncio_nor_http_nor_the_rest_of_inspector() -> 
     done = subprocess.run(
         [sys.executable, "-S", "-c", script], stdin=subprocess.DEVNULL, capture_output=True, check=True
     )
-    assert done.stdout.strip() == b"['inspector']"
+    assert done.stdout.strip() == b"['inspector', 'inspector.version']"
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
