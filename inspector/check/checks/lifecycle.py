@@ -1,0 +1,367 @@
+"""How a connection begins: handshake, revisions, capabilities; in the modern era `server/discover`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.check.asked import Asked
+from inspector.check.catalog import active, passive
+from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.survey import Survey
+from inspector.check.visit import Visit
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, Shape
+from inspector.protocol.revisions import LEGACY, REVISIONS
+
+_GROUP = "lifecycle"
+_PAGE = "basic/lifecycle"
+_VERSIONING = "basic/versioning"
+_DISCOVER = "server/discover"
+_UNKNOWN = ("1900-01-01", "2099-01-01")
+_LISTS = {
+    "tools": ("tools/list", {}), "resources": ("resources/list", {}), "prompts": ("prompts/list", {}),
+    "logging": ("logging/setLevel", {"level": "warning"}),
+    "completions": ("completion/complete", {
+        "ref": {"type": "ref/prompt", "name": "inspector-check-no-such-thing"}, "argument": {"name": "a", "value": ""},
+    }),
+}  # fmt: skip
+"""A harmless request of each capability."""
+
+passive(
+    "LIFE-01", "must", "r1-r4", "result:initialize", page=f"{_PAGE}#initialization", group=_GROUP,
+    says="initialize is answered with the revision, the capabilities, and the server's name and version.",
+    fix="Fill protocolVersion, capabilities and serverInfo (name, version) into the result of initialize.",
+)  # fmt: skip
+passive(
+    "LIFE-04", "type", "r1-r4", "result:initialize", page=f"{_PAGE}#version-negotiation", group=_GROUP,
+    says="The revision that is chosen is one that exists.",
+    fix=f"Answer with one of {', '.join(LEGACY)}.",
+)  # fmt: skip
+passive(
+    "LIFE-11", "must", "r4", "result:initialize", page="basic#icons", group=_GROUP,
+    says="The server's own icons follow the rules for icons.",
+    fix="Serve them by https, or put them into the message as data: URLs.",
+)  # fmt: skip
+passive(
+    "LIFE-21", "must", "r5", "result:server/discover", page=_DISCOVER, group=_GROUP,
+    says="The answer to server/discover names revisions, capabilities, and how long it may be kept.",
+    fix="Fill supportedVersions, capabilities, ttlMs and cacheScope.",
+)  # fmt: skip
+passive(
+    "LIFE-22", "must", "r5", "result:server/discover", page=_DISCOVER, group=_GROUP,
+    says="The revision that is spoken is among those that the server names.",
+    fix="Name in supportedVersions every revision that requests may carry.",
+)  # fmt: skip
+passive(
+    "LIFE-28", "must", "r5", "result:server/discover", page=f"{_VERSIONING}#extension-negotiation", group=_GROUP,
+    says="Extensions have ids with a prefix, and an object as their value.",
+    fix="Name an extension like com.example/extension, and give it at least {}.",
+)  # fmt: skip
+
+
+@active(
+    "LIFE-02", "must", "r1-r4", page=f"{_PAGE}#version-negotiation", group=_GROUP, once=True,
+    says="A revision that the server supports is agreed to when it is offered.",
+    fix="Answer initialize with the revision that was offered, if you support it, and not with your newest.",
+)  # fmt: skip
+async def supported_revisions(visit: Visit) -> Outcome:
+    """The four handshakes of the survey: a revision that some answer chose must be chosen when it is offered."""
+    found = _survey(visit)
+    chosen = {str(asked.body.get("protocolVersion")) for name, asked in found.answers.items() if name in LEGACY}
+    for revision in LEGACY:
+        asked = found.answers.get(revision)
+        answer = asked.body.get("protocolVersion") if asked is not None else None
+        if asked is not None and revision in chosen and answer != revision:
+            shown = jsonrpc.excerpt(answer, 40) if answer is not None else asked.shown
+            return bad(f"{revision} was offered and answered with {shown}, though it is supported.", *asked.events)
+    agreed = [name for name in LEGACY if name in visit.spoken]
+    events = [n for name in agreed for n in found.answers[name].events]
+    return good(f"it speaks {', '.join(agreed)}", *events) if agreed else skipped("no handshake was agreed to")
+
+
+@active(
+    "LIFE-03", "must", "r1-r4", page=f"{_PAGE}#version-negotiation", group=_GROUP, apart=True, once=True,
+    says="A revision that does not exist is answered with one that does.",
+    fix="Where you do not know the revision that is offered, answer with your newest one.",
+)  # fmt: skip
+async def unknown_revision(visit: Visit) -> Outcome:
+    """Revisions before the first and after the last."""
+    seen: list[int] = []
+    for name in _UNKNOWN:
+        async with visit.fresh(handshake=False) as link:
+            asked = await link.initialize(name)
+        seen += asked.events
+        if not asked.answered:
+            return bad(f"initialize with {name} got no answer: {asked.shown}.", *asked.events)
+        if asked.ok and asked.body.get("protocolVersion") not in REVISIONS:
+            return bad(f"{name} was agreed to.", *asked.events)
+        if not asked.ok and not (asked.code in (INVALID_PARAMS, UNSUPPORTED_VERSION) and _supported(asked)):
+            return bad(f"initialize with {name} was answered with {asked.shown}.", *asked.events)
+    return good("", *seen)
+
+
+@active(
+    "LIFE-05", "must", "r1-r4", page=f"{_PAGE}#capability-negotiation", group=_GROUP, apart=True,
+    says="What the server declares, it does; and what it does, it declares.",
+    fix="Declare in capabilities exactly those features whose methods are answered.",
+)  # fmt: skip
+async def declared_and_done(visit: Visit) -> Outcome:
+    """One harmless request for each capability, declared or not."""
+    return await _declared(visit)
+
+
+@active(
+    "LIFE-06", "should", "r1-r4", page=f"{_PAGE}#initialization", group=_GROUP, apart=True, once=True,
+    says="Until the client has said that it is initialized, the server sends nothing but pings and log messages.",
+    fix="Wait for notifications/initialized before you ask the client for anything or tell it of changes.",
+)  # fmt: skip
+async def silence_until_initialized(visit: Visit) -> Outcome:
+    """A handshake that stops before its last message."""
+    async with visit.fresh(handshake=False) as link:
+        opened = await link.initialize()
+        if not opened.ok:
+            return skipped(f"initialize was answered with {opened.shown}")
+        frames = await link.quiet(visit.limits.quiet * 4)
+    early = [
+        frame
+        for frame in frames
+        if frame.shape in (Shape.REQUEST, Shape.NOTIFICATION)
+        and frame.message["method"] not in ("ping", "notifications/message")
+    ]
+    if early:
+        return bad(f"{early[0].message['method'][:100]} came before that.", *opened.events, early[0].n)
+    return good("", *opened.events)
+
+
+@active(
+    "LIFE-07", "should", "r1-r4", page=f"{_PAGE}#initialization", group=_GROUP, apart=True, once=True,
+    says="A request before the handshake is refused, and does no harm.",
+    fix="Answer requests before initialize with an error, and go on; do not serve them, and do not die of them.",
+)  # fmt: skip
+async def before_the_handshake(visit: Visit) -> Outcome:
+    """`tools/list` as the first message, then a handshake on the same connection."""
+    async with visit.fresh(handshake=False) as link:
+        asked = await link.ask("tools/list", {}, bare=True, timeout=visit.limits.request / 2)
+        opened = await link.initialize()
+    if not opened.answered:
+        return bad(f"After a request before initialize, initialize got no answer: {opened.shown}.", *asked.events)
+    if asked.ok:
+        return bad("tools/list was served before initialize.", *asked.events)
+    if not asked.answered and not asked.status:
+        return bad(f"tools/list before initialize got no answer: {asked.shown}.", *asked.events)
+    return good("", *asked.events, *opened.events)
+
+
+@active(
+    "LIFE-08", "must", "r3-r4", page=f"{_PAGE}#operation", group=_GROUP, mode="tool", apart=True,
+    says="The server asks only for what the client has declared.",
+    fix="Look at the client's capabilities before you ask for sampling, elicitation or roots.",
+)  # fmt: skip
+async def undeclared_capabilities(visit: Visit) -> Outcome:
+    """The allowed tools, called by a client that can do nothing."""
+    tools = visit.callable()[: visit.limits.items]
+    if not tools:
+        return skipped("no tool may be called")
+    asks = ("sampling/createMessage", "elicitation/create", "roots/list")
+    async with visit.fresh(capabilities={}) as link:
+        for tool in tools:
+            await link.ask("tools/call", {"name": tool.get("name"), "arguments": {}})
+        asked = [frame for frame in link.frames if frame.shape is Shape.REQUEST and frame.message["method"] in asks]
+        calls = len(link.frames)
+    if asked:
+        return bad(f"{asked[0].message['method']} was asked of a client that does not declare it.", asked[0].n)
+    return good(f"{len(tools)} tools were called, {calls} messages came")
+
+
+@active(
+    "LIFE-09", "robust", "r1-r4", page=f"{_PAGE}#initialization", group=_GROUP, apart=True, once=True,
+    says="A second handshake on the same connection does no harm.",
+    fix="Refuse it with an error, or begin anew; the requests that follow must be answered.",
+)  # fmt: skip
+async def second_handshake(visit: Visit) -> Outcome:
+    """`initialize` again, then a request."""
+    async with visit.fresh() as link:
+        again = await link.initialize()
+        asked = await link.ask("ping")
+    if not asked.answered:
+        return bad(f"After a second initialize nothing was answered any more: {asked.shown}.", *again.events)
+    return good("", *again.events, *asked.events)
+
+
+@active(
+    "LIFE-10", "info", "r1-r4", page=_PAGE, group=_GROUP, once=True,
+    says="The server introduces itself: a title, a description, instructions for its use.",
+    fix="Say in instructions what the tools have in common, and what to begin with.",
+)  # fmt: skip
+async def introduction(visit: Visit) -> Outcome:
+    """What there is of an introduction."""
+    server = visit.session.server
+    instructions = server.raw.get("instructions")
+    given = [name for name in ("title", "description", "websiteUrl", "icons") if server.info.get(name)]
+    if isinstance(instructions, str) and instructions.strip():
+        given.append(f"instructions of {len(instructions):,} characters")
+        return good(", ".join(given))
+    return remark(f"There are no instructions{f', but {chr(44).join(given)}' if given else ''}.", _opening(visit))
+
+
+@active(
+    "LIFE-20", "must", "r5", page=_DISCOVER, group=_GROUP,
+    says="server/discover is answered.",
+    fix="Implement server/discover; a client of this revision asks it first.",
+)  # fmt: skip
+async def discover(visit: Visit) -> Outcome:
+    """The question itself."""
+    asked = await visit.ask("server/discover", {})
+    return good("", *asked.events) if asked.ok else bad(f"It was answered with {asked.shown}.", *asked.events)
+
+
+@active(
+    "LIFE-23", "must", "r5", page=f"{_VERSIONING}#version-negotiation", group=_GROUP, apart=True,
+    says="server/discover with an unknown revision is refused with error -32022, which names those that are spoken.",
+    fix="Answer -32022 with data.supported (your revisions) and data.requested (theirs); over HTTP with status 400.",
+)  # fmt: skip
+async def discover_unknown_revision(visit: Visit) -> Outcome:
+    """`server/discover` of 1900."""
+    return await _refused_revision(visit, "server/discover")
+
+
+@active(
+    "LIFE-24", "must", "r5", page=f"{_VERSIONING}#version-negotiation", group=_GROUP, apart=True,
+    says="Every other method refuses an unknown revision in the same way.",
+    fix="Look at the revision of each request before anything else of it.",
+)  # fmt: skip
+async def list_unknown_revision(visit: Visit) -> Outcome:
+    """`tools/list` of 1900."""
+    return await _refused_revision(visit, "tools/list")
+
+
+@active(
+    "LIFE-25", "must", "r5", page=_DISCOVER, group=_GROUP, apart=True,
+    says="What server/discover declares is done, and what it does not is refused with -32601.",
+    fix="Declare in capabilities exactly those features whose methods are answered.",
+)  # fmt: skip
+async def discovered_and_done(visit: Visit) -> Outcome:
+    """One harmless request for each capability, declared or not."""
+    return await _declared(visit, but=("logging",))
+
+
+@active(
+    "LIFE-26", "should", "r5", page=f"{_VERSIONING}#backward-compatibility", group=_GROUP, apart=True, once=True,
+    says="A server that speaks only this era says so to a client that shakes hands.",
+    fix="Answer initialize with an error that names your revisions in data.supported.",
+)  # fmt: skip
+async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
+    """`initialize`, where no revision with a handshake is spoken."""
+    if any(name in LEGACY for name in visit.spoken):
+        return skipped("the server speaks revisions with a handshake, too")
+    async with visit.fresh(revision=LEGACY[-1], handshake=False) as link:
+        asked = await link.initialize()
+    if asked.ok:
+        return bad(f"initialize was answered with {asked.shown}.", *asked.events)
+    if not asked.answered:
+        return bad(f"initialize got no answer: {asked.shown}.", *asked.events)
+    return good("", *asked.events) if _supported(asked) else bad("The error names no revisions.", *asked.events)
+
+
+@active(
+    "LIFE-27", "must", "r5", page="changelog", group=_GROUP,
+    says="Methods that this revision no longer has are unknown: ping, logging/setLevel, resources/subscribe.",
+    fix="Answer them with error -32601 where the request is of this revision.",
+)  # fmt: skip
+async def removed_methods(visit: Visit) -> Outcome:
+    """The three that clients know best."""
+    seen: list[int] = []
+    for method, params in (
+        ("ping", {}), ("logging/setLevel", {"level": "warning"}), ("resources/subscribe", {"uri": "inspector://x"}),
+    ):  # fmt: skip
+        asked = await visit.ask(method, params)
+        seen += asked.events
+        if asked.code != METHOD_NOT_FOUND:
+            return bad(f"{method} was answered with {asked.shown}.", *asked.events)
+    return good("", *seen)
+
+
+@active(
+    "LIFE-29", "info", "r5", page=f"{_VERSIONING}#backward-compatibility", group=_GROUP, once=True,
+    says="Clients of either era are served.",
+    fix="Keep answering initialize for as long as your users' clients shake hands.",
+)  # fmt: skip
+async def both_eras(visit: Visit) -> Outcome:
+    """What the survey has found."""
+    legacy = [name for name in visit.spoken if name in LEGACY]
+    if not legacy:
+        return remark("Clients that shake hands are not served.", _opening(visit))
+    return good(f"it speaks {', '.join(visit.spoken)}")
+
+
+@active(
+    "LIFE-30", "info", "r5", page="deprecated", group=_GROUP, once=True,
+    says="Nothing is in use that is going to be removed.",
+    fix="Plan for the replacement that the page on deprecated features names.",
+)  # fmt: skip
+async def deprecated(visit: Visit) -> Outcome:
+    """Capabilities and transports that are on the list of deprecated ones."""
+    used = [name for name in ("logging",) if visit.can(name)]
+    if visit.visited.transport == "sse":
+        used.append("the transport HTTP+SSE")
+    return remark(f"In use and deprecated: {', '.join(used)}.", _opening(visit)) if used else good()
+
+
+def _survey(visit: Visit) -> Survey:
+    found: Survey = visit.remembered["survey"]
+    return found
+
+
+def _opening(visit: Visit) -> int:
+    """The answer with which the shared session was opened."""
+    index = visit.journal.index
+    names = ("initialize", "server/discover")
+    return next(
+        (
+            n
+            for n in range(index.count, 0, -1)
+            if index.shape(n) == Shape.RESULT and index.method(n) in names
+        ),
+        1,
+    )  # fmt: skip
+
+
+def _supported(asked: Asked) -> list[Any]:
+    data = asked.error.get("data")
+    supported = data.get("supported") if type(data) is dict else None
+    return [name for name in supported if isinstance(name, str)] if type(supported) is list else []
+
+
+async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:
+    seen: list[int] = []
+    async with visit.link() as link:
+        for capability, (method, params) in _LISTS.items():
+            if capability in but or (capability == "completions" and not visit.features.completions_capability):
+                continue
+            asked = await link.ask(method, params)
+            seen += asked.events
+            unknown = asked.code == METHOD_NOT_FOUND
+            if not asked.answered:
+                return bad(f"{method} got no answer: {asked.shown}.", *asked.events)
+            if visit.can(capability) and unknown:
+                return bad(f"{capability} is declared, and {method} is unknown.", *asked.events)
+            if not visit.can(capability) and asked.ok:
+                return bad(f"{capability} is not declared, and {method} is answered.", *asked.events)
+    return good("", *seen)
+
+
+async def _refused_revision(visit: Visit, method: str) -> Outcome:
+    """A request that carries a revision which nobody knows."""
+    async with visit.link() as link:
+        meta = {"io.modelcontextprotocol/protocolVersion": _UNKNOWN[0]}
+        asked = await link.ask(method, {"_meta": meta})
+    if asked.code != UNSUPPORTED_VERSION:
+        return bad(f"A request of revision {_UNKNOWN[0]} was answered with {asked.shown}.", *asked.events)
+    if not _supported(asked):
+        return bad("Error -32022 does not say in data.supported what is spoken.", *asked.events)
+    data = asked.error.get("data")
+    if type(data) is dict and data.get("requested") != _UNKNOWN[0]:
+        return bad(f"data.requested is {jsonrpc.excerpt(data.get('requested'), 40)}.", *asked.events)
+    if visit.visited.transport == "http" and asked.status != 400:
+        return bad(f"The refusal came with status {asked.status}, not 400.", *asked.events)
+    return good("", *asked.events)
