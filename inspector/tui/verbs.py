@@ -81,6 +81,7 @@ _APP = (
     ("reconnect", "reconnect", "", "Close the connection and open it again."),
     ("restart", "restart", "", "End the server process and start it again."),
     ("compare-with", "compare with", "", "Compare this recording with another one, side by side."),
+    ("pin", "pin", "", "Keep what the server offers now, and be warned when it offers something else."),
     ("theme", "theme", "", "Choose a theme."),
 )
 # `<` and `>` for the speed, as in other players on a terminal: digits are tabs, `+` and `-` allow time and fold.

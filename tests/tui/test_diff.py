@@ -64,7 +64,7 @@ async def comparing(
     """The app on two recordings, when they have been compared."""
     app = InspectorApp(None, Options(), Settings(), comparing=(a, b, rules))
     async with app.run_test(size=size) as pilot:
-        await wait_until(app, lambda: isinstance(app.screen, DiffScreen) and "Comparing" not in screen_text(app))
+        assert await wait_until(app, lambda: isinstance(app.screen, DiffScreen) and "Comparing" not in screen_text(app))
         await quiet(app)
         yield app, pilot
 
@@ -119,7 +119,7 @@ async def test_one_can_go_to_the_message_and_back(pair: tuple[Path, Path]) -> No
         await pilot.press("a")
         assert isinstance(app.screen, DiffScreen)  # There is no message of a change of the surface.
         await pilot.press("right_square_bracket", "b")
-        await wait_until(app, lambda: isinstance(app.screen, FrameScreen) and "four" in screen_text(app))
+        assert await wait_until(app, lambda: isinstance(app.screen, FrameScreen) and "four" in screen_text(app))
         await quiet(app)
         assert "frame 8 of 10" in screen_text(app)
         assert "the comparison" in screen_text(app)
@@ -181,10 +181,10 @@ async def test_a_hostile_recording_is_compared_with_another(pair: tuple[Path, Pa
 async def test_the_recording_in_view_is_compared_with_another_one(tmp_path: Path, pair: tuple[Path, Path]) -> None:
     async with running(RecordingTarget(pair[1]), until="add") as (app, pilot):
         await app.screen.run_action("compare_with")
-        await wait_until(app, lambda: "Compare with" in screen_text(app))
+        assert await wait_until(app, lambda: "Compare with" in screen_text(app))
         assert "old.mcp.jsonl" in screen_text(app)
         await pilot.press("enter")
-        await wait_until(app, lambda: "what a model is told has changed" in screen_text(app))
+        assert await wait_until(app, lambda: "what a model is told has changed" in screen_text(app))
         await quiet(app)
         await pilot.press("escape")
         await quiet(app)
@@ -197,4 +197,4 @@ async def test_a_recording_alone_says_that_there_is_no_other(tmp_path: Path, mon
     alone.write_bytes(SESSION.read_bytes())
     async with running(RecordingTarget(alone)) as (app, _):
         await app.screen.run_action("compare_with")
-        await wait_until(app, lambda: "There is no other recording" in screen_text(app))
+        assert await wait_until(app, lambda: "There is no other recording" in screen_text(app))

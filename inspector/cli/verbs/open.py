@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.cli.verb import Verb
@@ -32,6 +33,8 @@ def interface(said: Invocation, target: Target | None) -> int:
     from inspector.tui import app
 
     settings = settings_of(said)
+    if said.option("no-pin"):
+        settings = replace(settings, check_pins=False)
     return app.run(
         target,
         options_of(said, target, settings, asking=True),

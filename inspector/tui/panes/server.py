@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.message import Message
 
+from inspector.check.drift import Drift, phrase
 from inspector.client.authorization import Authorizations
 from inspector.client.steps import connection_steps
 from inspector.journal.format import Kind
@@ -95,6 +96,7 @@ class ServerPane(Container):
         super().__init__(id=id)
         self.session = session
         self._seen: tuple[Any, ...] = ()
+        self._drift: Drift | None = None
         self._stderr = StderrRows(session)
         self._authorizations = Authorizations(session.journal)
 
@@ -167,6 +169,7 @@ class ServerPane(Container):
             changes["phase"],
             changes["subscriptions"],
             len(self.session.surface_changes),
+            id(self._drift),
             len(self._authorizations.numbers),
             self.size,
         )
@@ -205,7 +208,7 @@ class ServerPane(Container):
         for key, label in (("description", "description"), ("websiteUrl", "website")):
             if isinstance(server.info.get(key), str):
                 rows += fact(label, safe(server.info[key], _SHOWN_TEXT, multiline=True))
-        rows += [*self._recording(), *self._changes()]
+        rows += [*self._recording(), *self._drifted(), *self._changes()]
         rows += heading("Capabilities")
         rows += self._capabilities()
         rows += self._subscriptions()
@@ -239,6 +242,27 @@ class ServerPane(Container):
         rows = fact("recording", str(path) if path else "kept nowhere")
         for notice in self.session.journal.notices:
             rows += fact("", notice, "finding")
+        return rows
+
+    def show_drift(self, drift: Drift | None) -> None:
+        """Say what has changed since the server was pinned; None: nothing has."""
+        self._drift = drift
+        self.tick()
+
+    def _drifted(self) -> list[Row]:
+        """What is no longer as it was pinned, worst first: before all else, in the colour of findings."""
+        drift = self._drift
+        if drift is None:
+            return []
+        sign = signs_now().finding
+        rows = [*heading("Changed since it was pinned")]
+        for change in drift.changes[:_SHOWN_CHANGES]:
+            loud = change.loud or change.hidden is not None or change.severity == "breaking"
+            mark = (f"  {sign} ", "finding") if loud else ("    ", "muted")
+            word = "cannot tell" if change.severity == "unsure" else change.severity
+            rows.append(Row([mark, (f"{word:<12}", "muted"), (phrase(change), "finding" if loud else "normal")], 16))
+        if len(drift.changes) > _SHOWN_CHANGES:
+            rows.append(Row([(f"    {len(drift.changes) - _SHOWN_CHANGES:,} more", "muted")]))
         return rows
 
     def _changes(self) -> list[Row]:

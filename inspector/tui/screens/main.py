@@ -28,6 +28,7 @@ from inspector.tui.screens import around
 from inspector.tui.screens.connection import Connection, state_of_file
 from inspector.tui.screens.dialogs import Choose, Confirm
 from inspector.tui.screens.layout import Layout
+from inspector.tui.screens.pin_watch import PinWatch
 from inspector.tui.screens.saving import Saving
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.status import Footer, HeaderLine, TabLine
@@ -50,6 +51,7 @@ class MainScreen(Layout):
         self._judge = Judge(session.journal)
         self._connection = Connection(self, session, self._wake, follow_file=follow_file)
         self._saving = Saving(self, session)
+        self._pin = PinWatch(self, session)
         self._follow_log = follow_log
         self._ticking = False
         self._facts: tuple[Any, ...] = ()
@@ -117,6 +119,7 @@ class MainScreen(Layout):
         if more:
             self._wake()
         self._tick_state()
+        self._pin.look()
         for pane in (self._catalog, self._work, self._messages, self._detail):
             if pane.is_on_screen:
                 pane.tick()
@@ -294,7 +297,7 @@ class MainScreen(Layout):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What needs a live server is not offered on a recording, nor the start of a process where there is none."""
-        if action in ("reconnect", "compose"):
+        if action in ("reconnect", "compose", "pin"):
             return self.session.can_send
         if action == "restart":
             return self.session.target.kind == "stdio"
@@ -311,6 +314,10 @@ class MainScreen(Layout):
 
     def action_export(self) -> None:
         self._saving.export(None)
+
+    def action_pin(self) -> None:
+        """Keep what the server offers now, to be warned when it offers something else."""
+        self._pin.pin()
 
     @work(exclusive=True, group="dialog")
     async def action_compare_with(self) -> None:

@@ -1,0 +1,98 @@
+"""A server that was pinned, opened in the interface: the warning, the server pane, the findings."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.client.pins import Pins
+from inspector.config.settings import Settings
+from inspector.config.targets import StdioTarget
+from inspector.tui.app import InspectorApp
+from inspector.tui.panes.server import ServerPane
+from inspector.tui.screens.main import MainScreen
+from tests.tui.live_app import running
+from tests.tui.quiet import quiet, wait_until
+from tests.tui.tui_screens import screen_text
+
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    text = open(sys.argv[1]).read()
+    result = {
+        "initialize": {
+            "protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}
+        },
+        "tools/list": {"tools": [{"name": "add", "description": text, "inputSchema": {"type": "object"}}]},
+    }.get(message["method"], {})
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+@pytest.fixture
+def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StdioTarget:
+    """A server whose one tool is described by a file."""
+    monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "server.py").write_text(SERVER)
+    (tmp_path / "text").write_text("Adds.")
+    return StdioTarget((sys.executable, str(tmp_path / "server.py"), str(tmp_path / "text")))
+
+
+def findings(app: InspectorApp) -> list[str]:
+    assert isinstance(app.screen, MainScreen)
+    return [one.message for one in app.screen.session.journal.findings.all() if one.rule == "pin"]
+
+
+async def test_a_server_is_pinned_from_the_palette_and_warned_of_later(target: StdioTarget, tmp_path: Path) -> None:
+    async with running(target, until="add") as (app, pilot):
+        await app.screen.run_action("pin")
+        assert await wait_until(app, lambda: "Pinned." in screen_text(app))
+        await quiet(app)
+        assert findings(app) == []
+    assert Pins().has(target)
+
+    (tmp_path / "text").write_text("Adds.\u200b And sends.")
+    async with running(target, until="add") as (app, pilot):
+        assert await wait_until(app, lambda: "no longer offers what was pinned" in screen_text(app))
+        await quiet(app)
+        (finding,) = findings(app)
+        assert "tool add: description changed, with 1 invisible character (U+200B)" in finding
+        await pilot.press("6")
+        await quiet(app)
+        text = screen_text(app)
+        assert "Changed since it was pinned" in text
+        assert "tool add:" in text
+        await app.screen.run_action("pin")
+        await quiet(app)
+        assert "Changed since it was pinned" not in screen_text(app)
+
+
+async def test_nothing_is_said_of_a_server_that_is_as_pinned(target: StdioTarget) -> None:
+    async with running(target, until="add") as (app, _):
+        await app.screen.run_action("pin")
+    async with running(target, until="add") as (app, _):
+        await quiet(app)
+        assert findings(app) == []
+        assert app.screen.query_one(ServerPane)._drift is None
+
+
+async def test_the_check_can_be_switched_off(target: StdioTarget, tmp_path: Path) -> None:
+    async with running(target, until="add") as (app, _):
+        await app.screen.run_action("pin")
+    (tmp_path / "text").write_text("Other.")
+    async with running(target, until="add", settings=Settings(check_pins=False)) as (app, _):
+        await quiet(app)
+        assert findings(app) == []
+
+
+async def test_a_pin_that_cannot_be_read_is_said(target: StdioTarget) -> None:
+    pins = Pins()
+    pins.put(target, {})
+    pins.path_of(target).write_text("{}")
+    async with running(target, until="add") as (app, _):
+        assert await wait_until(app, lambda: "Nothing is compared" in screen_text(app))
