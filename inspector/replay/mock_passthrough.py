@@ -89,15 +89,22 @@ class Passthrough:
         for frame in frames:
             message = frame.message
             if frame.shape in (Shape.RESULT, Shape.ERROR):
-                future, _ = self._waiting.get(id_key(message.get("id")), (None, None))
-                if future is not None and not future.done():
-                    future.set_result(message)
+                self._take_answer(message)
             elif frame.shape is Shape.REQUEST:
                 fresh = f"live-{message['id']}"
                 self._asked[fresh] = message["id"]
                 self._pass_on(encode({**message, "id": fresh}))
             elif frame.shape is Shape.NOTIFICATION:
                 self._pass_on(encode(message))
+
+    def _take_answer(self, message: dict[str, Any]) -> None:
+        """An error without an id can only be about the one request that waits: its server could not read it."""
+        id = message.get("id")
+        if id is None and len(self._waiting) == 1:
+            (id,) = self._waiting
+        future, _ = self._waiting.get(id_key(id), (None, None))
+        if future is not None and not future.done():
+            future.set_result(message)
 
     def _pass_on(self, raw: bytes) -> None:
         under_way = [answering for _, answering in self._waiting.values() if answering is not None]

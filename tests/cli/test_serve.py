@@ -19,10 +19,20 @@ from inspector.errors import UsageError
 from tests.processes import DEMO, INSPECTOR, ROOT, environment
 
 TOUR = str(ROOT / "recordings" / "demo-tour.mcp.jsonl")
-INITIALIZE = {"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}
-ECHO = {"id": 1, "method": "tools/call", "params": {"name": "echo", "arguments": {"message": "hello"}}}
-OTHER = {"id": 2, "method": "tools/call", "params": {"name": "echo", "arguments": {"message": "other"}}}
-NOISY = {"id": 3, "method": "tools/call", "params": {"name": "noisy", "arguments": {"lines": 3}}}
+INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}
+ECHO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "echo", "arguments": {"message": "hello"}},
+}
+OTHER = {
+    "jsonrpc": "2.0",
+    "id": 2,
+    "method": "tools/call",
+    "params": {"name": "echo", "arguments": {"message": "other"}},
+}
+NOISY = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "noisy", "arguments": {"lines": 3}}}
 
 
 class Served:

@@ -112,6 +112,14 @@ async def test_a_live_server_that_refuses_or_dies_is_an_error_of_the_one_request
     assert (await client.call("tools/call", {"name": "recorded"}))["result"] == "from the recording"
 
 
+async def test_an_error_without_an_id_is_about_the_one_request_that_waits(serve):
+    server = Server(tools__call=lambda message, reply: reply(jsonrpc.error(None, -32600, "what?")))
+    client = await serve(server)
+    await opened(client)
+    answer = await client.call("tools/call", {"name": "new"}, id=3)
+    assert (answer["id"], answer["error"]["message"]) == (3, "what?")
+
+
 async def test_a_handshake_that_is_refused_is_said(serve):
     server = Server(initialize=None)
     server.initialize = None
