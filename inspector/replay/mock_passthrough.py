@@ -10,7 +10,7 @@ from inspector.client.bare import BareConnection, Hearer
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
-from inspector.protocol.jsonrpc import Shape, encode, id_key
+from inspector.protocol.jsonrpc import Shape, encode, excerpt, id_key
 from inspector.replay.mock_http import version_of
 from inspector.transports.base import Outgoing
 
@@ -54,7 +54,8 @@ class Passthrough:
         if version_of(message) is None and opening is not None:
             answer = await self._ask(opening, None)
             if "error" in answer:
-                raise ConnectionProblem("The live server refused the handshake of this client.")
+                why = excerpt(answer["error"], 300)
+                raise ConnectionProblem(f"The live server refused the handshake of this client: {why}")
             connection.send(encode(jsonrpc.notification("notifications/initialized")))
 
     async def _ask(self, message: dict[str, Any], answering: Answering | None) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from inspector.errors import UsageError
 from tests.processes import DEMO, INSPECTOR, ROOT, environment
 
 TOUR = str(ROOT / "recordings" / "demo-tour.mcp.jsonl")
-INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}
+CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": CLIENT}
 ECHO = {
     "jsonrpc": "2.0",
     "id": 1,
