@@ -70,8 +70,8 @@ def compare_surfaces(a: Surface, b: Surface) -> list[Change]:
 
 
 def unread_lists(a: Surface, b: Surface) -> list[str]:
-    """The lists of which neither surface knows anything, so that nothing was compared."""
-    return [area for area in LISTS if a.get(area) is None and b.get(area) is None]
+    """The lists that one of the surfaces, or both, knows nothing of: they were not compared."""
+    return [area for area in LISTS if type(a.get(area)) is not list or type(b.get(area)) is not list]
 
 
 def worst(changes: Iterable[Change]) -> Severity | None:
@@ -146,10 +146,7 @@ def _on(value: Any) -> bool:
 def _list(area: str, a: Surface, b: Surface) -> Iterator[Change]:
     before, after = a.get(area), b.get(area)
     if type(before) is not list or type(after) is not list:
-        if type(before) is not type(after):
-            side = "first" if type(before) is not list else "second"
-            yield Change("unsure", area, "", f"were not listed on the {side} side, so nothing can be told of them")
-        return
+        return  # See `unread_lists`.
     cut_a, cut_b = (_object(side.get("incomplete")).get(area) for side in (a, b))
     items_a, items_b = _named(area, before), _named(area, after)
     for key, item in items_a.items():

@@ -154,12 +154,13 @@ def test_flags_that_mean_nothing_are_refused(run: Run, record: Any) -> None:
     assert run("diff", file, file, "--cwd", ".").code == 2
 
 
-def test_lists_that_neither_holds_are_said_to_be_missing(run: Run, script: Script, tmp_path: Path) -> None:
+def test_lists_that_were_not_read_are_not_compared_and_that_is_said(run: Run, script: Script, tmp_path: Path) -> None:
     file = str(tmp_path / "short.mcp.jsonl")
     run("info", "--record", file, *script(initialize=hello()))
     ran = run("diff", file, file)
     assert ran.code == 0
-    assert "neither has a list of tools" in ran.out
+    assert "Not compared, for they were not listed on both sides: tools" in ran.out
+    assert run("diff", "--json", file, file).json["surface"]["not_compared"] == ["tools"]
 
 
 def test_hostile_names_stay_on_their_line(run: Run, record: Any) -> None:

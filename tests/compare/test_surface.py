@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.compare.hidden import hidden_in
-from inspector.compare.surface import Change, compare_surfaces, counts, worst
+from inspector.compare.surface import Change, compare_surfaces, counts, unread_lists, worst
 
 ANYTHING = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=3)),
@@ -176,11 +176,11 @@ def test_identity_and_instructions() -> None:
     ]
 
 
-def test_a_list_that_was_not_read_says_nothing() -> None:
-    ((severity, _, what),) = told(surface(tools=None), surface(tools=[tool()]))
-    assert severity == "unsure"
-    assert "first side" in what
-    assert told(surface(tools=None), surface(tools=None)) == []
+def test_a_list_that_was_not_read_is_not_compared_and_that_is_told() -> None:
+    a, b = surface(tools=None, prompts="no list"), surface(tools=[tool()])
+    assert told(a, b) == told(b, a) == []
+    assert unread_lists(a, b) == ["tools", "prompts"]
+    assert unread_lists(b, b) == []
 
 
 def test_what_is_missing_from_a_list_without_its_end_may_be_there() -> None:

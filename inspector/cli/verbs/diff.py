@@ -82,11 +82,15 @@ def _interface(said: Invocation, a: Side, b: Side) -> int:
 
 def _document(a: Side, b: Side, changes: list[Change] | None, found: Conversation | None) -> dict[str, Any]:
     """The result for `--json`. What one of the two parts was not compared for is null."""
-    from inspector.compare.surface import counts
+    from inspector.compare.surface import counts, unread_lists
 
     surface = conversation = None
     if changes is not None:
-        surface = {"counts": counts(changes), "changes": [_plain(change.as_json()) for change in changes]}
+        surface = {
+            "counts": counts(changes),
+            "not_compared": unread_lists(a.surface, b.surface),
+            "changes": [_plain(change.as_json()) for change in changes],
+        }
     if found is not None:
         conversation = {
             "counts": {kind: found.count(kind) for kind in _WORDS},
@@ -126,8 +130,9 @@ def _text(out: Output, a: Side, b: Side, changes: list[Change] | None, found: Co
         yield from (paint(line, "red") for line in surface_report.warning(out, changes))
         words = surface_report.summary(changes) if changes else "the same"
         unread = unread_lists(a.surface, b.surface)
-        more = f"; neither has a list of {', '.join(unread)}" if unread else ""
-        yield f"{paint('Surface', 'bold')}: {words}{more}"
+        yield f"{paint('Surface', 'bold')}: {words}"
+        if unread:
+            yield f"Not compared, for they were not listed on both sides: {', '.join(unread)}"
         yield from surface_report.lines(out, paint, changes)
     if found is not None:
         yield ""

@@ -184,7 +184,10 @@ class DiffScreen(Screen[None]):
         footer = self.query_one(Footer)
         footer.hints = [*self.hints(), *hints(self, "app.help", "app.quit")]
         ignored = self._found.conversation.ignored if self._found is not None else 0
-        footer.note = f"{ignored:,} differences do not count" if ignored else ""
+        notes = [f"{ignored:,} do not count"] if ignored else []
+        if self._found is not None and self._found.unread:
+            notes.append(f"not compared: {', '.join(self._found.unread)}")
+        footer.note = "  ".join(notes)
 
     # What can be done
 
@@ -257,8 +260,12 @@ class DiffScreen(Screen[None]):
 
 def _nothing(found: Compared) -> str:
     """What is said where nothing differs."""
-    unread = f" Neither has a list of {', '.join(found.unread)}." if found.unread else ""
-    return f"Nothing differs, in what is offered and in what was said.{unread}"
+    return f"Nothing differs, in what is offered and in what was said.{_unread(found)}"
+
+
+def _unread(found: Compared) -> str:
+    """Which lists were not compared."""
+    return f" Not listed on both sides, so not compared: {', '.join(found.unread)}." if found.unread else ""
 
 
 def _warning(changes: list[Change]) -> Pieces:

@@ -51,7 +51,7 @@ class Compared:
     changes: list[Change]
     conversation: Conversation
     unread: list[str]
-    """Lists of which neither recording knows anything."""
+    """Lists that were not compared, for one of the recordings has none of them."""
 
     def release(self) -> None:
         """Close both files."""
