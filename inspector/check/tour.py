@@ -17,8 +17,7 @@ NOWHERE = "inspector-check-no-such-thing"
 async def tour(visit: Visit) -> None:
     """Ask for what there is, and for what there is not."""
     session = visit.session
-    if visit.features.ping:
-        await visit.ask("ping")
+    await visit.ask(*(("ping",) if visit.features.ping else ("server/discover", {})))
     await visit.ask("inspector/no-such-method", {})
     if visit.can("resources"):
         for resource in visit.items("resources")[:FEW]:

@@ -9,7 +9,6 @@ import asyncio
 import copy
 import json
 import threading
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from inspector.check.run import Runner, Wanted
@@ -251,6 +250,10 @@ class Case:
     """What the demo is made to do so that the check sees something where all is in order."""
     allowed: Allowed = field(default_factory=Allowed)
     world: dict = field(default_factory=dict)
+    """What is said to the demo when the fault is planted; where it is in order, `right_world`."""
+    right_world: dict = field(default_factory=dict)
+    survey: tuple = ()
+    """All revisions that are offered, where one is not enough."""
     remark: bool = False
     """The fault is worth a remark only."""
 
@@ -258,17 +261,13 @@ class Case:
         return f"{self.id} {self.revision}"
 
 
-@asynccontextmanager
-async def _server(case, fault):
-    async with (PlantedWeb if case.web else Planted)(fault, **case.world) as server:
-        yield server
-
-
-async def checked(case, fault):
+async def checked(case, fault, world):
     """The result of the one check, and the journal of the run."""
-    async with _server(case, fault) as server:
+    async with (PlantedWeb if case.web else Planted)(fault, **world) as server:
         journal = Journal.unnamed({})
-        wanted = Wanted(revisions=(case.revision,), only=frozenset((case.id,)), limits=LIMITS, allowed=case.allowed)
+        wanted = Wanted(
+            revisions=case.survey or (case.revision,), only=frozenset((case.id,)), limits=LIMITS, allowed=case.allowed
+        )
         named = {} if server.connect is None else {"connect": server.connect}
         run = await Runner(server.target, journal, Options(), wanted, **named).go()
         results = [found for found in run.results if found.check.id == case.id]
@@ -278,7 +277,7 @@ async def checked(case, fault):
 
 async def is_found(case):
     """The check finds the fault, says what it saw, and names events of the recording as its evidence."""
-    found, journal = await checked(case, case.fault)
+    found, journal = await checked(case, case.fault, case.world)
     wanted = ("note",) if case.remark or found.check.level == "info" else ("fail", "warn")
     assert found.verdict in wanted, found
     assert found.outcome.text
@@ -289,6 +288,6 @@ async def is_found(case):
 
 async def is_not_blamed(case):
     """The same check passes where there is no fault."""
-    found, journal = await checked(case, case.right)
+    found, journal = await checked(case, case.right, case.right_world)
     assert found.verdict == "pass", found
     journal.release()

@@ -44,8 +44,8 @@ passive(
 )  # fmt: skip
 passive(
     "LIFE-21", "must", "r5", "result:server/discover", page=_DISCOVER, group=_GROUP,
-    says="The answer to server/discover names revisions, capabilities, and how long it may be kept.",
-    fix="Fill supportedVersions, capabilities, ttlMs and cacheScope.",
+    says="The answer to server/discover names the revisions and the capabilities of the server.",
+    fix="Fill supportedVersions (a list of revisions) and capabilities (an object).",
 )  # fmt: skip
 passive(
     "LIFE-22", "must", "r5", "result:server/discover", page=_DISCOVER, group=_GROUP,
@@ -121,10 +121,10 @@ async def silence_until_initialized(visit: Visit) -> Outcome:
         opened = await link.initialize()
         if not opened.ok:
             return skipped(f"initialize was answered with {opened.shown}")
-        frames = await link.quiet(visit.limits.quiet * 4)
+        await link.quiet(visit.limits.quiet * 4)
     early = [
         frame
-        for frame in frames
+        for frame in link.frames
         if frame.shape in (Shape.REQUEST, Shape.NOTIFICATION)
         and frame.message["method"] not in ("ping", "notifications/message")
     ]

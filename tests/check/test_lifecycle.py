@@ -1,0 +1,172 @@
+"""The beginning of a connection: for each check a server that breaks it, and one in order."""
+
+import pytest
+
+from inspector.check.visit import Allowed
+from inspector.errors import ServerExited
+from inspector.protocol.revisions import LEGACY, REVISIONS
+from tests.check.planted import Adds, Answers, Case, Takes, is_found, is_not_blamed, refusal, result
+
+R1, R4, R5 = "2024-11-05", "2025-11-25", "2026-07-28"
+ALONE = {"era": "modern"}
+VERSION = "io.modelcontextprotocol/protocolVersion"
+
+
+def in_result(**members):
+    def change(message, _request):
+        if "result" in message:
+            message["result"] = {key: value for key, value in (message["result"] | members).items() if value is not ...}
+        return message
+
+    return change
+
+
+def in_info(**members):
+    def change(message, _request):
+        message["result"]["serverInfo"] |= members
+        return message
+
+    return change
+
+
+def others_later(message, request):
+    """Names other revisions than the one that is spoken, but for those who must agree on one first."""
+    if type(request["id"]) is int:
+        message["result"]["supportedVersions"] = ["2099-01-01"]
+    return message
+
+
+def without_capabilities_later(message, request):
+    if type(request["id"]) is int:
+        message["result"]["capabilities"] = None
+    return message
+
+
+def capability(name, value):
+    def change(message, _request):
+        message["result"]["capabilities"][name] = value
+        if value is ...:
+            del message["result"]["capabilities"][name]
+        return message
+
+    return change
+
+
+def method(message):
+    return message.get("method") if isinstance(message, dict) else None
+
+
+def older(message, request):
+    """Supports the oldest revision, and yet answers with another one when that is offered."""
+    asked = request["params"]["protocolVersion"]
+    message["result"]["protocolVersion"] = R4 if asked == R1 else R1 if asked == "2025-03-26" else asked
+    return message
+
+
+def agrees_to_anything(message, request):
+    message["result"]["protocolVersion"] = request["params"]["protocolVersion"]
+    return message
+
+
+class Eager:
+    """Serves before the handshake."""
+
+    def __init__(self):
+        self.begun = False
+
+    def __call__(self, message, say):
+        if method(message) == "tools/list" and "_meta" not in message.get("params", {}):
+            say(result(message, tools=[]))
+            return True
+        return False
+
+
+def dies_of_a_second_handshake():
+    seen = []
+
+    def take(message, _say):
+        if method(message) == "initialize":
+            seen.append(1)
+            # One for the survey, one for the shared session, then those of the check.
+            if len(seen) > 3:
+                raise ServerExited("The server ended with exit code 1.")
+        return False
+
+    return take
+
+
+def asks_for_roots(message, say):
+    if method(message) == "tools/call":
+        say({"jsonrpc": "2.0", "id": 900, "method": "roots/list"})
+    return False
+
+
+def knows(name):
+    def take(message, say):
+        if method(message) == name:
+            say(result(message, resultType="complete"))
+            return True
+        return False
+
+    return take
+
+
+def takes_any_revision(name):
+    def take(message, say):
+        meta = message.get("params", {}).get("_meta", {}) if isinstance(message, dict) else {}
+        if method(message) == name and meta.get(VERSION) == "1900-01-01":
+            say(result(message, resultType="complete"))
+            return True
+        return False
+
+    return take
+
+
+def refuses_handshakes_without_a_word(message, say):
+    if method(message) == "initialize":
+        say(refusal(message, -32600))
+        return True
+    return False
+
+
+CASES = [
+    Case("LIFE-01", R4, Answers("initialize", in_info(version=1))),
+    Case("LIFE-02", R4, Answers("initialize", older), survey=LEGACY),
+    Case("LIFE-03", R4, Answers("initialize", agrees_to_anything)),
+    Case("LIFE-05", R4, Answers("initialize", capability("prompts", ...))),
+    Case("LIFE-06", R4, Adds("initialize", {"jsonrpc": "2.0", "id": 9, "method": "roots/list"})),
+    Case("LIFE-07", R4, Takes(Eager())),
+    Case("LIFE-08", R4, Takes(asks_for_roots), allowed=Allowed(calls=("echo",))),
+    Case("LIFE-09", R4, Takes(dies_of_a_second_handshake())),
+    Case("LIFE-10", R4, Answers("initialize", in_result(instructions=...))),
+    Case("LIFE-11", R4, Answers("initialize", in_info(icons=[{"src": "file:///etc/passwd"}]))),
+    Case("LIFE-20", R5, Takes(lambda message, say: _after_the_first(message, say))),
+    Case("LIFE-21", R5, Answers("server/discover", without_capabilities_later)),
+    Case("LIFE-22", R5, Answers("server/discover", others_later)),
+    Case("LIFE-23", R5, Takes(takes_any_revision("server/discover"))),
+    Case("LIFE-24", R5, Takes(takes_any_revision("tools/list"))),
+    Case("LIFE-25", R5, Answers("server/discover", capability("prompts", ...))),
+    Case("LIFE-26", R5, Takes(refuses_handshakes_without_a_word), world=ALONE, right_world=ALONE),
+    Case("LIFE-27", R5, Takes(knows("ping"))),
+    Case("LIFE-28", R5, Answers("server/discover", capability("extensions", {"tasks": {}}))),
+    Case("LIFE-29", R5, None, world=ALONE, survey=REVISIONS),
+    Case("LIFE-30", R5, None, right=Answers("server/discover", capability("logging", ...))),
+]  # fmt: skip
+
+
+def _after_the_first(message, say):
+    """Answers the discovery with which clients open, and no other."""
+    if method(message) == "server/discover" and type(message["id"]) is int:
+        say(refusal(message, -32601))
+        return True
+    return False
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_planted_fault_is_found(case):
+    await is_found(case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_server_in_order_is_not_blamed(case):
+    await is_not_blamed(case)
