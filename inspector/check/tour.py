@@ -17,7 +17,7 @@ NOWHERE = "inspector-check-no-such-thing"
 async def tour(visit: Visit) -> None:
     """Ask for what there is, and for what there is not."""
     session = visit.session
-    await visit.ask(*(("ping",) if visit.features.ping else ("server/discover", {})))
+    await visit.ask("ping" if visit.features.ping else "server/discover", None if visit.features.ping else {})
     await visit.ask("inspector/no-such-method", {})
     if visit.can("resources"):
         for resource in visit.items("resources")[:FEW]:
