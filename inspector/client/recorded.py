@@ -113,10 +113,9 @@ class RecordedSession:
         """Look at up to `limit` more frames, and go on towards the moment that is to be shown. True: there is more."""
         budget = Budget()
         before, self._seen = self._seen, self._sort(min(self.journal.index.count, self._seen + limit), budget)
-        self._flight.advance(self._seen)
         upto = min(self.upto, self._seen)
-        done = True
-        if self._settled != (upto, self.at_end) or self._seen != before:
+        done = self._at is None or self._flight.advance(upto, limit)
+        if not done or self._settled != (upto, self.at_end) or self._seen != before:
             for track in self._tracks.values():
                 done = track.go_to(upto, budget) and done
             done = self._questions.go_to(upto, budget) and done

@@ -75,12 +75,14 @@ class InFlight:
         self._progress: dict[int, tuple[int, int]] = {}
         """By request: the last event that was looked at for its progress, and the newest progress up to there."""
 
-    def advance(self, last: int) -> None:
-        """Look at the events up to `last`."""
-        while self.seen < last:
-            self.seen = self._walk(self._open, self.seen, min(last, self.seen - self.seen % BLOCK + BLOCK))
+    def advance(self, last: int, limit: int) -> bool:
+        """Look at the events up to `last`, about `limit` of them at most. True: all of them have been looked at."""
+        high = min(last, self.seen + limit)
+        while self.seen < high:
+            self.seen = self._walk(self._open, self.seen, min(high, self.seen - self.seen % BLOCK + BLOCK))
             if self.seen % BLOCK == 0:
                 self._blocks.append(array("I", list(self._open)[-KEPT:]))
+        return self.seen >= last
 
     def at(self, n: int) -> list[int]:
         """The requests that were in flight after event `n`, oldest first, the newest `KEPT` of them."""

@@ -262,7 +262,8 @@ class WorkPane(Container):
         else:
             self.result.show(work.answer if work is not None else None, self._promise())
             self._swap(self.result)
-        self.request.display = work is not None and (question is None or asked.belongs(question, work.call))
+        asked_in = work is not None and question is not None and 0 < question.parent == work.recorded[0]
+        self.request.display = work is not None and (question is None or asked_in or asked.belongs(question, work.call))
         self._share_room()
 
     def _swap(self, to: Lower) -> None:

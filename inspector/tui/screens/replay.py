@@ -62,6 +62,9 @@ class ReplayScreen(MainScreen):
         )
         self._wanted = opened.at
         self._shown_root = 0
+        self._moves = False
+        self.behind = False
+        """What the panes show is not yet that of the moment."""
         self._shown: tuple[object, ...] = ()
         self._server: MockServer | None = None
 
@@ -93,12 +96,20 @@ class ReplayScreen(MainScreen):
         if player.playing:
             # What is shown of the time goes on, though nothing may be due for long.
             self._wake()
+        if self._moves:
+            self._moves = False
+            self._follow_action()
 
     def _tick_state(self) -> None:
         super()._tick_state()
-        session, player = self.session, self.player
+        self._draw(behind=self.session.catching_up)
+
+    def _draw(self, *, behind: bool) -> None:
+        """Draw the lines around the panes and the scrub pane; `behind`: what is shown is not yet that of the moment."""
+        player = self.player
+        self.behind = behind
         shown = (
-            player.at_end, player.now, player.playing, player.speed, session.catching_up, len(session.in_flight()),
+            player.at_end, player.now, player.playing, player.speed, behind, len(replaying.waited_for(self.session))
         )  # fmt: skip
         if shown != self._shown:
             self._shown = shown
@@ -106,15 +117,16 @@ class ReplayScreen(MainScreen):
         self._scrub.draw()
 
     def _moved(self, *, go: bool = True) -> None:
-        """The player was put elsewhere: show that at once, and not when the next tick is due."""
+        """The player was put elsewhere: show that at once, and what the session was there with the next tick."""
         self._show_moment(go=go)
-        self._tick()
+        self._draw(behind=False)
+        self._wake()
 
     def _show_moment(self, *, go: bool) -> None:
         """The panes show the session as it was where the player stands. With `go`, the log goes there."""
         self._stand()
         self._messages.moment_changed(go=go)
-        self._follow_action()
+        self._moves = True
 
     def _stand(self) -> None:
         self.session.at(None if self.player.at_end else self.player.position, self.player.now)
@@ -143,7 +155,7 @@ class ReplayScreen(MainScreen):
         state = state_of_file(session.journal, self._connection)
         self.query_one(HeaderLine).parts = replaying.header(session, player, state, self.size.width)
         line = self.query_one(TabLine)
-        line.note = "" if player.at_end else replaying.note(session, player, self.size.width)
+        line.note = "" if player.at_end else replaying.note(session, player, self.size.width, behind=self.behind)
         line.hints = replaying.tab_hints(self) if player.at_end else ()
 
     def _show_footer(self) -> None:
@@ -167,7 +179,7 @@ class ReplayScreen(MainScreen):
 
     def _change_speed(self, by: int) -> None:
         self.player.change_speed(by)
-        self._tick_state()
+        self._draw(behind=self.behind)
 
     @work(exclusive=True, group="dialog")
     async def action_speed(self) -> None:
@@ -180,7 +192,7 @@ class ReplayScreen(MainScreen):
         speed = speeds.read(chosen) if chosen is not None else None
         if speed is not None:
             self.player.speed = speed
-            self._change_speed(0)
+            self._draw(behind=self.behind)
 
     # Going to places
 
@@ -265,8 +277,7 @@ class ReplayScreen(MainScreen):
     def on_show_event(self, event: events.ShowEvent) -> None:
         """A row of the log that was chosen is gone to."""
         if event.chosen:
-            self.player.go(event.chosen)
-            self._moved(go=False)
+            self._go_to(event.chosen)
 
     def action_answer(self) -> None:
         """Go to the answer of the open question that is shown, else of the request that the moment is about."""

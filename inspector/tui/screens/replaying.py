@@ -67,12 +67,18 @@ def recorded_target(session: RecordedSession) -> str:
     return shlex.join(map(str, argv)) if isinstance(argv, list) else ""
 
 
-def note(session: RecordedSession, player: Player, width: int) -> Pieces:
-    """At which moment it is shown, and how many calls were in flight then."""
-    flying = len(session.in_flight()) if width >= WIDE else 0
+def note(session: RecordedSession, player: Player, width: int, *, behind: bool) -> Pieces:
+    """At which moment it is shown, and how many calls were in flight then; `behind`: it is not yet shown so."""
+    flying = len(waited_for(session)) if width >= WIDE else 0
     calls: Pieces = [(f"{flying} in flight   ", "progress")] if flying else []
-    at = (moment(player.now), "progress" if session.catching_up else "bright")
+    at = (moment(player.now), "progress" if behind else "bright")
     return [*calls, ("as it was at ", "muted"), at]
+
+
+def waited_for(session: RecordedSession) -> list[int]:
+    """The requests in flight at the moment but those that last as long as the session."""
+    method = session.journal.index.method
+    return [n for n in session.in_flight() if method(n) != "subscriptions/listen"]
 
 
 def tab_hints(screen: Screen[None]) -> list[Hint]:

@@ -1,0 +1,443 @@
+"""A recording in the interface: played by a clock of the test, stepped, sought, and shown as it was at each moment."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from math import inf
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from inspector.client.options import Options
+from inspector.config.settings import Settings
+from inspector.config.targets import RecordingTarget
+from inspector.tui.app import InspectorApp
+from inspector.tui.panes.message_now import NOW, WithNow
+from inspector.tui.panes.message_rows import Everything
+from inspector.tui.screens.replay import Playing, ReplayScreen
+from inspector.tui.screens.rerun import words_of
+from inspector.tui.widgets.scrub import ScrubLine
+from tests.replay.tape import Tape
+from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, main_screen, shows
+from tests.tui.tui_screens import screen_lines, screen_text
+
+FORM = {
+    "message": "Charge 12.50 EUR?",
+    "requestedSchema": {"type": "object", "properties": {"confirmed": {"type": "boolean"}}},
+}
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def shop() -> Tape:
+    """Seconds 0 to 4: connecting; 10: a call with progress; 12: a question, answered at 15; 16: the result; an error."""
+    tape = Tape()
+    tape.lines[0] = tape.lines[0].replace('"kind": "stdio"', '"kind": "stdio", "argv": ["python", "shop.py"]')
+    tape.ask("initialize", {})
+    tape.answer({"protocolVersion": "2025-11-25", "serverInfo": {"name": "shop"}, "capabilities": {"tools": {}}})
+    tape.at = 1
+    tape.ask("tools/list")
+    schema = {"type": "object", "properties": {"invoice": {"type": "string"}}}
+    tape.answer({"tools": [{"name": "pay", "inputSchema": schema}, {"name": "refund"}]})
+    tape.at = 10
+    tape.ask("tools/call", {"name": "pay", "arguments": {"invoice": "INV-7"}, "_meta": {"progressToken": "p"}})
+    call = tape.id
+    tape.at = 11
+    tape.tell("notifications/progress", {"progressToken": "p", "progress": 3, "total": 4, "message": "asking the bank"})
+    tape.at = 12
+    tape.message("recv", {"id": "q", "method": "elicitation/create", "params": FORM})
+    tape.at = 15
+    tape.message("send", {"id": "q", "result": {"action": "accept", "content": {"confirmed": True}}})
+    tape.at = 16
+    tape.answer({"content": [{"type": "text", "text": "paid with thanks"}]}, id=call)
+    tape.ask("tools/call", {"name": "refund", "arguments": {}})
+    tape.message("recv", {"id": tape.id, "error": {"code": -32602, "message": "no such invoice"}})
+    tape.at = 20
+    tape.ask("tools/list")
+    tape.answer({"tools": [{"name": "pay", "inputSchema": schema}]})
+    tape.end()
+    return tape
+
+
+INITIALIZED, LISTED, CALLED, PROGRESSED, ASKED, ANSWERED, PAID, REFUSED, LAST = 2, 4, 5, 6, 7, 8, 9, 11, 13
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return shop().write(tmp_path / "shop.mcp.jsonl")
+
+
+@asynccontextmanager
+async def replayed(
+    path: Path,
+    *,
+    size: tuple[int, int] = WIDE,
+    follow: bool = False,
+    settings: Settings | None = None,
+    **playing: object,
+) -> AsyncIterator[tuple[InspectorApp, Pilot[int], ReplayScreen]]:
+    app = InspectorApp(
+        RecordingTarget(path), Options(), settings or Settings(), follow=follow, playing=Playing(**playing)  # type: ignore[arg-type]
+    )  # fmt: skip
+    async with app.run_test(size=size, notifications=True) as pilot:
+        screen = main_screen(app)
+        assert isinstance(screen, ReplayScreen)
+        await becomes(app, pilot, lambda: not screen._connection.indexing, "read")
+        yield app, pilot, screen
+
+
+async def goes_to(pilot: Pilot[int], n: int) -> None:
+    screen = main_screen(pilot.app)  # type: ignore[arg-type]
+    assert isinstance(screen, ReplayScreen)
+    screen._go_to(n)
+    await pilot.pause()
+
+
+async def test_it_opens_at_its_end_as_the_session_was(path: Path) -> None:
+    async with replayed(path) as (app, pilot, screen):
+        await shows(app, pilot, f"frame {LAST} of {LAST}")
+        lines = screen_lines(app)
+        assert lines[0].split()[:4] == ["replay", "shop.mcp.jsonl", "shop", "python"]
+        assert "nothing is sent" in lines[0]
+        assert "19 Nov" in lines[0]
+        assert "as it was" not in screen_text(app)
+        assert " now ─" not in screen_text(app)
+        assert "1 Tools 1" in lines[1]
+        assert "space play" in lines[-1]
+        assert screen.player.at_end
+
+
+async def test_at_a_moment_the_panes_show_what_was_known_then(path: Path) -> None:
+    async with replayed(path) as (app, pilot, _screen):
+        await goes_to(pilot, INITIALIZED)
+        await shows(app, pilot, "as it was at 00:00.000")
+        assert "1 Tools  2" in screen_lines(app)[1]
+        await goes_to(pilot, LISTED)
+        await shows(app, pilot, "1 Tools 2")
+        await goes_to(pilot, PROGRESSED)
+        await shows(app, pilot, "75 %  3 of 4")
+        assert "asking the bank" in screen_text(app)
+        assert "INV-7" in screen_text(app)
+        assert "running 1.0 s" in screen_text(app)
+        assert "1 in flight" in screen_lines(app)[1]
+        await goes_to(pilot, PAID)
+        await shows(app, pilot, "paid with thanks")
+        assert "in flight" not in screen_lines(app)[1]
+        await pilot.press("left")
+        await shows(app, pilot, "75 %  3 of 4")
+        await pilot.press("ctrl+end")
+        await shows(app, pilot, "1 Tools 1")
+        assert "as it was" not in screen_text(app)
+
+
+async def test_a_question_is_shown_with_the_answer_that_came_later_and_a_key_goes_there(path: Path) -> None:
+    async with replayed(path) as (app, pilot, screen):
+        await goes_to(pilot, ASKED)
+        await shows(app, pilot, "answered accept 3.0 s later, at 00:15.000")
+        assert "shop asked" in screen_text(app)
+        assert "Charge 12.50 EUR?" in screen_text(app)
+        assert "[x]" in screen_text(app)
+        assert "7 Inbox 1" in screen_lines(app)[1]
+        assert "a go to the answer" in screen_text(app)
+        await pilot.press("a")
+        assert screen.player.position == ANSWERED
+        await becomes(app, pilot, lambda: "answered accept" not in screen_text(app))
+        assert "7 Inbox 1" not in screen_lines(app)[1]
+        await pilot.press("a")
+        assert screen.player.position == PAID
+
+
+async def test_in_the_inbox_a_question_waits_until_it_is_answered(path: Path) -> None:
+    async with replayed(path) as (app, pilot, _screen):
+        await pilot.press("7")
+        await shows(app, pilot, "accepted")
+        await goes_to(pilot, ASKED)
+        await shows(app, pilot, "1 waiting")
+        await goes_to(pilot, CALLED)
+        await shows(app, pilot, "asks nothing of you")
+
+
+async def test_the_log_shows_all_with_a_line_where_it_is_now(path: Path) -> None:
+    async with replayed(path) as (app, pilot, screen):
+        await pilot.press("m")
+        await goes_to(pilot, PROGRESSED)
+        await shows(app, pilot, "── now ──")
+        assert f"{PROGRESSED} of {LAST} so far" in screen_text(app)
+        assert screen._messages.current == PROGRESSED
+        await pilot.press("down")
+        assert screen._messages.current == PROGRESSED + 1
+        assert screen.player.position == PROGRESSED
+        await pilot.press("up")
+        assert screen._messages.current == PROGRESSED
+        await pilot.press("down", "down", "enter")
+        assert screen.player.position == PROGRESSED + 2
+        await pilot.press("ctrl+home")
+        await shows(app, pilot, f"0 of {LAST} so far")
+        assert screen._messages.current == 1
+
+
+async def test_it_plays_by_the_clock_and_pauses(path: Path) -> None:
+    clock = Clock()
+    async with replayed(path, clock=clock) as (app, pilot, screen):
+        await pilot.press("space")
+        await becomes(app, pilot, lambda: screen.player.position == INITIALIZED, "begun")
+        await shows(app, pilot, "▶ 1×")
+        assert "space pause" in screen_lines(app)[-1]
+        clock.now = 1
+        await becomes(app, pilot, lambda: screen.player.position == LISTED, "a second further")
+        clock.now = 2.5
+        await shows(app, pilot, "as it was at 00:02.500")
+        assert screen.player.position == LISTED
+        await pilot.press("space")
+        clock.now = 100
+        await shows(app, pilot, "‖ 1×")
+        assert screen.player.position == LISTED
+        await pilot.press("space", "greater_than_sign")
+        clock.now += 0.3
+        await becomes(app, pilot, lambda: screen.player.position == CALLED, "the folded gap")
+        await shows(app, pilot, "▶ 2×")
+        for seconds in range(101, 120):
+            clock.now = seconds
+            await pilot.pause()
+        await becomes(app, pilot, lambda: screen.player.at_end and not screen.player.playing, "played")
+        assert "as it was" not in screen_text(app)
+
+
+async def test_speeds_by_key_and_from_the_list(path: Path) -> None:
+    async with replayed(path) as (app, pilot, screen):
+        await pilot.press("less_than_sign", "less_than_sign")
+        assert screen.player.speed == 0.25
+        await shows(app, pilot, "‖ 0.25×")
+        await app.run_action("speed", screen)
+        await shows(app, pilot, "as fast as it goes")
+        await pilot.press("end", "enter")
+        await becomes(app, pilot, lambda: screen.player.speed == inf)
+        await shows(app, pilot, "‖ max")
+
+
+async def test_steps_by_frame_exchange_and_finding(path: Path) -> None:
+    async with replayed(path) as (app, pilot, screen):
+        await pilot.press("left")
+        assert screen.player.position == LAST - 1
+        await pilot.press("shift+left")
+        assert screen.player.position == REFUSED
+        await pilot.press("shift+left")
+        assert screen.player.position == PAID
+        await pilot.press("right", "shift+right")
+        assert screen.player.position == REFUSED
+        found = screen.session.journal.findings.events()
+        await pilot.press("ctrl+home")
+        for n in [n for n in found if n]:
+            await pilot.press("right_square_bracket")
+            assert screen.player.position == n
+        await pilot.press("right_square_bracket")
+        await shows(app, pilot, "No further finding")
+
+
+async def test_the_matches_of_the_filter_are_gone_through(path: Path) -> None:
+    async with replayed(path) as (app, pilot, screen):
+        await pilot.press("m", "slash", *"method:tools/call", "enter")
+        await goes_to(pilot, INITIALIZED)
+        stops = []
+        for _ in range(4):
+            await pilot.press("n")
+            await pilot.pause()
+            stops.append(screen.player.position)
+        assert stops == [CALLED, PAID, 10, REFUSED]
+        await pilot.press("N")
+        await becomes(app, pilot, lambda: screen.player.position == 10)
+        assert "of 4 so far" in screen_text(app)
+        await goes_to(pilot, LAST - 1)
+        await pilot.press("n")
+        await shows(app, pilot, "No further message matches method:tools/call")
+
+
+async def test_times_and_words_lead_to_places_and_what_is_none_is_said(path: Path) -> None:
+    async with replayed(path) as (app, pilot, screen):
+        for words, position in (("0:11", PROGRESSED), ("+4s", ANSWERED), ("-100s", 0), ("end", LAST), ("start", 0)):
+            await pilot.press("at")
+            await pilot.press(*words, "enter")
+            assert screen.player.position == position, words
+        await pilot.press("at")
+        await pilot.press(*"soon", "enter")
+        await shows(app, pilot, "Write 01:12.3")
+        await pilot.press("escape")
+        assert screen.player.position == 0
+
+
+async def test_a_click_on_the_line_of_time_goes_there(path: Path) -> None:
+    async with replayed(path) as (_app, pilot, screen):
+        line = screen.query_one("#scrub").query(ScrubLine).first()
+        assert len(line.columns) == line.cells
+        await pilot.click(line, offset=(1, 1))
+        assert screen.player.position == 1
+        await pilot.click(line, offset=(line.cells, 1))
+        assert screen.player.position >= LAST - 1
+
+
+@pytest.mark.parametrize("size", [WIDE, MEDIUM, NARROW])
+async def test_it_has_room_in_every_size(path: Path, size: tuple[int, int]) -> None:
+    async with replayed(path, size=size) as (app, pilot, _screen):
+        await goes_to(pilot, PROGRESSED)
+        await shows(app, pilot, f"frame {PROGRESSED} of {LAST}")
+        text = screen_text(app)
+        assert "00:11.000" in text
+        assert "of 00:20.000" in text
+        assert "errors 1" in text
+        if size != NARROW:
+            assert "as it was at 00:11.000" in text
+            return
+        assert "space play" in screen_lines(app)[-1]
+        await pilot.press("m")
+        await shows(app, pilot, "── now ──")
+        await pilot.press("m", "enter")
+        await shows(app, pilot, "75 %")
+        await goes_to(pilot, ASKED)
+        await shows(app, pilot, "answered accept")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: "answered accept" not in screen_text(app))
+
+
+async def test_in_ascii_it_is_all_ascii(path: Path) -> None:
+    async with replayed(path, settings=Settings(ascii="always")) as (app, pilot, _screen):
+        await goes_to(pilot, ASKED)
+        await shows(app, pilot, "-- now --")
+        assert screen_text(app).isascii()
+
+
+async def test_a_place_and_a_speed_can_be_given_at_first(path: Path) -> None:
+    async with replayed(path, at="#7", speed=4.0, fold=0.0) as (app, pilot, screen):
+        await shows(app, pilot, f"frame {ASKED} of {LAST}")
+        assert "‖ 4×" in screen_lines(app)[0]
+        assert "gaps as long as they were" in screen_text(app)
+        assert not screen.player.playing
+
+
+async def test_at_the_end_of_a_growing_file_it_stays_there_and_elsewhere_it_stays_too(tmp_path: Path) -> None:
+    tape = shop()
+    lines, tape.lines = tape.lines, tape.lines[:7]
+    path = tape.write(tmp_path / "growing.mcp.jsonl")
+    async with replayed(path, follow=True) as (app, pilot, screen):
+        await shows(app, pilot, "frame 6 of 6")
+        tape.lines = lines[:9]
+        tape.write(path)
+        await shows(app, pilot, "frame 8 of 8")
+        await pilot.press("left")
+        tape.lines = lines[:11]
+        tape.write(path)
+        await shows(app, pilot, "frame 7 of 10")
+        await pilot.press("ctrl+end")
+        tape.lines = lines
+        tape.write(path)
+        await shows(app, pilot, f"frame {LAST} of {LAST}")
+        assert screen.player.at_end
+
+
+async def test_it_is_served_here_and_by_a_command(path: Path) -> None:
+    from inspector.client.session import Session
+    from inspector.config.targets import parse_target
+    from inspector.journal.journal import Journal
+
+    async with replayed(path) as (app, pilot, screen):
+        await pilot.press("s")
+        await shows(app, pilot, "inspector serve --http 8000")
+        await pilot.press("s")
+        await shows(app, pilot, "http://127.0.0.1:")
+        assert screen._server is not None
+        session = Session(parse_target([screen._server.url]), Journal.unnamed({}), Options(era="legacy"))
+        await session.open()
+        await session.load("tools")
+        assert [tool["name"] for tool in session.catalog.tools.items] == ["pay", "refund"]
+        await session.close()
+        await shows(app, pilot, "of 1 clients")
+        await pilot.press("escape")
+        assert screen._server.url
+        await pilot.press("s", "s")
+        await shows(app, pilot, "not served")
+
+
+async def test_it_is_run_again_on_a_target_that_is_asked_for(path: Path) -> None:
+    async with replayed(path) as (app, pilot, _screen):
+        await pilot.press("r")
+        await shows(app, pilot, "target  python shop.py")
+        await pilot.press("ctrl+u", "ctrl+r")
+        await shows(app, pilot, "a target is needed")
+        await pilot.press(*"'half", "ctrl+r")
+        await shows(app, pilot, "No closing quotation")
+        await pilot.press("ctrl+u", *"/no/such/program", "ctrl+r")
+        await shows(app, pilot, "ended with exit code")
+        await pilot.press("escape", "escape")
+        await becomes(app, pilot, lambda: app.screen is main_screen(app))
+
+
+def test_the_command_that_runs_again(path: Path) -> None:
+    assert words_of(path, "python a.py --x 'b c'") == ["rerun", str(path), "--", "python", "a.py", "--x", "b c"]
+    assert words_of(path, "https://x.example/mcp") == ["rerun", str(path), "https://x.example/mcp"]
+    assert words_of(path, "@shop") == ["rerun", str(path), "@shop"]
+    with pytest.raises(ValueError, match="quotation"):
+        words_of(path, "'half")
+
+
+async def test_keys_of_panes_and_fields_stay_theirs(path: Path) -> None:
+    async with replayed(path) as (_app, pilot, screen):
+        await goes_to(pilot, PAID)
+        await pilot.press("m", "slash", *"a s r", "left", "space")
+        assert screen.player.position == PAID
+        assert not screen.player.playing
+        await pilot.press("escape", "escape", "escape")
+        screen._detail.focus_inside()
+        await pilot.press("left", "space")
+        assert screen.player.position == PAID
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        ["{}"],
+        ['{"n":1,"t":-5,"dir":"recv","kind":"rpc","raw":"{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,\\"result\\":[]}"}'] * 3,
+        ['{"n":9,"t":"soon","dir":7,"kind":[],"ch":{}}', "not JSON", '{"kind":"hologram"}'],
+        [
+            f'{{"t":{t},"dir":"send","kind":"rpc","raw":"{{\\"id\\":1,\\"method\\":\\"tools/call\\"}}"}}'
+            for t in (9, 3, -1)
+        ],
+    ],
+)
+async def test_whatever_a_file_holds_it_can_be_gone_through(tmp_path: Path, lines: list[str]) -> None:
+    path = tmp_path / "odd.mcp.jsonl"
+    path.write_text("\n".join([Tape().lines[0], *lines]))
+    async with replayed(path, clock=Clock()) as (app, pilot, screen):
+        for key in (
+            "left", "left", "right", "shift+left", "shift+right", "ctrl+home", "space", "space", "greater_than_sign",
+            "n", "escape", "right_square_bracket", "left_square_bracket", "a", "ctrl+end", "m", "down", "enter", "z",
+            "left", "right",
+        ):  # fmt: skip
+            await pilot.press(key)
+        for words in ("#2", "+1s", "1:00", "start", "end"):
+            screen._go_to_place(words)
+            await pilot.pause()
+        assert screen.player.at_end
+        assert app.is_running
+
+
+def test_a_row_for_now_between_the_others() -> None:
+    everything = Everything()
+    everything.count = 5
+    rows = WithNow(everything, 3)
+    assert [rows[at] for at in range(len(rows))] == [1, 2, 3, NOW, 4, 5]
+    assert [rows.position(n) for n in (0, 1, 3, 4, 5, 6)] == [3, 0, 2, 4, 5, None]
+    everything.count = 3
+    assert [rows[at] for at in range(len(rows))] == [1, 2, 3]
+    assert rows.position(NOW) is None
+    everything.count = 4
+    assert [rows[at] for at in range(len(rows))] == [1, 2, 3, NOW, 4]
+    before = WithNow(everything, 0)
+    assert [before[at] for at in range(len(before))] == [NOW, 1, 2, 3, 4]
