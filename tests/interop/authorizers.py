@@ -65,7 +65,7 @@ class Running:
     control: str
 
     def __call__(self, what: str) -> dict[str, int]:
-        """Control it: `lifetime/SECONDS` of tokens from now on, `expire` tokens, `revoke` them, `forget` everything.
+        """Control it: `expire` the tokens, `revoke` them, `forget` everything, or only `count`.
 
         Returns how many tokens and clients are good then.
         """

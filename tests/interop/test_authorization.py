@@ -86,8 +86,9 @@ class Person:
         assert isinstance(grant, dict)
         return grant
 
-    def an_hour_passes(self) -> None:
-        """Make the login an hour older, for us alone."""
+    def an_hour_passes(self, site: Running) -> None:
+        """Make the login an hour older: here, and there."""
+        site("expire")
         path = self.home / "logins.json"
         kept = json.loads(path.read_text())
         for grant in kept["grants"]:
@@ -134,11 +135,9 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Site
 
 
 @pytest.fixture
-def site(request: pytest.FixtureRequest, started: Callable[[Site], Running]) -> Iterator[Running]:
+def site(request: pytest.FixtureRequest, started: Callable[[Site], Running]) -> Running:
     """A running site."""
-    found = started(request.param)
-    yield found
-    found("lifetime/3600")
+    return started(request.param)
 
 
 @pytest.fixture
@@ -186,13 +185,8 @@ def test_a_login_is_kept_and_the_next_run_needs_no_browser(person: Person, site:
 
 @each_site
 def test_a_token_that_has_ended_is_renewed(person: Person, site: Running, seen: Seen) -> None:
-    site("lifetime/1")
     person.login()
-    site("lifetime/3600")
-    if not person.grant["renewable"]:
-        person.an_hour_passes()
-    while person.grant["expires_at"] > time.time():
-        time.sleep(0.05)
+    person.an_hour_passes(site)
     before = person.secrets
     seen("its end", person.reads())
     assert not person.did("challenge") or person.opened == 2, "nothing is refused"
@@ -284,11 +278,8 @@ def test_whoever_gives_up_at_an_unknown_client_is_registered_anew_the_next_time(
 @pytest.mark.parametrize("site", ROTATING, indirect=True)
 def test_commands_at_once_renew_a_token_once(person: Person, site: Running) -> None:
     """The refresh token is good for one of them: the others take what it has brought."""
-    site("lifetime/1")
     person.login()
-    site("lifetime/3600")
-    while person.grant["expires_at"] > time.time():
-        time.sleep(0.05)
+    person.an_hour_passes(site)
     environ = environment(person.home, **person.more)
     commands = [
         subprocess.Popen(

@@ -104,7 +104,7 @@ def test_tokens_are_bound_to_a_key_of_ours(home: Path, bound: Running) -> None:
     assert (ran.code, person.opened) == (0, 1), ran.err
     (home / "stolen").write_text(person.grant["secrets"]["access_token"])
     assert person.read("--bearer-env", f"@{home / 'stolen'}").code == 3, "without its key the token is good for nothing"
-    person.an_hour_passes()
+    person.an_hour_passes(bound)
     ran = person.read()
     assert (ran.code, person.opened, person.did("refresh")) == (0, 1, True), ran.err
     assert bound("count")["refresh"] == 1

@@ -15,7 +15,6 @@ const { OAuthProvider, insufficientScope } = await import('@cloudflare/workers-o
 const port = Number(process.argv[2]);
 const here = `http://127.0.0.1:${port}`;
 const scopes = ['read', 'write'];
-let lifetime = 3600;
 
 const kept = new Map();
 const store = {
@@ -73,17 +72,15 @@ const provider = new OAuthProvider({
   scopesSupported: scopes,
   requiredScopes: ['read'],
   resourceMetadata: { resource: `${here}/mcp`, authorization_servers: [here] },
-  tokenExchangeCallback: () => ({ accessTokenTTL: lifetime }),
   onError: () => {},
 });
 
 const entries = (kind) => [...kept].filter(([key]) => key.startsWith(`${kind}:`));
 const now = () => Date.now() / 1000;
 
-// `lifetime/SECONDS` of the tokens from now on; `expire` what is there; `revoke` all of it; `forget`, as a restart.
+// `expire` the tokens that are there; `revoke` them; `forget` everything, as a restart.
 function control(path) {
-  const [what, number] = path.split('/').slice(2);
-  if (what === 'lifetime') lifetime = Number(number);
+  const what = path.split('/')[2];
   for (const [key, text] of entries('token')) {
     if (what === 'expire') kept.set(key, JSON.stringify({ ...JSON.parse(text), expiresAt: 1 }));
   }

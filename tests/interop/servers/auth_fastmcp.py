@@ -58,11 +58,9 @@ def proxy(issuer: str) -> OAuthProxy:
 
 
 async def control(request: Request) -> Response:
-    """`lifetime/SECONDS` of the tokens from now on; `expire` what is there; `revoke` all of it; `forget`, as a restart."""
-    what, _, number = request.path_params["what"].partition("/")
-    if what == "lifetime":
-        in_memory.DEFAULT_ACCESS_TOKEN_EXPIRY_SECONDS = int(number)
-    elif what == "expire":
+    """`expire` the tokens that are there; `revoke` them; `forget` everything, as a restart."""
+    what = request.path_params["what"]
+    if what == "expire":
         for token in provider.access_tokens.values():
             token.expires_at = 1
     elif what == "revoke":
@@ -122,7 +120,7 @@ def main() -> None:
     for route in app.routes:
         if isinstance(gate := getattr(route, "app", None), RequireAuthMiddleware):
             route.app = Gate(gate)
-    app.router.routes.append(Route("/control/{what:path}", control))
+    app.router.routes.append(Route("/control/{what}", control))
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")
 
 

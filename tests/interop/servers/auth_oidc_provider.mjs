@@ -25,7 +25,6 @@ const bound = process.argv[4] === 'dpop';
 const resource = new URL(`http://127.0.0.1:${port}/mcp`);
 const issuer = `http://127.0.0.1:${issuerPort}/realm`;
 const scopes = ['read', 'write'];
-let lifetime = 3600;
 
 const kept = new Map();
 class Memory {
@@ -110,7 +109,7 @@ const provider = new Provider(issuer, {
     dPoP: { enabled: bound, nonceSecret: randomBytes(32), requireNonce: () => true },
     resourceIndicators: {
       enabled: true,
-      getResourceServerInfo: () => ({ scope: scopes.join(' '), accessTokenTTL: lifetime, accessTokenFormat: bound ? 'jwt' : 'opaque' }),
+      getResourceServerInfo: () => ({ scope: scopes.join(' '), accessTokenTTL: 3600, accessTokenFormat: bound ? 'jwt' : 'opaque' }),
       useGrantedResource: () => true,
     },
   },
@@ -170,11 +169,10 @@ async function proven(request) {
 
 const entries = (kind) => [...kept].filter(([key]) => key.startsWith(`${kind}:`)).map(([, payload]) => payload);
 
-// `lifetime/SECONDS` of the tokens from now on; `expire` what is there; `revoke` all of it; `forget`, as a restart. Answers
-// with how much is good then, and with the keys of the programs.
+// `expire` the tokens that are there; `revoke` them; `forget` everything, as a restart. Answers with how much is good then,
+// and with the keys of the programs.
 function control(path) {
-  const [what, number] = path.split('/').slice(2);
-  if (what === 'lifetime') lifetime = Number(number);
+  const what = path.split('/')[2];
   if (what === 'expire') for (const payload of entries('AccessToken')) payload.exp = 1;
   for (const key of [...kept.keys()]) {
     const token = /^(AccessToken|RefreshToken|Grant):/.test(key);

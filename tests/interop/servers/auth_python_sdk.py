@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 port = int(sys.argv[1])
 HERE = f"http://127.0.0.1:{port}"
+LIFETIME = 3600
 NEWER = "resource_server_url" in AuthSettings.model_fields
 """Whether the version has protected resource metadata, and thus tokens for one resource."""
 
@@ -31,7 +32,6 @@ class Tokens:
     """What the SDK calls a provider: everything in memory."""
 
     def __init__(self):
-        self.lifetime = 3600
         self.forget()
 
     def forget(self):
@@ -83,12 +83,11 @@ class Tokens:
         common = {"client_id": source.client_id, "scopes": scopes}
         if NEWER:
             common["resource"] = getattr(source, "resource", None)
-        # The SDK looks at whole seconds: the token is good for no less than it says.
-        self.access[token] = AccessToken(token=token, expires_at=int(time.time() + self.lifetime) + 1, **common)
+        self.access[token] = AccessToken(token=token, expires_at=int(time.time()) + LIFETIME, **common)
         self.refresh[renewal] = RefreshToken(
             **{name: value for name, value in common.items() if name in RefreshToken.model_fields}, token=renewal
         )
-        return OAuthToken(access_token=token, expires_in=self.lifetime, scope=" ".join(scopes), refresh_token=renewal)
+        return OAuthToken(access_token=token, expires_in=LIFETIME, scope=" ".join(scopes), refresh_token=renewal)
 
     async def load_access_token(self, token):
         return self.access.get(token)
@@ -114,11 +113,9 @@ async def login(request: Request) -> Response:
 
 
 async def control(request: Request) -> Response:
-    """`lifetime/SECONDS` of the tokens from now on; `expire` what is there; `revoke` all of it; `forget`, as a restart."""
-    what, _, number = request.path_params["what"].partition("/")
-    if what == "lifetime":
-        tokens.lifetime = int(number)
-    elif what == "expire":
+    """`expire` the tokens that are there; `revoke` them; `forget` everything, as a restart."""
+    what = request.path_params["what"]
+    if what == "expire":
         for token in tokens.access.values():
             token.expires_at = 1
     elif what == "revoke":
@@ -193,7 +190,7 @@ def main() -> None:
             route.app = Gate(gate)
     app.router.routes += [
         Route("/login", login, methods=["GET", "POST"]),
-        Route("/control/{what:path}", control),
+        Route("/control/{what}", control),
     ]
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")
 

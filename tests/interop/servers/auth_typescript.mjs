@@ -15,30 +15,29 @@ const { StreamableHTTPServerTransport } = await import(`${sdk}/server/streamable
 
 const here = new URL(`http://127.0.0.1:${port}`);
 const resource = new URL('/mcp', here);
-let lifetime = 3600;
 
 class WholeProvider extends DemoInMemoryAuthProvider {
   refreshTokens = new Map();
   issued(tokens, client, scopes) {
-    const expiresAt = Date.now() + lifetime * 1000;
-    Object.assign(this.tokens.get(tokens.access_token), { expiresAt });
     const refresh_token = randomUUID();
     this.refreshTokens.set(refresh_token, { client, scopes, access: tokens.access_token });
-    return { ...tokens, expires_in: lifetime, refresh_token };
+    return { ...tokens, refresh_token };
   }
   async exchangeAuthorizationCode(client, code, ...more) {
     const { scopes = [] } = this.codes.get(code).params;
     return this.issued(await super.exchangeAuthorizationCode(client, code, ...more), client, scopes);
   }
-  async exchangeRefreshToken(client, token, scopes) {
-    const known = this.refreshTokens.get(token);
+  async exchangeRefreshToken(client, refreshToken, asked) {
+    const known = this.refreshTokens.get(refreshToken);
     if (known?.client.client_id !== client.client_id) throw new InvalidGrantError('The refresh token is unknown');
-    this.refreshTokens.delete(token);
-    const access_token = randomUUID();
-    const granted = scopes ?? known.scopes;
-    this.tokens.set(access_token, { ...this.tokens.get(known.access), token: access_token, scopes: granted, resource });
+    const token = randomUUID();
+    const scopes = asked ?? known.scopes;
+    const before = this.tokens.get(known.access);
+    this.tokens.set(token, { ...before, token, scopes, expiresAt: Date.now() + 3600000 });
     this.tokens.delete(known.access);
-    return this.issued({ access_token, token_type: 'bearer', scope: granted.join(' ') }, client, granted);
+    this.refreshTokens.delete(refreshToken);
+    const tokens = { access_token: token, token_type: 'bearer', expires_in: 3600, scope: scopes.join(' ') };
+    return this.issued(tokens, client, scopes);
   }
   async verifyAccessToken(token) {
     return super.verifyAccessToken(token).catch((error) => {
@@ -54,9 +53,8 @@ class WholeProvider extends DemoInMemoryAuthProvider {
 const Provider = kind === 'demo' ? DemoInMemoryAuthProvider : WholeProvider;
 const provider = new Provider((asked) => asked?.href === resource.href);
 
-// `lifetime/SECONDS` of the tokens from now on; `expire` what is there; `revoke` all of it; `forget`, as a restart.
-function control(what, number) {
-  if (what === 'lifetime') lifetime = Number(number);
+// `expire` the tokens that are there; `revoke` them; `forget` everything, as a restart.
+function control(what) {
   if (what === 'expire') for (const token of provider.tokens.values()) token.expiresAt = 1;
   if (what === 'revoke' || what === 'forget') {
     provider.tokens.clear();
@@ -84,8 +82,8 @@ const first = gate('read');
 const second = gate('read', 'write');
 
 const app = express();
-app.get('/control/:what{/:number}', (request, response) => {
-  response.json(control(request.params.what, request.params.number));
+app.get('/control/:what', (request, response) => {
+  response.json(control(request.params.what));
 });
 const unlimited = { rateLimit: false };
 app.use(
