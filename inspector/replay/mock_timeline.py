@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import asyncio
 from array import array
+from bisect import bisect_left
+from typing import Any
 
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.jsonrpc import Shape, id_key
 
 LISTEN = "subscriptions/listen"
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+_ASKING = (Shape.REQUEST, Shape.NOTIFICATION)
 _AT_ONCE = 1 << 14
 """Events looked at before others get their turn."""
-_TOLD = (Kind.RPC, Kind.INVALID, Kind.STDERR)
+_SAID = frozenset(kind | Dir.SEND << 4 for kind in (Kind.RPC, Kind.INVALID))
+"""Kind and direction of what the client sent, as they stand in the index."""
+_TOLD = frozenset(kind | Dir.RECV << 4 for kind in (Kind.RPC, Kind.INVALID, Kind.STDERR))
 
 
 class Timeline:
@@ -27,7 +32,7 @@ class Timeline:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self.after: dict[int, array[int]] = {}
-        self.listens: frozenset[int] = frozenset()
+        self.listens: set[int] = set()
         """The `subscriptions/listen` requests that were not refused."""
         self.notifications: dict[str, list[int]] = {}
         """What the client notified of, by method, in order."""
@@ -37,22 +42,20 @@ class Timeline:
         """By request, the error without an id that its POST was answered with."""
         self.told = 0
         self._posted: dict[str, int] = {}
+        self._listens_by_id: dict[Any, list[int]] = {}
 
     async def read(self) -> None:
         """Look at every event once."""
         index = self._journal.index
-        listens = []
         word = 0
         last = self._last_said()
-        for n in range(1, index.count + 1):
-            dir, kind = index.dir(n), index.kind(n)
-            if dir == Dir.SEND and kind in (Kind.RPC, Kind.INVALID):
+        # The hot path of long recordings: kind and direction are taken from the code, not made members of their enums.
+        for n, code in enumerate(index.codes, 1):
+            told = code & 63
+            if told in _SAID:
                 word = n
-                if index.shape(n) == Shape.REQUEST and index.method(n) == LISTEN and not self._refused(n):
-                    listens.append(n)
-                    self.listens = frozenset(listens)
                 self._sent(n)
-            elif dir == Dir.RECV and kind in _TOLD:
+            elif told in _TOLD:
                 if self._ends_exchange(n):
                     word = n
                 elif self._refuses(n):
@@ -66,8 +69,12 @@ class Timeline:
     def _sent(self, n: int) -> None:
         index = self._journal.index
         shape = index.shape(n)
-        if shape == Shape.REQUEST and index.channel(n).startswith("post-"):
-            self._posted[index.channel(n)] = n
+        if shape == Shape.REQUEST:
+            if index.method(n) == LISTEN and not self._refused(n):
+                self.listens.add(n)
+                self._listens_by_id.setdefault(index.id(n), []).append(n)
+            if index.channel(n).startswith("post-"):
+                self._posted[index.channel(n)] = n
         elif shape == Shape.NOTIFICATION:
             self.notifications.setdefault(self._journal.index.method(n), []).append(n)
         elif shape == Shape.NONE:
@@ -91,14 +98,14 @@ class Timeline:
         """Whether this is the answer that a request of the client got."""
         index = self._journal.index
         request = index.pairs[n - 1]
-        if not request or index.shape(n) in (Shape.REQUEST, Shape.NOTIFICATION) or request in self.listens:
+        if not request or index.codes[n - 1] >> 6 in _ASKING or request in self.listens:
             return False
         return index.pairs[request - 1] == n
 
     def _refuses(self, n: int) -> bool:
         """Whether this answers a POST, and nothing that was asked by its id."""
         index = self._journal.index
-        if index.shape(n) != Shape.ERROR or index.pairs[n - 1]:
+        if index.codes[n - 1] >> 6 != Shape.ERROR or index.pairs[n - 1]:
             return False
         request = self._posted.get(index.channel(n), 0)
         return bool(request) and not index.pairs[request - 1] and request not in self.refusals
@@ -106,17 +113,23 @@ class Timeline:
     def _stands_alone(self, n: int) -> bool:
         """Whether this is not played with the exchange of a request, because it belongs to none or came too late."""
         index = self._journal.index
-        root = index.root_of(n) if index.kind(n) == Kind.RPC else index.parents[n - 1]
-        if not root or root == n or index.dir(root) != Dir.SEND or root in self.listens:
+        root = self._root_of(n)
+        if not root or root == n or index.codes[root - 1] >> 4 & 3 != Dir.SEND or root in self.listens:
             return True
         answer = index.pairs[root - 1]
         return bool(answer) and n > answer
 
-    def listen_of(self, n: int, subscription: object) -> int:
+    def _root_of(self, n: int) -> int:
+        """The request in whose exchange event `n` stands, or 0."""
+        index = self._journal.index
+        return index.root_of(n) if index.codes[n - 1] & 15 == Kind.RPC else index.parents[n - 1]
+
+    def listen_of(self, n: int, subscription: Any) -> int:
         """The `subscriptions/listen` on whose stream event `n` came: by its place, else by the id that it names."""
         index = self._journal.index
-        root = index.root_of(n) if index.kind(n) == Kind.RPC else index.parents[n - 1]
+        root = self._root_of(n)
         if root in self.listens:
             return root
-        named = [each for each in self.listens if each < n and index.id(each) == subscription]
-        return max(named, default=0)
+        named = self._listens_by_id.get(id_key(subscription), [])
+        before = bisect_left(named, n)
+        return named[before - 1] if before else 0
