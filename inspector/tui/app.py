@@ -30,6 +30,7 @@ from inspector.config.targets import RecordingTarget, StdioTarget, Target
 from inspector.errors import ConfigError, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
+from inspector.replay.player import FOLD
 from inspector.text import safe, wants_ascii
 from inspector.tui.driver import enduring
 from inspector.tui.key_order import KeysInOrder
@@ -236,14 +237,14 @@ def run(
 
 
 def run_recording(
-    path: Path, *, follow: bool, settings: Settings, at: str = "", speed: float = 1.0, fold: float | None = None
+    path: Path, *, follow: bool, settings: Settings, at: str = "", speed: float = 1.0, gap: float = FOLD
 ) -> int:
-    """Run the interface on a recording, at a place in it, to be played at a speed and with gaps up to `fold` seconds.
+    """Run the interface on a recording, at a place in it, to be played at a speed and with gaps up to `gap` seconds.
 
     Raises `RecordingError` before anything is drawn if it cannot be read.
     """
     Journal.open(path).release()
-    playing = Playing(at=at, speed=speed) if fold is None else Playing(at=at, speed=speed, fold=fold)
+    playing = Playing(at=at, speed=speed, fold=gap)
     app = partial(InspectorApp, RecordingTarget(path), Options(), settings, follow=follow, playing=playing)
     return _run(app, settings)
 

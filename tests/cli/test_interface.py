@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from math import inf
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -66,6 +67,29 @@ def test_a_recording_is_replayed_with_or_without_the_verb(run: Run, shown: list[
     run("replay", str(SESSION))
     run("replay", "--follow", str(SESSION))
     assert [(path, rest["follow"]) for path, rest in shown] == [(SESSION, False), (SESSION, False), (SESSION, True)]
+
+
+def test_a_recording_is_opened_at_a_place_and_a_speed(run: Run, shown: list[tuple[Any, ...]]) -> None:
+    run("replay", "--at", "#7", "--speed", "1/4", "--gap", "0", str(SESSION))
+    run("replay", "--speed", "max", "--gap", "0.5", str(SESSION))
+    wanted = [{name: rest.get(name) for name in ("at", "speed", "gap")} for _, rest in shown]
+    assert wanted == [{"at": "#7", "speed": 0.25, "gap": 0}, {"at": "", "speed": inf, "gap": 0.5}]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--at", "soon"), "“soon” is no place in a recording"),
+        (("--speed", "1000"), "“1000” is no speed"),
+        (("--gap", "-1"), "“-1” is no number of seconds"),
+    ],
+)
+def test_what_is_no_place_speed_or_gap_is_said(
+    run: Run, shown: list[tuple[Any, ...]], words: tuple[str, str], problem: str
+) -> None:
+    ran = run("replay", *words, str(SESSION))
+    assert (ran.code, shown) == (2, [])
+    assert problem in ran.err
 
 
 def test_the_demo_is_a_server_like_any_other(run: Run, shown: list[tuple[Any, ...]]) -> None:

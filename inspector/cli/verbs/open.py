@@ -45,12 +45,12 @@ def interface(said: Invocation, target: Target | None) -> int:
     )
 
 
-def replay(said: Invocation, target: RecordingTarget, *, follow: bool) -> int:
-    """Run the interface on a recording."""
+def replay(said: Invocation, target: RecordingTarget, *, follow: bool, at: str = "", **playing: float) -> int:
+    """Run the interface on a recording; `at` is a place in it, `playing` its `speed` and longest `gap`."""
     from inspector.cli.setup import settings_of
     from inspector.tui import app
 
-    return app.run_recording(target.path, follow=follow, settings=settings_of(said))
+    return app.run_recording(target.path, follow=follow, settings=settings_of(said), at=at, **playing)
 
 
 def need_terminal(instead: str) -> None:

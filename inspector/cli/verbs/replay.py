@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.cli.options import Option
+from inspector.cli.options import Option, seconds
 from inspector.cli.verb import Slot, Verb
 from inspector.cli.verbs import open as interface
+from inspector.errors import UsageError
 
 if TYPE_CHECKING:
     from inspector.cli.words import Invocation
@@ -19,9 +20,34 @@ def run(said: Invocation) -> int:
     from inspector.journal.journal import Journal
 
     target = RecordingTarget(path(said.arguments["file"]))
-    Journal.open(target.path).release()  # What cannot be read is said here, not on a screen that has just been drawn.
+    # What cannot be read is said here, not on a screen that has just been drawn.
+    journal = Journal.open(target.path)
+    try:
+        at = said.option("at") or ""
+        if at:
+            from inspector.replay import places
+
+            places.read(at, journal)
+    finally:
+        journal.release()
     interface.need_terminal("`inspector export FILE --to md` writes a recording as text.")
-    return interface.replay(said, target, follow=bool(said.option("follow")))
+    playing = {name: said.option(name) for name in ("speed", "gap") if said.option(name) is not None}
+    return interface.replay(said, target, follow=bool(said.option("follow")), at=at, **playing)
+
+
+def gap(word: str) -> float:
+    """The longest gap in seconds; 0 for as long as it was."""
+    return 0.0 if word.strip() == "0" else seconds(word)
+
+
+def speed(word: str) -> float:
+    """How fast it plays: a factor, or `max`."""
+    from inspector.replay import speeds
+
+    found = speeds.read(word)
+    if found is None:
+        raise UsageError(f"“{word[:60]}” is no speed.", hint="It is a factor from 0.1 to 100, or max.")
+    return found
 
 
 VERBS = {
@@ -31,8 +57,25 @@ VERBS = {
         slots=(Slot("file", completes="file"),),
         target="none",
         prints=False,
-        options=(Option("--follow", "Show what another process still adds to it."),),
-        about="Everything that was on the wire, as if the session were open; nothing is sent anywhere.",
-        examples=("inspector replay session.mcp.jsonl", "inspector replay --follow session.mcp.jsonl"),
+        options=(
+            Option("--follow", "Show what another process still adds to it."),
+            Option("--at", "Where to stand at first: 01:12.3, 'at 13:05', '#1204', start or end.", "PLACE"),
+            Option("--speed", "How fast it plays, from 0.1 to 100, or max.", "FACTOR", read=speed),
+            Option(
+                "--gap",
+                "How long a pause lasts at most, 2 unless said otherwise; 0: as long as it was.",
+                "SECONDS",
+                read=gap,
+            ),
+        ),
+        about=(
+            "Everything that was on the wire, as if the session were open; nothing is sent anywhere. It stands at its "
+            "end; space plays it, arrows step, and the lists, calls and questions are those of the moment."
+        ),
+        examples=(
+            "inspector replay session.mcp.jsonl",
+            "inspector replay --follow session.mcp.jsonl",
+            "inspector replay --at 0:01 --speed 4 session.mcp.jsonl",
+        ),
     )
 }
