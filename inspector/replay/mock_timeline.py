@@ -126,10 +126,9 @@ class Timeline:
 
     def listen_of(self, n: int, subscription: Any) -> int:
         """The `subscriptions/listen` on whose stream event `n` came: by its place, else by the id that it names."""
-        index = self._journal.index
         root = self._root_of(n)
-        if root in self.listens:
-            return root
+        if root in self.listens or subscription is None:
+            return root if root in self.listens else 0
         named = self._listens_by_id.get(id_key(subscription), [])
         before = bisect_left(named, n)
         return named[before - 1] if before else 0
