@@ -1,0 +1,246 @@
+"""Tools: what their calls give. Nothing here is done unless the user allows calls."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from inspector.check.asked import Asked
+from inspector.check.catalog import active
+from inspector.check.outcome import Outcome, bad, good, skipped
+from inspector.check.visit import Visit
+from inspector.errors import SchemaError
+from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, excerpt
+from inspector.protocol.sample import sample
+
+_GROUP = "tools"
+_PAGE = "server/tools"
+_BLOCKS = {"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
+_MAGIC = {
+    "image/png": (b"\x89PNG",), "image/jpeg": (b"\xff\xd8\xff",), "image/gif": (b"GIF8",), "image/webp": (b"RIFF",),
+    "audio/wav": (b"RIFF",), "audio/mpeg": (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2"), "audio/ogg": (b"OggS",),
+}  # fmt: skip
+"""How data of well-known kinds begins."""
+
+
+@active(
+    "TOOL-09", "must", "r3+", page=f"{_PAGE}#output-schema", group=_GROUP, mode="tool",
+    says="A tool with an outputSchema gives structuredContent that fits it.",
+    fix="Fill structuredContent from the same type of which the schema is made.",
+)  # fmt: skip
+async def structured(visit: Visit) -> Outcome:
+    """The allowed tools that promise a structure."""
+    from inspector.protocol.validation import Validator
+
+    seen: list[int] = []
+    for tool, asked in await _calls(visit):
+        schema = tool.get("outputSchema")
+        if type(schema) is not dict or not _came(asked):
+            continue
+        if "structuredContent" not in asked.body:
+            return bad(f"{_name(tool)} gave no structuredContent.", *asked.events)
+        try:
+            wrong = Validator(schema).errors(asked.body["structuredContent"], limit=1)
+        except SchemaError:
+            continue
+        if wrong:
+            return bad(f"{_name(tool)}: {wrong[0].path or 'the value'}: {wrong[0].message}.", *asked.events)
+        seen += asked.events
+    return good("", *seen) if seen else skipped("no tool that may be called promises a structure and gave a result")
+
+
+@active(
+    "TOOL-10", "should", "r3+", page=f"{_PAGE}#structured-content", group=_GROUP, mode="tool",
+    says="Structured content stands in a text block, too, for clients that know no better.",
+    fix="Add a text block with the same value as JSON.",
+)  # fmt: skip
+async def structured_as_text(visit: Visit) -> Outcome:
+    """The results that have a structure."""
+    seen: list[int] = []
+    for tool, asked in await _calls(visit):
+        if "structuredContent" in asked.body:
+            texts = [block for block in _blocks(asked) if type(block) is dict and block.get("type") == "text"]
+            if not texts:
+                return bad(f"{_name(tool)} gave structuredContent and no text.", *asked.events)
+            seen += asked.events
+    return good("", *seen) if seen else skipped("no result had structuredContent")
+
+
+@active(
+    "TOOL-11", "type", "r1+", page=f"{_PAGE}#tool-result", group=_GROUP, mode="tool",
+    says="A result has a list of content blocks of the kinds that the revision knows.",
+    fix="Put text into text blocks; audio exists since 2025-03-26, resource_link since 2025-06-18.",
+)  # fmt: skip
+async def content(visit: Visit) -> Outcome:
+    """The blocks of every result."""
+    known = {"text", "image", "resource"}
+    known |= {"audio"} if visit.features.audio else set()
+    known |= {"resource_link"} if visit.features.resource_links else set()
+    seen: list[int] = []
+    for tool, asked in await _calls(visit):
+        if not asked.ok or asked.body.get("resultType") not in (None, "complete"):
+            continue
+        if type(asked.body.get("content")) is not list:
+            return bad(f"{_name(tool)} gave no list of content.", *asked.events)
+        for block in _blocks(asked):
+            kind = block.get("type") if type(block) is dict else None
+            if kind not in known or _BLOCKS[str(kind)] not in block:
+                return bad(f"{_name(tool)} gave the block {excerpt(block, 100)}.", *asked.events)
+        seen += asked.events
+    return good("", *seen) if seen else skipped("no tool that may be called gave a result")
+
+
+@active(
+    "TOOL-12", "type", "r1+", page=f"{_PAGE}#image-content", group=_GROUP, mode="tool",
+    says="Pictures and sounds are base64 of what their type says.",
+    fix="Encode the bytes as base64 without line breaks, and name the type that they have.",
+)  # fmt: skip
+async def media(visit: Visit) -> Outcome:
+    """The data of every image and audio block."""
+    seen: list[int] = []
+    for tool, asked in await _calls(visit):
+        for block in _blocks(asked):
+            if type(block) is not dict or block.get("type") not in ("image", "audio"):
+                continue
+            wrong = _wrong_media(block)
+            if wrong:
+                return bad(f"{_name(tool)}: {wrong}.", *asked.events)
+            seen += asked.events
+    return good("", *seen) if seen else skipped("no result had a picture or a sound")
+
+
+@active(
+    "TOOL-14", "should", "r4+", page=f"{_PAGE}#error-handling", group=_GROUP, mode="tool",
+    says="Arguments that do not fit are answered as a failed call, with words that a model can act on.",
+    fix="Answer with isError and say which argument is wrong and what would do.",
+)  # fmt: skip
+async def wrong_values(visit: Visit) -> Outcome:
+    """An allowed tool, with a value of the wrong type for an argument."""
+    for tool in visit.callable()[: visit.limits.items]:
+        arguments = _spoiled(tool)
+        if arguments is None:
+            continue
+        asked = await visit.ask("tools/call", {"name": tool.get("name"), "arguments": arguments})
+        if asked.body.get("isError") is True and any(_is_text(block) for block in _blocks(asked)):
+            return good("", *asked.events)
+        if asked.ok:
+            return bad(f"{_name(tool)} took {excerpt(arguments, 80)} and answered {asked.shown}.", *asked.events)
+        return bad(f"{_name(tool)} answered wrong arguments with {asked.shown}.", *asked.events)
+    return skipped("no tool that may be called has an argument with a type")
+
+
+@active(
+    "TOOL-15", "must", "r1+", page=f"{_PAGE}#security-considerations", group=_GROUP, mode="tool",
+    says="A call without an argument that is required never succeeds.",
+    fix="Check the arguments against the inputSchema before the tool runs.",
+)  # fmt: skip
+async def missing_argument(visit: Visit) -> Outcome:
+    """Each allowed tool with required arguments, without any."""
+    seen: list[int] = []
+    for tool in visit.callable()[: visit.limits.items]:
+        schema = tool.get("inputSchema")
+        required = schema.get("required") if type(schema) is dict else None
+        if type(required) is not list or not required:
+            continue
+        asked = await visit.ask("tools/call", {"name": tool.get("name"), "arguments": {}})
+        if _came(asked):
+            return bad(f"{_name(tool)} succeeded without {excerpt(required, 80)}.", *asked.events)
+        seen += asked.events
+    return good("", *seen) if seen else skipped("no tool that may be called requires an argument")
+
+
+@active(
+    "TOOL-22", "must", "r4", page="basic/utilities/tasks", group=_GROUP, mode="tool",
+    says="A tool that is only called as a task refuses a plain call, and one that is never a task a call as one.",
+    fix="Answer both with error -32601.",
+)  # fmt: skip
+async def task_support(visit: Visit) -> Outcome:
+    """Plain calls of tools that require a task."""
+    seen: list[int] = []
+    for tool in visit.callable():
+        execution = tool.get("execution")
+        support = execution.get("taskSupport") if type(execution) is dict else None
+        if support != "required":
+            continue
+        asked = await visit.ask("tools/call", {"name": tool.get("name"), "arguments": {}})
+        if asked.code != METHOD_NOT_FOUND:
+            return bad(f"{_name(tool)} answered a plain call with {asked.shown}.", *asked.events)
+        seen += asked.events
+    return good("", *seen) if seen else skipped("no tool that may be called requires a task")
+
+
+@active(
+    "TOOL-23", "should", "r3+", page=f"{_PAGE}#embedded-resources", group=_GROUP, mode="tool",
+    says="Who embeds resources in results has declared resources.",
+    fix="Declare the resources capability.",
+)  # fmt: skip
+async def embedded(visit: Visit) -> Outcome:
+    """The results that have a resource in them."""
+    seen: list[int] = []
+    for tool, asked in await _calls(visit):
+        if any(type(block) is dict and block.get("type") == "resource" for block in _blocks(asked)):
+            if not visit.can("resources"):
+                return bad(f"{_name(tool)} embeds a resource, and resources is not declared.", *asked.events)
+            seen += asked.events
+    return good("", *seen) if seen else skipped("no result had a resource in it")
+
+
+async def _calls(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
+    """Each allowed tool, called once in a visit with arguments that are made from its schema."""
+    made: list[tuple[dict[str, Any], Asked]] | None = visit.remembered.get("calls")
+    if made is None:
+        made = visit.remembered["calls"] = []
+        for tool in visit.callable()[: visit.limits.items]:
+            arguments = sample(tool.get("inputSchema"))
+            params = {"name": tool.get("name"), "arguments": arguments if type(arguments) is dict else {}}
+            made.append((tool, await visit.ask("tools/call", params)))
+    return made
+
+
+def _came(asked: Asked) -> bool:
+    """Whether a call succeeded."""
+    return asked.ok and asked.body.get("isError") is not True and asked.body.get("resultType") in (None, "complete")
+
+
+def _blocks(asked: Asked) -> list[Any]:
+    blocks = asked.body.get("content")
+    return blocks[:1000] if type(blocks) is list else []
+
+
+def _is_text(block: Any) -> bool:
+    return type(block) is dict and block.get("type") == "text" and bool(block.get("text"))
+
+
+def _wrong_media(block: dict[str, Any]) -> str:
+    data, kind = block.get("data"), block.get("mimeType")
+    if not isinstance(kind, str) or "/" not in kind:
+        return f"its {block['type']} has the type {excerpt(kind, 40)}"
+    try:
+        begins = base64.b64decode(data, validate=True)[:16] if isinstance(data, str) else None
+    except (binascii.Error, ValueError):
+        begins = None
+    if begins is None:
+        return f"the data of its {block['type']} is no base64"
+    magic = _MAGIC.get(kind.lower())
+    if magic is not None and not begins.startswith(magic):
+        return f"the data of its {block['type']} does not begin as {excerpt(kind, 40)} does"
+    return ""
+
+
+def _spoiled(tool: dict[str, Any]) -> dict[str, Any] | None:
+    """Arguments of which one has a type that its schema does not allow; None where no argument has a type."""
+    schema = tool.get("inputSchema")
+    properties = schema.get("properties") if type(schema) is dict else None
+    good_ones = sample(schema)
+    for name, wanted in properties.items() if type(properties) is dict else ():
+        kind = wanted.get("type") if type(wanted) is dict else None
+        if kind in ("integer", "number", "boolean", "array", "object"):
+            return {**(good_ones if type(good_ones) is dict else {}), name: "inspector-check: not of this type"}
+        if kind == "string":
+            return {**(good_ones if type(good_ones) is dict else {}), name: {"inspector-check": "not of this type"}}
+    return None
+
+
+def _name(tool: dict[str, Any]) -> str:
+    return excerpt(tool.get("name"), 60)

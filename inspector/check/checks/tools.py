@@ -1,0 +1,200 @@
+"""Tools: what their list says of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.check.asked import Asked
+from inspector.check.catalog import active, passive
+from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.visit import Visit
+from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
+
+_GROUP = "tools"
+_PAGE = "server/tools"
+_NOBODY = "inspector-check-no-such-tool"
+_MANY = 64
+"""Tools above which a list costs more of a model's attention than most have."""
+_LARGE = 100_000
+
+passive(
+    "TOOL-02", "type", "r1+", "tool", page=_PAGE, group=_GROUP,
+    says="Every tool has a name, and an inputSchema whose root is an object.",
+    fix='Give each tool a name, and an inputSchema with at least {"type": "object"}.',
+)  # fmt: skip
+passive(
+    "TOOL-03", "must", "r4+", "tool", page=_PAGE, group=_GROUP,
+    says="Tools without parameters have a schema, too.",
+    fix='Write {"type": "object", "additionalProperties": false} in the place of null.',
+)  # fmt: skip
+passive(
+    "TOOL-04", "should", "r4+", "tool", page=f"{_PAGE}#tool-names", group=_GROUP,
+    says="Names of tools have 1 to 128 letters, digits, underscores, hyphens and dots.",
+    fix="Rename the tool; many clients refuse other characters or drop the tool.",
+)  # fmt: skip
+passive(
+    "TOOL-05", "should", "r1+", "tool", page=f"{_PAGE}#tool-names", group=_GROUP,
+    says="Names of tools are unique, also for those who do not look at upper and lower case.",
+    fix="Rename one of the two.",
+)  # fmt: skip
+passive(
+    "TOOL-06", "quality", "r1+", "tool", page=_PAGE, group=_GROUP,
+    says="Every tool says what it does.",
+    fix="Write a description: it is all that a model knows of the tool.",
+)  # fmt: skip
+passive(
+    "TOOL-07", "type", "r2+", "annotations", page=f"{_PAGE}#annotations", group=_GROUP,
+    says="Annotations are true or false, and do not contradict each other.",
+    fix="A tool that only reads destroys nothing: leave destructiveHint out where readOnlyHint is true.",
+)  # fmt: skip
+passive(
+    "TOOL-08", "type", "r3+", "schema", page=f"{_PAGE}#output-schema", group=_GROUP,
+    says="An outputSchema is a schema whose root is an object.",
+    fix='Wrap the value: {"type": "object", "properties": {"result": …}}.',
+)  # fmt: skip
+passive(
+    "TOOL-16", "must", "r1+", "told:notifications/tools/list_changed", page=_PAGE, group=_GROUP,
+    says="Who tells that the list has changed has declared tools.listChanged.",
+    fix="Declare it.",
+)  # fmt: skip
+passive(
+    "TOOL-19", "must", "r5", "tool", page=f"{_PAGE}#x-mcp-header", group=_GROUP, transports=frozenset(("http",)),
+    says="Parameters that are to be repeated in the header follow the rules for that.",
+    fix="Annotate only text, integers and booleans that properties alone lead to, with a name that a header can have.",
+)  # fmt: skip
+passive(
+    "TOOL-20", "should", "r5", "tool", page=f"{_PAGE}#x-mcp-header", group=_GROUP,
+    says="No secret is repeated in the header.",
+    fix="Take the annotation away: header fields stand in the logs of every proxy on the way.",
+)  # fmt: skip
+passive(
+    "TOOL-21", "type", "r4", "tool", page="basic/utilities/tasks", group=_GROUP,
+    says="execution.taskSupport is forbidden, optional or required, and required only where calls can be tasks.",
+    fix="Declare tasks.requests.tools.call, or leave taskSupport out.",
+)  # fmt: skip
+passive(
+    "TOOL-24", "lint", "r1+", "tool", "result", page="basic/security_best_practices", group=_GROUP,
+    says="Nothing in names, descriptions and results is hidden from people or tells the model what to do.",
+    fix="Take out characters that nobody sees, and words to the model that are not about the tool.",
+)  # fmt: skip
+
+
+@active(
+    "TOOL-01", "must", "r1+", page=f"{_PAGE}#capabilities", group=_GROUP, apart=True,
+    says="The tools capability is declared exactly where there are tools.",
+    fix="Declare tools where tools/list is answered, and nowhere else.",
+)  # fmt: skip
+async def declared(visit: Visit) -> Outcome:
+    """`tools/list`, whatever is declared."""
+    async with visit.link() as link:
+        asked = await link.ask("tools/list", {})
+    if visit.can("tools") and not asked.ok:
+        return bad(f"tools is declared, and tools/list is answered with {asked.shown}.", *asked.events)
+    if not visit.can("tools") and asked.ok:
+        return bad("tools/list is answered, and tools is not declared.", *asked.events)
+    return good("", *asked.events)
+
+
+@active(
+    "TOOL-13", "must", "r1+", page=f"{_PAGE}#error-handling", group=_GROUP,
+    says="A call of a tool that does not exist is answered with error -32602.",
+    fix="Answer with a JSON-RPC error, not with a result that says isError.",
+)  # fmt: skip
+async def unknown_tool(visit: Visit) -> Outcome:
+    """A name that no tool has. Many servers answer it as a failed call: that is a warning."""
+    if not visit.can("tools"):
+        return skipped("the server has no tools")
+    asked = await visit.ask("tools/call", {"name": _NOBODY, "arguments": {}})
+    if asked.code == INVALID_PARAMS:
+        return good("", *asked.events)
+    if asked.body.get("isError") is True:
+        return doubtful("It is answered as a call that failed (isError).", *asked.events)
+    if asked.error:
+        return doubtful(f"It is answered with {asked.shown}.", *asked.events)
+    return bad(f"It is answered with {asked.shown}.", *asked.events)
+
+
+@active(
+    "TOOL-17", "should", "r5", page=_PAGE, group=_GROUP,
+    says="The list of tools has the same order every time.",
+    fix="Sort the tools before you list them.",
+)  # fmt: skip
+async def same_order(visit: Visit) -> Outcome:
+    """The first page, twice."""
+    if not visit.items("tools"):
+        return skipped("the server lists no tools")
+    first, second = await visit.ask("tools/list", {}), await visit.ask("tools/list", {})
+    if _names(first) != _names(second):
+        return bad("The list came in another order.", *first.events, *second.events)
+    return good("", *first.events, *second.events)
+
+
+@active(
+    "TOOL-18", "must", "r5", page=_PAGE, group=_GROUP, apart=True,
+    says="The list of tools is the same on every connection.",
+    fix="List the same tools to everybody with the same rights, whatever was asked before.",
+)  # fmt: skip
+async def same_everywhere(visit: Visit) -> Outcome:
+    """The list on a connection of its own, against that of the shared one."""
+    if not visit.items("tools"):
+        return skipped("the server lists no tools")
+    async with visit.link() as link:
+        asked = await link.ask("tools/list", {})
+    here = [tool.get("name") for tool in visit.items("tools")][: len(_names(asked))]
+    if not asked.ok or sorted(map(str, _names(asked))) != sorted(map(str, here)):
+        return bad("Another connection has another list.", *asked.events)
+    return good("", *asked.events)
+
+
+@active(
+    "TOOL-25", "info", "r1+", page=_PAGE, group=_GROUP,
+    says="The list of tools is short enough for a model to read.",
+    fix="Split the server, or offer fewer and more general tools.",
+)  # fmt: skip
+async def size(visit: Visit) -> Outcome:
+    """How much there is to read."""
+    tools = visit.items("tools")
+    if not tools:
+        return skipped("the server lists no tools")
+    octets = sum(len(excerpt(tool, 1 << 20)) for tool in tools)
+    text = f"{len(tools):,} tools, {octets:,} characters"
+    return remark(text, _listing(visit)) if len(tools) > _MANY or octets > _LARGE else good(text)
+
+
+@active(
+    "TOOL-26", "type", "r4+", page="extensions/apps", group=_GROUP,
+    says="The page of an app is a resource that can be read, and is a page.",
+    fix="Serve the ui:// resource that _meta.ui.resourceUri names, as text/html;profile=mcp-app.",
+)  # fmt: skip
+async def app_pages(visit: Visit) -> Outcome:
+    """Each page that a tool names."""
+    pages = {uri for tool in visit.items("tools") if isinstance(uri := _page_of(tool), str)}
+    if not pages:
+        return skipped("no tool has a page")
+    seen: list[int] = []
+    for uri in sorted(pages)[: visit.limits.items]:
+        asked = await visit.ask("resources/read", {"uri": uri})
+        contents = asked.body.get("contents")
+        first = contents[0] if type(contents) is list and contents and type(contents[0]) is dict else {}
+        kind = first.get("mimeType")
+        if not uri.startswith("ui://") or not asked.ok or not isinstance(kind, str) or "text/html" not in kind:
+            return bad(f"The page {excerpt(uri, 80)} is answered with {asked.shown}.", *asked.events)
+        seen += asked.events
+    return good("", *seen)
+
+
+def _page_of(tool: dict[str, Any]) -> Any:
+    meta = tool.get("_meta")
+    ui = meta.get("ui") if type(meta) is dict else None
+    return ui.get("resourceUri") if type(ui) is dict else None
+
+
+def _names(asked: Asked) -> list[Any]:
+    tools = asked.body.get("tools")
+    return [tool.get("name") for tool in tools if type(tool) is dict] if type(tools) is list else []
+
+
+def _listing(visit: Visit) -> int:
+    """The newest page of the list of tools."""
+    index = visit.journal.index
+    return next((n for n in range(index.count, 0, -1) if index.method(n) == "tools/list" and index.pairs[n - 1]), 1)

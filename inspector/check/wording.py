@@ -1,0 +1,68 @@
+"""Words that a server gives to models and people, and what is wrong with them: characters that nobody sees, and words
+that are not about the tool but to the model.
+
+What is looked for is what poisoned tools have been seen to use; a word like "important" alone means nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+LONGEST = 1 << 16
+"""Characters of one text that are looked at."""
+MOST = 2_000
+"""Texts of one value that are looked at."""
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200e\u200f"
+    "\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
+"""Control characters, marks of writing direction, and what has no width; ZWJ and ZWNJ are needed by some scripts."""
+_ORDERS = re.compile(
+    r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|other|all|system)\b"
+    r"[^.\n]{0,30}\b(?:instruction|prompt|rule|message|guideline)s?"
+    r"|\b(?:do not|don't|never|without)\b[^.\n]{0,25}\b(?:tell|mention|inform|reveal|show|notify|asking|alert)\b"
+    r"[^.\n]{0,25}\b(?:the )?(?:user|human|anyone)\b"
+    r"|\b(?:secretly|covertly|silently)\b[^.\n]{0,60}\b(?:send|read|include|append|forward|upload|copy|pass)\b"
+    r"|<\s*/?\s*(?:important|system|instructions?|secret|hidden|assistant)\s*>"
+    r"|\[(?:system|inst)\]|<\|(?:im_start|system|endoftext)\|>"
+    r"|\b(?:read|send|include|pass|append|attach|upload)\b[^.\n]{0,60}"
+    r"(?:~/\.ssh|id_rsa|\.env\b|/etc/passwd|mcp\.json|system prompt|conversation history)"
+    r"|\byou (?:must|should|have to) (?:always |first )?(?:call|use|invoke|run) this (?:tool|function) "
+    r"(?:before|first|on every)",
+    re.IGNORECASE,
+)
+
+
+def hidden(text: str) -> str:
+    """The characters of a text that nobody sees, by their code points; empty where there are none."""
+    found = _HIDDEN.findall(text[:LONGEST])
+    names = list(dict.fromkeys(f"U+{ord(char):04X}" for char in found))
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    return f"{', '.join(names[:4])}{more}" if names else ""
+
+
+def orders(text: str) -> str:
+    """What a text tells the model that is not about its subject; empty where there is nothing of the kind."""
+    found = _ORDERS.search(text[:LONGEST])
+    return found.group() if found is not None else ""
+
+
+def texts(value: Any) -> Iterator[tuple[str, str]]:
+    """The texts of a value with the key under which each stands; keys are texts, too."""
+    todo: list[tuple[str, Any]] = [("", value)]
+    for _ in range(MOST):
+        if not todo:
+            return
+        key, item = todo.pop()
+        if type(item) is str:
+            yield key, item
+        elif type(item) is dict:
+            for name, below in item.items():
+                if _HIDDEN.search(name[:LONGEST]):
+                    yield "a key", name
+                todo.append((name, below))
+        elif type(item) is list:
+            todo += ((key, below) for below in item)
