@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 class Exchange:
     """A request and what came of it. Bodies are read from the recording when they are asked for."""
 
-    __slots__ = ("_journal", "n")
+    __slots__ = ("_journal", "_recording", "n")
 
-    def __init__(self, journal: Journal, n: int) -> None:
-        self._journal = journal
+    def __init__(self, recording: Recording, n: int) -> None:
+        self._recording = recording  # It stays open for as long as anybody holds it.
+        self._journal = recording.journal
         self.n = n
         """The number of the request."""
 
@@ -198,12 +199,12 @@ class Recording:
         index = self.journal.index
         for n in self.numbers(filter):
             if index.shape(n) is Shape.REQUEST:
-                yield Exchange(self.journal, n)
+                yield Exchange(self, n)
 
     def exchange(self, n: int) -> Exchange | None:
         """The exchange to which event `n` belongs; None where it belongs to none."""
         request = self.journal.index.request_of(n)
-        return Exchange(self.journal, request) if request else None
+        return Exchange(self, request) if request else None
 
     # What was known at its end
 

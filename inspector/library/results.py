@@ -25,7 +25,8 @@ class Body:
         return f"{type(self).__name__}({safe(self.raw, 200)})"
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other.raw == self.raw
+        """Whether the other is the same value, as it came; it may be one itself."""
+        return bool(self.raw == (other.raw if isinstance(other, Body) else other))
 
     __hash__ = None  # type: ignore[assignment]  # What is held can change, and can be a dict.
 

@@ -149,6 +149,11 @@ class ReplayedSession(Session):
         return _Pipe(sink, self.mock)
 
     @property
+    def opened(self) -> bool:
+        """Whether the recording is open: between `connect` and `close`."""
+        return self._journal is not None and self._engine is not None
+
+    @property
     def report(self) -> Report:
         """What has been asked, and what of it was not in the recording."""
         return self._report if self._report is not None else self.mock.report()
@@ -187,6 +192,7 @@ class _PipeClient:
     """The session, as the mock sees it."""
 
     transport: Literal["stdio", "http"] = "stdio"
+    session = ""
     channel = "stdio"
 
     def __init__(self, pipe: _Pipe) -> None:

@@ -1,0 +1,107 @@
+"""Differences of JSON values as lines for a person: what a failing test prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from inspector.protocol.jsonrpc import excerpt
+from inspector.text import safe
+
+if TYPE_CHECKING:
+    from inspector.compare.conversation import Conversation
+    from inspector.compare.rules import Rules
+    from inspector.compare.values import Difference
+
+MOST = 30
+"""Differences that are told."""
+VALUE = 200
+"""Characters of one value."""
+AROUND = 40
+"""Characters before and behind the place at which two texts begin to differ."""
+MOST_LINES = 40
+"""Lines of the difference between two texts."""
+MOST_TOLD = 100
+"""Lines altogether."""
+
+
+def exact() -> Rules:
+    """Rules by which nothing may differ, as with `==`."""
+    from inspector.compare.rules import Rules
+
+    return Rules(volatile=(), unordered=(), patterns=())
+
+
+def differences(expected: Any, actual: Any, rules: Rules | None = None) -> list[str]:
+    """What of `actual` is not as expected, a line for each place; empty where nothing is. None: `exact` rules."""
+    from inspector.compare.values import compare
+
+    found = compare(expected, actual, exact() if rules is None else rules, most=MOST + 1)
+    lines = [line for difference in found.differences[:MOST] for line in _lines(difference)]
+    return [*lines, "… and more"] if len(found.differences) > MOST else lines
+
+
+def _lines(difference: Difference) -> Iterator[str]:
+    kind, path, path_b, a, b, note = difference
+    where = safe(str(path), VALUE)
+    if kind == "added":
+        yield f"{where}: not expected, but there: {_shown(b)}"
+    elif kind == "removed":
+        yield f"{where}: expected {_shown(a)}, but not there"
+    elif kind == "moved":
+        yield f"{where}: stands at {safe(str(path_b), VALUE)} instead"
+    elif kind == "repeated":
+        yield f"{where}: stands {b} times instead of {a} times"
+    elif isinstance(a, str) and isinstance(b, str) and (len(a) > VALUE or len(b) > VALUE or "\n" in a + b):
+        yield f"{where}: the texts differ"
+        yield from _texts(a, b)
+    else:
+        yield f"{where}: expected {_shown(a)}, got {_shown(b)}" + (f" ({note})" if note else "")
+
+
+def _texts(a: str, b: str) -> Iterator[str]:
+    """Two long texts: by lines where they have some, else around the place at which they begin to differ."""
+    lines_a, lines_b = a.splitlines(), b.splitlines()
+    if max(len(lines_a), len(lines_b)) > 1 and len(lines_a) + len(lines_b) < 2000:
+        from difflib import unified_diff
+
+        shown = list(unified_diff(lines_a, lines_b, "expected", "got", lineterm="", n=1))
+        yield from (f"    {safe(line, VALUE)}" for line in shown[:MOST_LINES])
+        if len(shown) > MOST_LINES:
+            yield "    …"
+        return
+    at = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    start = max(at - AROUND, 0)
+    before = "…" if start else ""
+    for name, text in (("expected", a), ("got     ", b)):
+        behind = "…" if len(text) > at + AROUND else ""
+        yield f"    {name} {before}{safe(text[start : at + AROUND])}{behind} ({len(text):,} characters)"
+
+
+def _shown(value: Any) -> str:
+    return safe(excerpt(value, VALUE))
+
+
+def drift(found: Conversation) -> list[str]:
+    """What differs between a recorded conversation and a new one."""
+    lines: list[str] = []
+    for step in found.steps:
+        what = safe(f"{step.method} {step.name}".strip(), VALUE)
+        if step.kind == "only-a":
+            lines.append(f"{what} (event {step.a}) was recorded, and did not come again")
+        elif step.kind == "only-b":
+            lines.append(f"{what} was not recorded")
+        elif step.kind == "changed":
+            lines.append(f"{what} (event {step.a}):")
+            for finding in step.findings:
+                if finding.difference is None:
+                    lines.append(f"    {finding.part}: {safe(finding.what, VALUE)}")
+                else:
+                    lines += (f"    {finding.part} {line}" for line in _lines(finding.difference))
+    return limited(lines)
+
+
+def limited(lines: Iterable[str]) -> list[str]:
+    """Not more lines than anybody reads."""
+    kept = list(lines)
+    return kept if len(kept) <= MOST_TOLD else [*kept[:MOST_TOLD], f"… and {len(kept) - MOST_TOLD:,} more"]

@@ -1,0 +1,267 @@
+"""The pytest plugin: sessions with MCP servers in tests, recorded the first time and replayed afterwards.
+
+Every run of pytest loads this module, so it imports nothing that is not loaded anyway. See docs/pytest.md.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Generator, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from inspector.compare.rules import Rules
+    from inspector.library.recordings import Recording
+    from inspector.library.serving import MockServer
+    from inspector.library.session import Session
+    from inspector.library.taped import Mode, Taped
+
+MODES = ("once", "none", "rewrite", "check", "live")
+VARIABLE = "INSPECTOR_MCP_RECORD"
+_LONGEST_NAME = 100
+_EVENTS_SHOWN = 30
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--mcp-record` and the settings of the ini file."""
+    group = parser.getgroup("mcp", "sessions with MCP servers (inspector)")
+    group.addoption(
+        "--mcp-record",
+        choices=MODES,
+        default=None,
+        help="once: record what has no recording, replay the rest (default); none: replay only; rewrite: record anew; "
+        f"check: ask the servers and compare with the recordings; live: ask, record nothing. Also {VARIABLE}.",
+    )
+    parser.addini("mcp_record", "the mode of --mcp-record", default="")
+    parser.addini("mcp_recordings", "folder of the recordings, beside each test file", default="recordings")
+    parser.addini("mcp_target", "the server of tests that name none", default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The marker; and the asynchronous fixture, where pytest-asyncio is in use."""
+    config.addinivalue_line(
+        "markers",
+        "mcp(target, **options): the server of the fixtures `mcp` and `mcp_session`, as inspector.open has it",
+    )
+    plugin = sys.modules.get("pytest_asyncio.plugin")
+    if plugin is not None and config.pluginmanager.is_registered(plugin):
+        config.pluginmanager.register(_asynchronous(), "inspector-asyncio")
+
+
+def _asynchronous() -> object:
+    """A plugin with the fixture that only pytest-asyncio can run."""
+    import pytest_asyncio
+
+    class Asynchronous:
+        @pytest_asyncio.fixture
+        async def mcp_session(self, mcp: Mcp) -> AsyncIterator[Session]:
+            """The session with the marker's server, recorded the first time and replayed afterwards."""
+            taped = mcp.recorded()
+            async with taped as session:
+                yield session
+                taped.keeps = not mcp.failed
+
+    return Asynchronous()
+
+
+@pytest.fixture
+def mcp(request: pytest.FixtureRequest) -> Mcp:
+    """Sessions, recordings and mock servers for this test."""
+    made = Mcp(request.node, request.config)
+    request.node.stash[_KEY] = made
+    return made
+
+
+class Mcp:
+    """The fixture `mcp`. What it gives is used with `async with`; relative paths begin at the test file."""
+
+    def __init__(self, node: pytest.Item, config: pytest.Config) -> None:
+        self.mode: Mode = _mode(config)
+        """What `recorded` does."""
+        marker = node.get_closest_marker("mcp")
+        self.target: str | Sequence[str] = marker.args[0] if marker and marker.args else config.getini("mcp_target")
+        """The server that is meant where none is named."""
+        self._options: dict[str, Any] = dict(marker.kwargs) if marker else {}
+        self.failed = False
+        """The test has failed."""
+        self._test = node.path
+        self._folder = node.path.parent / config.getini("mcp_recordings") / node.path.stem
+        self._name = _file_name(node.nodeid.partition("::")[2])
+        self._count = 0
+        self._sessions: list[Session] = []
+        self._taped: list[Taped] = []
+
+    def open(self, target: str | Sequence[str] | None = None, **options: Any) -> Session:
+        """A session with the live server; `options` are those of `inspector.open`."""
+        import inspector
+
+        session = inspector.open(self._server(target), **{**self._options, **options})
+        self._sessions.append(session)
+        return session
+
+    def recorded(
+        self,
+        target: str | Sequence[str] | None = None,
+        *,
+        name: str = "",
+        ignore: Iterable[str] = (),
+        unordered: Iterable[str] = (),
+        patterns: Iterable[str] = (),
+        **options: Any,
+    ) -> Taped:
+        """A session that is recorded or replayed, as the mode says.
+
+        `name` is that of the recording; else it has the test's. `ignore`, `unordered` and `patterns` say what may
+        differ with the mode `check`.
+        """
+        from inspector.library.taped import Taped
+
+        self._count += not name
+        number = f"-{self._count}" if self._count > 1 and not name else ""
+        path = self._folder / f"{_file_name(name) if name else self._name}{number}.mcp.jsonl"
+        rules = _rules(ignore, unordered, patterns)
+        made = Taped(self._server(target), path, self.mode, {**self._options, **options}, rules)
+        self._taped.append(made)
+        return made
+
+    def replay(self, path: str | os.PathLike[str], **options: Any) -> Session:
+        """A session that is answered from a recording."""
+        import inspector
+
+        session = inspector.open(str(self._beside(path)), **options)
+        self._sessions.append(session)
+        return session
+
+    def serve(self, path: str | os.PathLike[str], **options: Any) -> MockServer:
+        """A mock server for the client that is tested: `url`, `command`, `report`."""
+        import inspector
+
+        return inspector.serve(self._beside(path), **options)
+
+    def recording(self, path: str | os.PathLike[str]) -> Recording:
+        """A recording to look into."""
+        import inspector
+
+        return inspector.recording(self._beside(path))
+
+    def same(
+        self,
+        actual: Any,
+        expected: Any,
+        *,
+        ignore: Iterable[str] = (),
+        unordered: Iterable[str] = (),
+        patterns: Iterable[str] = (),
+    ) -> None:
+        """Assert that a result, or any JSON value, is as expected, but for times, ids, cursors and the like.
+
+        `ignore`: places that may be anything, such as `$.content[*].text`; `unordered`: lists in which order means
+        nothing; `patterns`: texts that count as equal.
+        """
+        __tracebackhide__ = True
+        from inspector.library.differences import differences
+
+        lines = differences(_raw(expected), _raw(actual), _rules(ignore, unordered, patterns))
+        if lines:
+            raise AssertionError("\n".join(["It is not as expected:", *lines]))
+
+    def sections(self) -> list[tuple[str, str]]:
+        """What the report of a test that failed says besides: what was not in a recording, and the last messages."""
+        sessions = [*self._sessions, *(taped.session for taped in self._taped if taped.session is not None)]
+        missing = "\n".join(line for taped in self._taped for line in taped.missing())
+        return [
+            ("Not in the MCP recording", missing),
+            ("MCP messages", "\n\n".join(filter(None, map(_transcript, sessions)))),
+        ]
+
+    def _server(self, target: str | Sequence[str] | None) -> str | Sequence[str]:
+        found = target or self.target
+        if not found:
+            raise pytest.UsageError(
+                "No server is named: give a target, mark the test with @pytest.mark.mcp(TARGET), or set mcp_target."
+            )
+        return found
+
+    def _beside(self, path: str | os.PathLike[str]) -> Path:
+        return self._test.parent / path
+
+
+_KEY = pytest.StashKey[Mcp]()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
+    """A test that failed shows what was said."""
+    outcome = yield
+    made = item.stash.get(_KEY, None)
+    report = outcome.get_result()
+    if made is not None and report.failed:
+        made.failed = True
+        report.sections += [section for section in made.sections() if section[1]]
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """`assert result == …` says where the two differ."""
+    results = sys.modules.get("inspector.library.results")
+    if op != "==" or results is None or (not isinstance(left, results.Body) and not isinstance(right, results.Body)):
+        return None
+    from inspector.library.differences import differences
+
+    lines = differences(_raw(right), _raw(left))
+    return [f"{type(left).__name__} == {type(right).__name__}", *lines] if lines else None
+
+
+def _mode(config: pytest.Config) -> Mode:
+    said = config.getoption("--mcp-record") or os.environ.get(VARIABLE) or config.getini("mcp_record") or "once"
+    if said not in MODES:
+        raise pytest.UsageError(f"The mode “{said}” of MCP recordings is none of {', '.join(MODES)}.")
+    return cast("Mode", said)
+
+
+def _file_name(name: str) -> str:
+    """A name as that of a file; where not all of it can be in one, a digest tells names apart."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:_LONGEST_NAME]
+    if re.fullmatch(r"[\w.:\[\]-]+", name, re.ASCII) and len(plain) < _LONGEST_NAME:
+        return plain
+    import hashlib
+
+    return f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
+
+
+def _rules(ignore: Iterable[str], unordered: Iterable[str], patterns: Iterable[str]) -> Rules:
+    from inspector.compare.rules import DEFAULT
+
+    return DEFAULT.plus(ignore=ignore, unordered=unordered, patterns=patterns)
+
+
+def _raw(value: Any) -> Any:
+    """A result as the JSON value that it is."""
+    results = sys.modules.get("inspector.library.results")
+    return value.raw if results is not None and isinstance(value, results.Body) else value
+
+
+def _transcript(session: Session) -> str:
+    from inspector.errors import SessionLost
+    from inspector.journal.format import Dir, Kind
+    from inspector.text import safe
+
+    try:
+        recording = session.recording
+    except SessionLost:
+        return ""  # It was never connected.
+    lines = [f"{safe(repr(session))}"]
+    shown = [n for n in range(1, len(recording) + 1) if recording.journal.index.kind(n) <= Kind.STDERR]
+    if len(shown) > _EVENTS_SHOWN:
+        lines.append(f"… {len(shown) - _EVENTS_SHOWN:,} messages before these")
+    for n in shown[-_EVENTS_SHOWN:]:
+        event = recording[n]
+        sign = "→" if event.dir is Dir.SEND else "!" if event.kind is Kind.STDERR else "←"
+        lines.append(f"{n:>5} {sign} {safe(event.text, 300)}")
+    return "\n".join(lines)

@@ -1,0 +1,202 @@
+"""The pytest plugin, in runs of pytest of its own: record, replay, check; and what a test that fails shows."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.library.taped import MODES as TAPED_MODES
+from inspector.pytest_plugin import MODES, Mcp
+from tests.processes import ROOT, environment
+from tests.test_docs import blocks
+
+HEAD = f"""
+import os, sys
+import pytest
+
+DEMO = [{sys.executable!r}, "-m", "inspector.demo"]
+SAID = os.environ.get("SAID", "hello")
+"""
+TESTS = """
+@pytest.mark.mcp(DEMO, era="legacy")
+async def test_by_the_marker(mcp_session):
+    result = await mcp_session.call_tool("echo", {"message": SAID})
+    assert result.text == SAID
+
+
+@pytest.mark.parametrize("word", ["a/b", "a?b"])
+async def test_by_hand(mcp, word):
+    answers = {"name": "Ada", "email": "a@b.example"}
+    async with mcp.recorded(DEMO, elicit=answers) as session, mcp.recorded(DEMO, name="../" + word) as second:
+        assert "Ada" in (await session.call_tool("ask-user")).text
+        assert (await second.call_tool("echo", {"message": "x"})).text == "x"
+
+
+async def test_minds_nothing(mcp):
+    import inspector
+    async with mcp.recorded(DEMO) as session:
+        try:
+            await session.call_tool("echo", {"message": SAID})
+        except inspector.ServerError:
+            pass
+
+
+async def test_a_recording(mcp):
+    import inspector
+    path = "recordings/test_it/test_by_the_marker.mcp.jsonl"
+    async with mcp.replay(path) as session:
+        assert (await session.call_tool("echo", {"message": "hello"})).text == "hello"
+    async with mcp.serve(path) as server, inspector.open(server.url) as session:
+        assert (await session.call_tool("echo", {"message": "hello"})).text == "hello"
+    (exchange,) = mcp.recording(path).exchanges("method:tools/call")
+    assert exchange.result["content"][0]["text"] == "hello"
+"""
+
+
+class Run:
+    """Runs pytest in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = folder / "test_it.py"
+        (folder / "pytest.ini").write_text(
+            "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n"
+        )
+
+    def __call__(self, *words: str, tests: str = "", code: int = 0, **more: str) -> str:
+        if tests:
+            self.file.write_text(HEAD + tests)
+        plugins = ("-p", "inspector.pytest_plugin", "-p", "pytest_asyncio.plugin", "-p", "no:cacheprovider")
+        env = environment(self.folder, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTHONDONTWRITEBYTECODE="1", **more)
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "--color=no", *plugins, *words],
+            cwd=self.folder, env=env, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    @property
+    def recordings(self) -> dict[str, bytes]:
+        """The recordings that there are."""
+        found = sorted((self.folder / "recordings").rglob("*"))
+        return {
+            str(path.relative_to(self.folder / "recordings")): path.read_bytes() for path in found if path.is_file()
+        }
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return Run(tmp_path)
+
+
+def test_tests_record_first_and_replay_afterwards(run: Run) -> None:
+    assert "5 passed" in run(tests=TESTS)
+    first = run.recordings
+    assert [re.sub(r"-[0-9a-f]{6}\.", "-######.", name) for name in first] == [
+        f"test_it/{name}.mcp.jsonl"
+        for name in (
+            "a-b-######",
+            "a-b-######",
+            "test_by_hand-a-b-######",
+            "test_by_hand-a-b-######",
+            "test_by_the_marker",
+            "test_minds_nothing",
+        )
+    ]
+    run.file.write_text(run.file.read_text().replace(sys.executable, "/no/such/program"))
+    assert "5 passed" in run("--mcp-record=none")
+    shown = run(code=1, SAID="bye")
+    assert run.recordings == first
+    assert "2 failed, 3 passed" in shown
+    assert "ERROR" not in shown
+    assert shown.count("Not in the MCP recording") == 2
+    assert shown.count('$.arguments.message: expected "hello", got "bye"') >= 2
+    assert "RecordingError: Not everything that was asked is in the recording" in shown
+    assert re.search(r'→ \{"jsonrpc":"2.0".*"message":"bye"', shown)
+
+
+def test_a_test_that_fails_keeps_no_recording_and_shows_the_difference(run: Run) -> None:
+    tests = """
+@pytest.mark.mcp(DEMO)
+async def test_by_fixture(mcp_session):
+    result = await mcp_session.call_tool("echo", {"message": "hello"})
+    assert result == {"content": [{"type": "text", "text": "?"}]}
+
+
+@pytest.mark.mcp(DEMO)
+async def test_by_hand(mcp):
+    async with mcp.recorded() as session:
+        mcp.same(await session.call_tool("add", {"a": 1, "b": 2}), {"structuredContent": {"sum": 4}}, ignore=["$.content"])
+
+
+async def test_nothing_is_named(mcp):
+    async with mcp.recorded():
+        pass
+
+
+@pytest.mark.mcp(["/no/such/program"])
+async def test_no_server(mcp):
+    async with mcp.open():
+        pass
+
+
+async def test_no_recording(mcp):
+    mcp.mode = "none"
+    async with mcp.recorded(DEMO):
+        pass
+"""
+    shown = run(tests=tests, code=1)
+    assert "5 failed" in shown
+    assert run.recordings == {}
+    assert "ToolResult == dict" in shown
+    assert '$.content[0].text: expected "?", got "hello"' in shown
+    assert "$.structuredContent.sum: expected 4, got 3" in shown
+    assert "No server is named" in shown
+    assert "SpawnError" in shown
+    assert "RecordingError: There is no recording at" in shown
+
+
+def test_modes_come_from_the_command_line_the_environment_and_the_ini_file(run: Run) -> None:
+    ini = run.folder / "pytest.ini"
+    ini.write_text(f"{ini.read_text()}mcp_record = rewrite\nmcp_target = some server\n")
+    tests = """
+def test_nothing_is_loaded_that_is_not_used():
+    loaded = sorted(name for name in sys.modules if name.partition(".")[0] == "inspector")
+    assert loaded == ["inspector", "inspector.pytest_plugin", "inspector.version"]
+
+
+def test_it(mcp, monkeypatch, request):
+    from inspector.pytest_plugin import Mcp
+    assert (mcp.mode, mcp.target) == ("check", "some server")
+    monkeypatch.setattr(request.config.option, "mcp_record", None)
+    assert Mcp(request.node, request.config).mode == "rewrite"
+    monkeypatch.setenv("INSPECTOR_MCP_RECORD", "none")
+    assert Mcp(request.node, request.config).mode == "none"
+    monkeypatch.setenv("INSPECTOR_MCP_RECORD", "sometimes")
+    with pytest.raises(pytest.UsageError, match="is none of"):
+        Mcp(request.node, request.config)
+"""
+    run("--mcp-record=check", tests=tests)
+
+
+def test_the_examples_of_the_page_pass_live_and_replayed(run: Run) -> None:
+    page = ROOT / "docs" / "pytest.md"
+    command = f"{sys.executable} -m inspector.demo"
+    for number, example in enumerate(blocks(page, "python")):
+        (run.folder / f"test_{number}.py").write_text(example.replace("python -m inspector.demo", command))
+    assert "4 passed" in run()
+    assert len(run.recordings) == 3
+    (run.folder / "echo.mcp.jsonl").unlink()
+    assert "4 passed" in run("--mcp-record=none")
+
+
+def test_every_mode_and_method_is_on_the_page() -> None:
+    text = (ROOT / "docs" / "pytest.md").read_text(encoding="utf-8")
+    assert MODES == TAPED_MODES
+    assert all(f"| `{mode}` |" in text for mode in MODES)
+    public = {name for name in vars(Mcp) if not name.startswith("_")} - {"sections"}
+    assert all(f"| `mcp.{name}(" in text for name in public)
