@@ -40,6 +40,7 @@ class Answering:
         self._retry: int | None = None
         self._body = b""
         self._sent = 0
+        self._begun = False
         index = client.mock.journal.index
         answer = index.pairs[n - 1] if n else 0
         self._apart = not (answer and index.channel(answer).startswith("get-"))
@@ -96,7 +97,7 @@ class Answering:
             if status < 400 and form is not None:
                 self._form = form
                 if form == "sse":
-                    self.reply.begin("sse", status)
+                    self._begin("sse", status)
 
     def ask(self, id: Any) -> Question:
         """Expect the client's answer to a question."""
@@ -114,7 +115,13 @@ class Answering:
 
     def _begin(self, form: Form, status: int = 200) -> None:
         self._form = self._form or form
-        self.reply.begin(self._form, self._status or status)
+        if not self._begun:
+            self._begun = True
+            self._client.begin(self.reply, self._form, self._status or status)
+
+    def listen(self) -> None:
+        """Begin a stream that stays open."""
+        self._begin("sse")
 
     def send(self, raw: bytes, m: int = 0, *, cut: bool = False) -> None:
         """Record and send one message."""
@@ -198,7 +205,7 @@ class Answering:
         mock.tally.counts["unanswered"] += 1
         if self._status is not None and self._status >= 400:
             if self.reply.channel != "stdio":
-                self.reply.begin("json", self._status, (("Content-Type", "text/plain; charset=utf-8"),))
+                self._client.begin(self.reply, "json", self._status, "text/plain; charset=utf-8")
                 self.send(self._body)
                 self.reply.end()
                 return

@@ -19,13 +19,14 @@ from inspector.replay.mock_faults import Faults
 from inspector.replay.mock_http import version_of
 from inspector.replay.mock_passthrough import Passthrough
 from inspector.replay.mock_tally import Missed, shown
-from inspector.serving.base import Arrived, Client, Head, Reply
+from inspector.serving.base import Arrived, Client, Form, Head, Reply
 from inspector.transports.recorded_play import SUBSCRIPTION_KEY, Names, Play, Questions, asked_as
 from inspector.transports.recorded_requests import HANDSHAKE, Order
 
 if TYPE_CHECKING:
     from inspector.replay.mock import Mock
 
+TYPES: dict[Form, str] = {"json": "application/json", "sse": "text/event-stream"}
 FINISH_WITHIN = 1.0
 """Seconds in which what was asked is still answered when the client has said its last word."""
 _AT_ONCE = 64
@@ -75,9 +76,9 @@ class MockClient:
         self.journal.record_sent(reply.channel, arrived.data, arrived.message, extra)
         if arrived.head is not None:
             head = arrived.head
-            self.journal.record_http(
-                reply.channel, Dir.SEND, method=head.method, url=head.target, headers=[list(f) for f in head.fields]
-            )
+            url = f"http://{head.field('host')}{head.target}"
+            fields = [list(field) for field in head.fields]
+            self.journal.record_http(reply.channel, Dir.SEND, method=head.method, url=url, headers=fields)
 
     def _take(
         self, shape: Shape, message: Any, reply: Reply, head: Head | None, arrived: Arrived | None = None
@@ -92,6 +93,8 @@ class MockClient:
                 self.questions.answered(message)
         else:
             self._senseless(reply, arrived)
+        if shape in (Shape.NOTIFICATION, *_ANSWERS):
+            self._record_head(reply, 202, [])
         reply.end()
 
     def _senseless(self, reply: Reply, arrived: Arrived | None) -> None:
@@ -107,7 +110,7 @@ class MockClient:
 
     def _refuse(self, reply: Reply, code: int, text: str) -> None:
         raw = encode(jsonrpc.error(None, code, text))
-        reply.begin("json", 400)
+        self.begin(reply, "json", 400)
         self.record(reply.channel, raw)
         reply.send(raw)
 
@@ -193,7 +196,7 @@ class MockClient:
 
     async def _listen(self, n: int, answering: Answering) -> None:
         """A subscription is open until either side ends it; what comes on it is told by the timeline."""
-        answering.reply.begin("sse")
+        answering.listen()
         self._listens[n] = self._names[n], answering
         try:
             self.tell(n)
@@ -306,6 +309,18 @@ class MockClient:
             answering.send(event.bytes, m)
 
     # What goes
+
+    def begin(self, reply: Reply, form: Form, status: int, kind: str = "") -> None:
+        """Begin an answer, and record the head of its response. `kind` is the type of a body that is no JSON."""
+        fields = [["Content-Type", kind or TYPES[form]]]
+        self._record_head(reply, status, fields)
+        reply.begin(form, status, (("Content-Type", kind),) if kind else ())
+
+    def _record_head(self, reply: Reply, status: int, fields: list[list[str]]) -> None:
+        if self.client.transport == "http":
+            if self.client.session and not self._ready:
+                fields = [*fields, ["Mcp-Session-Id", self.client.session]]
+            self.journal.record_http(reply.channel, Dir.RECV, status=status, headers=fields)
 
     def push(self, raw: bytes, m: int = 0) -> None:
         """Record and send what belongs to no request."""

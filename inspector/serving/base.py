@@ -109,6 +109,10 @@ class Client(Protocol):
         """How it reaches us."""
 
     @property
+    def session(self) -> str:
+        """The id of the session that the client was told; empty where there is none."""
+
+    @property
     def channel(self) -> str:
         """The channel on which what is pushed goes out, for a recording: `stdio`, or `get-2`."""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from inspector.errors import UsageError
+from inspector.errors import InspectorError, UsageError
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import MODERN, R4
@@ -28,7 +28,9 @@ VERSION = "MCP-Protocol-Version"
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _METHODS = "GET, POST, DELETE, OPTIONS"
 _ONLY_POST = "POST, OPTIONS"
-MOST_SESSIONS = 1000
+MOST_SESSIONS = 200
+"""Client sessions at a time, beyond which the oldest is ended: each may hold files open."""
+SAME_PORT_TRIES = 5
 CLOSE_WITHIN = 2.0
 """Seconds that handlers are given to end, and connections to take what was written."""
 
@@ -73,9 +75,8 @@ class HttpEnd:
 
     async def start(self) -> None:
         """Listen. Raises `UsageError` where that address cannot be listened on."""
-        loop = asyncio.get_running_loop()
         try:
-            self._server = await loop.create_server(lambda: Connection(self), self._host, self._port, backlog=128)
+            self._server = await self._listen()
         except (OSError, OverflowError, UnicodeError) as error:
             taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
             reason = "another process listens there" if taken else str(error)
@@ -84,6 +85,19 @@ class HttpEnd:
                 hint="Name another port, or 0 for any that is free.",
             ) from None
         self._port = self._server.sockets[0].getsockname()[1]
+
+    async def _listen(self) -> asyncio.Server:
+        """A name may have several addresses: where any free port will do, it must be the same one on each of them."""
+        loop = asyncio.get_running_loop()
+        port = self._port
+        for _ in range(SAME_PORT_TRIES):
+            server = await loop.create_server(lambda: Connection(self), self._host, port, backlog=128)
+            ports = {each.getsockname()[1] for each in server.sockets}
+            if len(ports) == 1:
+                return server
+            port = ports.pop()
+            server.close()
+        raise OSError("no port is free on all addresses of that name")
 
     @property
     def url(self) -> str:
@@ -160,7 +174,11 @@ class HttpEnd:
     def _post(self, request: Request, response: Response) -> None:
         head = request.head
         arrived = Arrived.read(request.body, cut=not request.complete, head=head)
-        session = self._session_for(arrived, head, response)
+        try:
+            session = self._session_for(arrived, head, response)
+        except (InspectorError, OSError) as error:  # Whoever answers cannot take one client more.
+            response.whole(*_refusal(503, f"No session can be opened: {error}"))
+            return
         if session is None:
             return
         self._posts += 1
@@ -189,10 +207,10 @@ class HttpEnd:
 
     def _new_session(self, message: dict[str, Any], response: Response) -> HttpSession:
         session = self._open(secrets.token_hex(16), _revision(message))
-        self._sessions[session.id] = session
+        self._sessions[session.session] = session
         if len(self._sessions) > MOST_SESSIONS:
             self._end_session(self._sessions.pop(next(iter(self._sessions))), gone=True)
-        response.always = (*response.always, (SESSION, session.id))
+        response.always = (*response.always, (SESSION, session.session))
         return session
 
     def _shared_session(self, head: Head, *, begins: bool) -> HttpSession:

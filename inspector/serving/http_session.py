@@ -97,14 +97,14 @@ class HttpReply:
 
 
 class HttpSession:
-    """A client session: the `Client` of its handler. `id` is empty where the protocol has no session."""
+    """A client session: the `Client` of its handler. `session` is its id, empty where the protocol has no session."""
 
     transport: Literal["http"] = "http"
 
     def __init__(
         self, opens: Opens, id: str = "", *, resumable: bool = False, primes: bool = False, keep_alive: float = 15.0
     ) -> None:
-        self.id = id
+        self.session = id
         self.primes = primes
         """Streams begin with an event that has an id and no data (2025-11-25)."""
         self.on_drop: Callable[[], None] = lambda: None

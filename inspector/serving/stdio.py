@@ -30,6 +30,7 @@ class StdioEnd:
     """`run` serves the one client until it is gone. It is that client's `Client`, too."""
 
     transport: Literal["stdio"] = "stdio"
+    session = ""
     channel = "stdio"
 
     def __init__(

@@ -106,6 +106,7 @@ class KeptClient:
 
     def __init__(self, mock, transport="stdio"):
         self.transport = transport
+        self.session = "" if transport == "stdio" else "a-session"
         self.channel = "stdio" if transport == "stdio" else "get-1"
         self.all = []
         self.pushed = []

@@ -259,10 +259,26 @@ async def test_closing_the_stream_cancels_in_the_modern_era_only(serve):
         assert client.handler.mock.tally.counts["cancelled"] == cancelled
 
 
-async def test_the_head_of_a_request_is_recorded_without_its_secrets(serve):
+async def test_heads_are_recorded_without_their_secrets(serve):
     client = await serve(legacy())
-    await client.call("ping", Mcp_Session_Id="secret-id", X_Other="shown")
-    (head,) = [event for event in client.handler.journal.events() if event.kind_name == "http"]
-    assert head.dir == Dir.SEND
-    assert dict(head.fields["headers"])["X-Other"] == "shown"
-    assert "secret-id" not in str(head.fields)
+    await client.call("ping", Host="h", Mcp_Session_Id="secret-id", X_Other="shown")
+    client.say(jsonrpc.notification("notifications/initialized"))
+    asked, answered, accepted = [
+        event.fields | {"dir": event.dir}
+        for event in client.handler.journal.events()
+        if event.kind_name == "http" and (event.dir == Dir.RECV or event.ch == "post-1")
+    ]
+    assert (asked["dir"], asked["url"]) == (Dir.SEND, "http://h/mcp")
+    assert dict(asked["headers"])["X-Other"] == "shown"
+    assert "secret-id" not in str(asked)
+    assert (answered["status"], accepted["status"]) == (200, 202)
+    assert "a-session" not in str(answered)
+
+
+async def test_what_was_served_over_http_can_be_served_over_http_again(serve):
+    first = await serve(legacy())
+    await first.call("initialize", {})
+    assert first.handler.mock.binding.sessions
+    again = await mocked(type("W", (), {"journal": first.handler.journal})())
+    assert again.conduct.over_http
+    assert again.binding.sessions
