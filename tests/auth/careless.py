@@ -137,7 +137,7 @@ class Careless:
     def repeated(self, said: set[str]) -> str:
         """What was said, over and over: as it is, quoted, in base64 at each offset."""
         found = []
-        for value in sorted(said):
+        for value in sorted(said, key=lambda value: (not value.startswith(WRONG), value)):
             found += [value, quote(value, safe="")]
             found += [base64.b64encode(before + value.encode()).decode() for before in (b"", b"x", b"xy")]
         return " ".join(found)
