@@ -53,13 +53,14 @@ def rules_of(said: Invocation) -> Rules:
 
 def told(out: Output, difference: Difference) -> str:
     """A difference in one safe line: where, what was there, what is there."""
+    from inspector.compare.texts import parted
     from inspector.protocol.jsonrpc import excerpt
 
     def shown(value: Any) -> str:
         return out.safe(excerpt(value, VALUE), VALUE)
 
     if isinstance(difference.a, str) and isinstance(difference.b, str) and difference.kind == "changed":
-        a, b = _where_they_part(difference.a, difference.b)
+        a, b = parted(difference.a, difference.b)
         difference = difference._replace(a=a, b=b)
     where = out.safe(str(difference.path), 300)
     note = f"  ({out.safe(difference.note, 200)})" if difference.note else ""
@@ -70,12 +71,3 @@ def told(out: Output, difference: Difference) -> str:
     if difference.kind == "moved":
         return f"{where}  is at {out.safe(str(difference.path_b), 300)} now{note}"
     return f"{where}  {shown(difference.a)} → {shown(difference.b)}{note}"
-
-
-def _where_they_part(a: str, b: str) -> tuple[str, str]:
-    """Two long texts from shortly before the place where they differ."""
-    alike = next((at for at, (left, right) in enumerate(zip(a, b, strict=False)) if left != right), min(len(a), len(b)))
-    if max(len(a), len(b)) <= VALUE or alike < VALUE // 2:
-        return a, b
-    begin = alike - VALUE // 4
-    return f"…{a[begin : begin + VALUE]}", f"…{b[begin : begin + VALUE]}"

@@ -338,6 +338,8 @@ def _answers(side_a: _Side, side_b: _Side, step: Step, a: int, b: int) -> None:
 def _messages(
     side_a: _Side, side_b: _Side, step: Step, part: Literal["request", "answer", "message"], a: int, b: int
 ) -> None:  # fmt: skip
+    if side_a.journal.event(a).bytes == side_b.journal.event(b).bytes:
+        return
     one, other = side_a.message(a), side_b.message(b)
     if part == "request":
         one, other = _without_meta(one), _without_meta(other)

@@ -203,12 +203,27 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def compiled(rules: Rules, method: str = "", name: str = "") -> Machine:
     """The rules as they are for a message of `method` about `name` (a tool's name, a URI). Raises `UsageError`."""
+    scopes = _scopes(rules)
+    # Most rules are for all messages: what they are then need not be asked anew for each.
+    asks_method = any(wanted != "*" for wanted, _ in scopes)
+    asks_name = any(about != "*" for _, about in scopes)
+    return _compiled_for(rules, method if asks_method else "", name if asks_name else "")
+
+
+@lru_cache(maxsize=16)
+def _scopes(rules: Rules) -> tuple[tuple[str, str], ...]:
+    """For which messages each place of the rules is."""
     places = (*rules.ignore, *rules.volatile, *rules.unordered, *(limit.where for limit in rules.tolerances))
-    return _machine(rules, tuple(_applies(place, method, name) for place in places))
+    return tuple(_split(place)[0] for place in places)
 
 
-def _applies(place: str, method: str, name: str) -> bool:
-    (wanted, about), _ = _split(place)
+@lru_cache(maxsize=1024)
+def _compiled_for(rules: Rules, method: str, name: str) -> Machine:
+    return _machine(rules, tuple(_applies(scope, method, name) for scope in _scopes(rules)))
+
+
+def _applies(scope: tuple[str, str], method: str, name: str) -> bool:
+    wanted, about = scope
     return (wanted == "*" or fnmatchcase(method, wanted)) and (about == "*" or fnmatchcase(name, about))
 
 

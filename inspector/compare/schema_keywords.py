@@ -41,7 +41,8 @@ _HANDLED = frozenset((
 
 def is_nothing(schema: dict[str, Any]) -> bool:
     """Whether it is the schema that no value fits."""
-    return schema.get("not") in ({}, True) and "not" in schema
+    refused = schema.get("not")
+    return refused is True or refused == {}
 
 
 def is_false(schema: Any) -> bool:

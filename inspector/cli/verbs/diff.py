@@ -82,11 +82,12 @@ def _interface(said: Invocation, a: Side, b: Side) -> int:
 
 def _document(a: Side, b: Side, changes: list[Change] | None, found: Conversation | None) -> dict[str, Any]:
     """The result for `--json`. What one of the two parts was not compared for is null."""
-    from inspector.compare.surface import counts, unread_lists
+    from inspector.compare.surface import counts, unread_lists, worst
 
     surface = conversation = None
     if changes is not None:
         surface = {
+            "worst": worst(changes),
             "counts": counts(changes),
             "not_compared": unread_lists(a.surface, b.surface),
             "changes": [_plain(change.as_json()) for change in changes],
@@ -94,6 +95,7 @@ def _document(a: Side, b: Side, changes: list[Change] | None, found: Conversatio
     if found is not None:
         conversation = {
             "counts": {kind: found.count(kind) for kind in _WORDS},
+            "left_out": found.covered,
             "ignored": found.ignored,
             "steps": [_plain(step.as_json()) for step in found.steps if step.kind != "same"],
         }
@@ -141,7 +143,7 @@ def _text(out: Output, a: Side, b: Side, changes: list[Change] | None, found: Co
 
 def _conversation(out: Output, paint: Paint, found: Conversation) -> Iterator[str]:
     counts = ", ".join(f"{amount:,} {word}" for kind, word in _WORDS.items() if (amount := found.count(kind)))
-    yield f"{paint('Conversation', 'bold')}: {counts or 'none to compare'}"
+    yield f"{paint('Conversation', 'bold')}: {counts or 'nothing to compare'}"
     for step in found.steps:
         if step.kind == "changed":
             yield from _changed(out, paint, step)
