@@ -35,6 +35,9 @@ SHORTEST_SECRET = 4
 LONGEST_BODY = 8000
 """Characters of an OAuth body that are recorded."""
 
+LONGEST_WHOLE = 200
+"""Characters of a stranger's text that nobody cuts off without saying so."""
+
 _SCHEME = re.compile(r"^(\S+) +(\S.*)$", re.DOTALL)
 _QUERY = re.compile(r"([?&#;]|^)([A-Za-z_]+)=([^&#;\s]*)")
 _JSON_FIELD = re.compile(
@@ -170,12 +173,16 @@ class Redactor:
 
     def error(self, error: InspectorError) -> None:
         """Take the secrets that we hold out of what an error says: a careless server repeats what it was sent."""
-        error.message, error.hint = self.sentence(error.message), self.sentence(error.hint)
+        error.message, error.hint = (
+            secrecy.without(self.url(said)[0], self._secrets) for said in (error.message, error.hint)
+        )
         error.args = (error.message,)
 
     def sentence(self, text: str) -> str:
         """A text of ours, in which words of a server may be cut off, without URLs' secrets and those that we hold."""
-        return secrecy.without(self.url(text)[0], self._secrets) if self._secrets else self.url(text)[0]
+        shown, _ = self.url(text)
+        cut = "…" in shown or len(shown) >= LONGEST_WHOLE
+        return secrecy.without(shown, self._secrets) if cut else shown
 
     def argv(self, words: Sequence[str]) -> tuple[list[str], bool]:
         """A command line without secrets we hold."""
