@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from inspector.protocol.jsontokens import Broken, Token, tokens
 from inspector.redact import entropy, named
 from inspector.redact.edits import Edit, Found, applied, decoded, merged, outward
-from inspector.redact.paths import Path
+from inspector.redact.paths import START, Path
 from inspector.redact.rules import Rules
 
 DEEPEST = 6
@@ -43,14 +43,16 @@ _STEP = 60
 class _Frame:
     """An object or array that is being read."""
 
-    __slots__ = ("index", "is_object", "key", "label", "name", "previous", "start")
+    __slots__ = ("index", "is_object", "key", "label", "name", "previous", "reached", "start")
 
-    def __init__(self, name: str, is_object: bool, start: int) -> None:
+    def __init__(self, name: str, is_object: bool, start: int, reached: list[frozenset[int]]) -> None:
         self.name = name
         """What it stands under."""
         self.is_object = is_object
         self.start = start
         """Where it begins, if a rule hides all of it; else -1."""
+        self.reached = reached
+        """How far the path of each rule has come here."""
         self.key = ""
         self.index = -1
         self.label = ""
@@ -245,10 +247,11 @@ class Scanner:
             around = frames[-1] if frames else None
             if around is not None and not around.is_object:
                 around.index += 1
-            hidden = _path_of(paths, frames) if paths and frames else ""
+            reached = _reached(paths, frames) if paths else []
+            hidden = next((rule for (rule, path), far in zip(paths, reached, strict=True) if path.ends(far)), "")
             if token is not Token.SCALAR:
                 name = "" if around is None else around.key if around.is_object else around.name
-                frames.append(_Frame(hidden or name, token is Token.OBJECT, start if hidden else -1))
+                frames.append(_Frame(hidden or name, token is Token.OBJECT, start if hidden else -1, reached))
             elif hidden:
                 yield self._whole(text, start, end, hidden, _place(where, frames, level))
             elif text[start] == '"':
@@ -321,13 +324,14 @@ def _name_of(frames: list[_Frame], value: str) -> tuple[str, bool]:
     return frame.name, False
 
 
-def _path_of(paths: Sequence[tuple[str, Path]], frames: list[_Frame]) -> str:
-    """The rule whose path means the value that is read now."""
-    place = [frame.key if frame.is_object else frame.index for frame in frames]
-    for rule, path in paths:
-        if path.matches(place) or (type(place[0]) is int and path.matches(place[1:])):
-            return rule
-    return ""
+def _reached(paths: Sequence[tuple[str, Path]], frames: list[_Frame]) -> list[frozenset[int]]:
+    """How far each path has come at the value that is read now. In an array of messages each begins anew."""
+    if not frames:
+        return [START] * len(paths)
+    frame = frames[-1]
+    key = frame.key if frame.is_object else frame.index
+    found = [path.step(far, key) for (_, path), far in zip(paths, frame.reached, strict=True)]
+    return [far | START for far in found] if len(frames) == 1 and not frame.is_object else found
 
 
 def _place(where: str, frames: list[_Frame], level: int) -> str:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from inspector.errors import UsageError
-from inspector.redact.paths import Path
+from inspector.redact.paths import START, Path
+
+
+def reaches(path: Path, place: list[str | int]) -> bool:
+    """Whether a path means what stands at a place of a document."""
+    reached = START
+    for key in place:
+        reached = path.step(reached, key)
+    return path.ends(reached)
 
 
 @pytest.mark.parametrize(
@@ -33,19 +41,19 @@ from inspector.redact.paths import Path
         ("$..*", ["x", 1], True),
         ("$..[1]", ["x", 1], True),
         ("$._meta.x-y", ["_meta", "x-y"], True),
+        ("$.*_token", ["access_token"], True),
+        ("$.*_token", ["access"], False),
     ],
 )
 def test_a_path_means_a_place(path: str, place: list[str | int], means: bool) -> None:
-    assert Path(path).matches(place) is means
+    assert reaches(Path(path), place) is means
 
 
-@pytest.mark.parametrize(
-    "source", ["a", "$", "$a", "$.", "$.a[", "$.a[x]", "$.a.[0]x", "$['a", "$.a b", "$...a", "$.a[-1]"]
-)
+@pytest.mark.parametrize("source", ["a", "$", "$a", "$.", "$.a[", "$.a[x]", "$.a.[0]x", "$['a", "$.a[-1]"])
 def test_what_is_no_path_is_refused(source: str) -> None:
     with pytest.raises(UsageError):
         Path(source)
 
 
 def test_many_deep_steps_take_no_time() -> None:
-    assert not Path("$" + "..a" * 40 + ".b").matches(["a"] * 400)
+    assert not reaches(Path("$" + "..a" * 40 + ".b"), ["a"] * 400)

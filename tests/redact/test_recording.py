@@ -11,7 +11,7 @@ import pytest
 
 from inspector.errors import RecordingError
 from inspector.journal.journal import Journal
-from inspector.redact.recording import MOST_KNOWN, Redaction
+from inspector.redact.recording import Redaction
 from inspector.redact.rules import read_rules
 from tests.redact.test_scan import GITHUB
 
@@ -126,12 +126,17 @@ def test_what_is_written_after_it_was_opened_is_not_read(tmp_path: Path) -> None
     assert out.getvalue().splitlines()[1:] == before.splitlines()[1:]
 
 
-def test_more_secrets_than_can_be_remembered_are_all_hidden_where_they_stand(tmp_path: Path) -> None:
-    secrets = [{"password": f"hunter{number:06}"} for number in range(MOST_KNOWN + 10)]
+def test_more_secrets_than_can_be_remembered_are_all_hidden_where_they_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.redact.recording.MOST_KNOWN", 20)
+    monkeypatch.setattr("inspector.redact.recording.MOST_VALUES", 30)
+    secrets = [{"password": f"hunter{number:06}"} for number in range(40)]
     path = recorded(tmp_path / "s.mcp.jsonl", *secrets)
     lines, redaction = copied(path)
     assert not any("hunter" in line for line in lines)
-    assert redaction.report.count == len(secrets)
+    assert redaction.report.count == 40
+    assert (len(redaction.report.values), redaction.report.more) == (30, 10)
 
 
 def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:

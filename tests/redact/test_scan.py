@@ -277,3 +277,10 @@ def test_what_is_nested_without_an_end_is_read() -> None:
     deep = "[" * 5000 + f'"{GITHUB}"' + "]" * 5000
     assert GITHUB not in shown(line(raw=deep))[0]
     assert GITHUB not in shown(line(raw="[" * 5000 + f'"{GITHUB}"'))[0]
+
+
+def test_paths_are_followed_into_any_depth_in_one_pass() -> None:
+    deep = '{"a":[' * 20_000 + '{"pin":1}' + "]}" * 20_000
+    hidden, rules = shown(line(raw=deep), "$..pin", "$..a.b", "$..x..y")
+    assert rules == ["$..pin"]
+    assert json.loads(hidden)["raw"] == deep.replace(":1}", f':"{MARK}"}}')
