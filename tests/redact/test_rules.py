@@ -59,7 +59,7 @@ def test_what_is_no_rule_is_refused(word: str) -> None:
     [
         "- a\n", "rules: 3\n", "shapes: [email]\n", "shapes: {nope: true}\n", "shapes: {email: 1}\n", "other: {}\n",
         "rules: [{path: $.a, text: b}]\n", "rules: [{name: x}]\n", "rules: [{path: 3}]\n", "rules: [[1]]\n",
-        "a: [\n", "rules: &a [*a]\n", "\x00", "[" * 1500, "rules: [{pattern: '('}]\n",
+        "a: [\n", "rules: &a [*a]\n", "\x00", "[" * 400, "rules: [{pattern: '('}]\n",
     ],
 )  # fmt: skip
 def test_a_file_that_holds_no_rules_is_refused(tmp_path: Path, text: str) -> None:
