@@ -200,11 +200,17 @@ def canonical(params: Any) -> str:
 
 
 def comparable(params: Any) -> str:
-    """The same without `_meta`; of what the client filled in for the server (2026-07-28) only what it was asked for."""
+    """The same without `_meta`; of what the client filled in for the server (2026-07-28) only what it was asked for.
+
+    Of `task` (2025-11-25) it counts that it is there, not how long the task is to be kept; some clients repeat it where
+    they only ask for a task by its id.
+    """
     if type(params) is dict:
         params = {key: value for key, value in params.items() if key != "_meta"}
         if type(params.get("inputResponses")) is dict:
             params["inputResponses"] = sorted(params["inputResponses"])
+        if type(params.pop("task", None)) is dict and "taskId" not in params:
+            params["task"] = {}
     return canonical(params)
 
 

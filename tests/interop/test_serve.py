@@ -140,3 +140,21 @@ async def test_real_clients_finish_the_recorded_calls(
                 assert [alike(each) for each in outcome] == expected, client
                 steps = [each["steps"] for each in outcome if isinstance(each, dict)]
                 assert steps[1] == peer.offer.steps, client
+
+
+async def test_a_real_client_follows_a_recorded_task_to_its_end(tmp_path: Path, home: Path) -> None:
+    path = tmp_path / "recorded.mcp.jsonl"
+    tool = ("simulate-research-query", {"topic": "tea"})
+    journal = Journal.create(path, STDIO["everything"].target.as_header())
+    session = Session(STDIO["everything"].target, journal, Options(timeout=PATIENCE, era="legacy"))
+    await session.open()
+    await session.load("tools")
+    result = await session.call_tool(*tool).result()
+    await session.close()
+    journal.close()
+    journal.release()
+    tasks: list[Task] = [(["tools"], None), (["task", *tool], result["content"][0]["text"])]
+    stdio = [sys.executable, "-m", "inspector", "serve", str(path), "--no-record", "--quiet"]
+    async with served(path, home) as url:
+        outcomes = await asyncio.gather(*(did("typescript", "legacy", tasks, where, home) for where in ([url], stdio)))
+    assert [outcome[1] for outcome in outcomes] == [tasks[1][1]] * 2

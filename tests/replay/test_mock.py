@@ -262,7 +262,8 @@ async def test_a_task_is_polled_until_it_is_done(written, serve):
         written.exchange(id, "tasks/get", {"taskId": "t"}, {"taskId": "t", "status": status})
     written.exchange(4, "tasks/result", {"taskId": "t"}, "A")
     client = await serve(written)
-    task = (await client.call("tools/call", echo("a", task={})))["result"]["task"]["taskId"]
+    assert "error" in await client.call("tools/call", echo("a"))
+    task = (await client.call("tools/call", echo("a", task={"ttl": 9})))["result"]["task"]["taskId"]
     states = [(await client.call("tasks/get", {"taskId": task}))["result"]["status"] for _ in range(3)]
     assert states == ["working", "completed", "completed"]
     assert (await client.call("tasks/result", {"taskId": task}))["result"] == "A"

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from inspector.errors import UsageError
+from inspector.errors import RecordingError, UsageError
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.serving.http import MOST_SESSIONS, HttpEnd
@@ -537,3 +537,21 @@ async def test_an_address_that_is_taken_is_said_so(web):
         await HttpEnd(lambda client: None, "127.0.0.1", web.port).start()
     with pytest.raises(UsageError):
         await HttpEnd(lambda client: None, "no-such-host.invalid", 0).start()
+
+
+async def test_a_client_that_cannot_be_taken_is_told(web):
+    web = await web()
+
+    def full(client):
+        raise RecordingError("There is no room for its recording.")
+
+    web.end._opens = full
+    status, _, body = await web.ask(body=initialize())
+    assert (status, b"no room" in body) == (503, True)
+
+
+async def test_a_name_with_several_addresses_has_one_port_on_all_of_them():
+    end = HttpEnd(lambda client: None, "localhost", 0)
+    await end.start()
+    assert {each.getsockname()[1] for each in end._server.sockets} == {int(end.url.split(":")[2].partition("/")[0])}
+    await end.close()

@@ -70,6 +70,13 @@ const doing = {
     }
     return 'it was answered';
   },
+  task: async (name, given) => {
+    for await (const message of client.experimental.tasks.callToolStream({ name, arguments: given }, undefined, { task: {} })) {
+      if (message.type === 'result') return message.result.content[0].text;
+      if (message.type === 'error') throw message.error;
+    }
+    return 'it has no end';
+  },
   subscribe: async (uri, [name, given]) => {
     const open = legacy ? await client.subscribeResource({ uri }) : await client.listen({ resourceSubscriptions: [uri] });
     await callTool({ name, arguments: given });
