@@ -216,6 +216,12 @@ def error_code(answer: Answer, watched: Watched) -> Iterator[Verdict]:
         yield "BASE-22", "should", f"The code {code} is within the range that JSON-RPC keeps for itself."
 
 
+def internal_error(answer: Answer, watched: Watched) -> Iterator[Verdict]:
+    """What fails inside the server has a code of its own."""
+    if answer.method.startswith("resources/") and answer.body.get("code") == -32000:
+        yield "RES-18", "should", f"{answer.method} is answered with error -32000; a failure inside is -32603."
+
+
 def error_data(answer: Answer, watched: Watched) -> Iterator[Verdict]:
     """What the client needs in order to do better stands in the error's data (C-MOD-03)."""
     code, data = answer.body.get("code"), _dict(answer.body.get("data"))
@@ -242,7 +248,7 @@ def error_status(answer: Answer, watched: Watched) -> Iterator[Verdict]:
 
 
 RESULT_RULES: tuple[Rule, ...] = (result_type, server_info, caching, discovery, input_wanted, tasks)
-ERROR_RULES: tuple[Rule, ...] = (error_code, error_data, error_status)
+ERROR_RULES: tuple[Rule, ...] = (error_code, internal_error, error_data, error_status)
 
 
 def _dict(value: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from inspector.check import wording
+from inspector.check import listed, wording
 from inspector.check.rules import Verdict, short
 from inspector.check.watched import Watched
 from inspector.errors import SchemaError
@@ -29,7 +29,6 @@ _TRACE_STATE = re.compile(r"[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3
 _BAGGAGE = re.compile(r"\s*[!#$%&'*+\-.^_`|~0-9A-Za-z]+\s*=\s*[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*\s*(?:;.*)?")
 _SIZE = re.compile(r"any|[1-9][0-9]*x[1-9][0-9]*")
 _SOURCES = ("https", "data")
-_SECRET = re.compile(r"passw|secret|token|api.?key|credential|private.?key|authorization", re.IGNORECASE)
 _REFERENCES = ("$ref", "$dynamicRef")
 _ENTRIES = {
     "tools/list": "tools", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
@@ -56,83 +55,22 @@ def result_rules(method: str, result: dict[str, Any], watched: Watched) -> Itera
             yield from _icon_rules(f"{method.partition('/')[0]} {short(name)}", entry.get("icons"), watched, "BASE-29")
             yield from _word_rules(f"{method.partition('/')[0]} {short(name)}", entry)
             if method == "tools/list":
-                yield from _tool_rules(name, entry, watched)
+                yield from listed.tool_rules(name, entry, watched)
                 if watched.features.icons:  # Schemas have a dialect since 2025-11-25.
                     yield from _schema_rules(name, entry, watched)
-    if method == "tools/list" and type(entries) is list:
-        yield from _alike(entries)
+            elif method == "resources/list":
+                yield from listed.resource_rules(entry, watched)
+            elif method == "resources/templates/list":
+                yield from listed.template_rules(entry)
+            elif method == "prompts/list":
+                yield from listed.prompt_rules(entry)
+    if type(entries) is list:
+        yield from listed.alike(method, entries)
     if method == "tools/call":
         yield from _word_rules("the result", result.get("content"), orders_too=False)
     info = result.get("serverInfo")
     if method == "initialize" and type(info) is dict:
         yield from _icon_rules("the server", info.get("icons"), watched, "LIFE-11")
-
-
-def _tool_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
-    """What a tool says of itself."""
-    row = watched.features
-    if row.icons and "inputSchema" in tool and tool["inputSchema"] is None:
-        yield "TOOL-03", "must", f"The inputSchema of {short(name)} is null."
-    description = tool.get("description")
-    if not isinstance(description, str) or not description.strip():
-        yield "TOOL-06", "should", f"{short(name)} has no description."
-    hints = tool.get("annotations")
-    if type(hints) is dict and row.tool_annotations:
-        wrong = [key for key, value in hints.items() if key.endswith("Hint") and type(value) is not bool]
-        if wrong:
-            yield "TOOL-07", "must", f"{short(wrong[0])} of {short(name)} is {short(hints[wrong[0]])}."
-        if hints.get("readOnlyHint") is True and hints.get("destructiveHint") is True:
-            yield "TOOL-07", "must", f"{short(name)} only reads, and is destructive."
-    output = tool.get("outputSchema")
-    if row.structured_content and not row.structured_any and output is not None and not _is_object(output):
-        yield "TOOL-08", "must", f"The outputSchema of {short(name)} has not the root type object."
-    if row.tasks:
-        execution = tool.get("execution")
-        support = execution.get("taskSupport") if type(execution) is dict else None
-        if support not in (None, "forbidden", "optional", "required"):
-            yield "TOOL-21", "must", f"taskSupport of {short(name)} is {short(support)}."
-        elif support in ("optional", "required") and not _task_calls(watched):
-            yield "TOOL-21", "must", f"{short(name)} may be a task, and tasks.requests.tools.call is not declared."
-    if watched.era == "modern":
-        for parameter in _secret_headers(tool.get("inputSchema")):
-            yield "TOOL-20", "should", f"The parameter {short(parameter)} of {short(name)} is repeated in the header."
-
-
-def _is_object(schema: Any) -> bool:
-    return type(schema) is dict and schema.get("type") == "object"
-
-
-def _task_calls(watched: Watched) -> bool:
-    found: Any = watched.server
-    for key in ("tasks", "requests", "tools", "call"):
-        found = found.get(key) if type(found) is dict else None
-    return found is not None
-
-
-def _secret_headers(schema: Any) -> Iterator[str]:
-    """Parameters with a secret's name that are to be repeated in the header."""
-    todo = [schema]
-    for _ in range(MOST):
-        if not todo:
-            return
-        item = todo.pop()
-        properties = item.get("properties") if type(item) is dict else None
-        for key, value in properties.items() if type(properties) is dict else ():
-            if type(value) is dict:
-                if "x-mcp-header" in value and _SECRET.search(key):
-                    yield key
-                todo.append(value)
-
-
-def _alike(entries: list[Any]) -> Iterator[Verdict]:
-    """Names that only upper and lower case tells apart."""
-    seen: dict[str, str] = {}
-    for entry in entries:
-        name = entry.get("name") if type(entry) is dict else None
-        if isinstance(name, str):
-            other = seen.setdefault(name.lower(), name)
-            if other != name:
-                yield "TOOL-05", "should", f"The tools {short(other)} and {short(name)} differ in case only."
 
 
 def _word_rules(whose: str, value: Any, *, orders_too: bool = True) -> Iterator[Verdict]:

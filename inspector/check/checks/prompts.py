@@ -1,0 +1,212 @@
+"""Prompts: what is listed, and what is got."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from inspector.check.asked import Asked
+from inspector.check.catalog import active, passive
+from inspector.check.outcome import Outcome, bad, good, skipped
+from inspector.check.visit import Visit
+from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
+
+_GROUP = "prompts"
+_PAGE = "server/prompts"
+_NOBODY = "inspector-check-no-such-prompt"
+_MARK = "inspectorcheck"
+_BLOCKS = {"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
+
+passive(
+    "PROM-02", "type", "r1+", "prompt", page=_PAGE, group=_GROUP,
+    says="Every prompt has a name of its own, and arguments with names of their own.",
+    fix="Rename one of the two; required is true or false.",
+)  # fmt: skip
+passive(
+    "PROM-07", "must", "r1+", "told:notifications/prompts/list_changed", page=_PAGE, group=_GROUP,
+    says="Who tells that the list has changed has declared prompts.listChanged.",
+    fix="Declare it.",
+)  # fmt: skip
+
+
+@active(
+    "PROM-01", "must", "r1+", page=f"{_PAGE}#capabilities", group=_GROUP, apart=True,
+    says="The prompts capability is declared exactly where there are prompts.",
+    fix="Declare prompts where prompts/list is answered, and nowhere else.",
+)  # fmt: skip
+async def declared(visit: Visit) -> Outcome:
+    """`prompts/list`, whatever is declared."""
+    async with visit.link() as link:
+        asked = await link.ask("prompts/list", {})
+    if visit.can("prompts") and not asked.ok:
+        return bad(f"prompts is declared, and prompts/list is answered with {asked.shown}.", *asked.events)
+    if not visit.can("prompts") and asked.ok:
+        return bad("prompts/list is answered, and prompts is not declared.", *asked.events)
+    return good("", *asked.events)
+
+
+@active(
+    "PROM-03", "type", "r1+", page=f"{_PAGE}#promptmessage", group=_GROUP, mode="tool",
+    says="A prompt gives messages of user or assistant, each with one block of content.",
+    fix="Give each message a role and one content block of a kind that the revision knows.",
+)  # fmt: skip
+async def messages(visit: Visit) -> Outcome:
+    """Each of the first prompts, with values for its arguments."""
+    seen: list[int] = []
+    for _, asked in await _gets(visit):
+        if not asked.ok or asked.body.get("resultType") not in (None, "complete"):
+            continue
+        if type(asked.body.get("messages")) is not list:
+            return bad("The result has no list of messages.", *asked.events)
+        for message in _messages(asked):
+            block = message.get("content")
+            kind = block.get("type") if type(block) is dict else None
+            if message.get("role") not in ("user", "assistant") or _BLOCKS.get(str(kind), "") not in (block or ()):
+                return bad(f"One of the messages is {excerpt(message, 100)}.", *asked.events)
+        seen += asked.events
+    return good("", *seen) if seen else skipped("no prompt could be got")
+
+
+@active(
+    "PROM-04", "should", "r1+", page=f"{_PAGE}#error-handling", group=_GROUP,
+    says="A prompt that does not exist is answered with error -32602.",
+    fix="Answer -32602 (Invalid params) where there is no prompt of that name.",
+)  # fmt: skip
+async def unknown_prompt(visit: Visit) -> Outcome:
+    """A name that no prompt has."""
+    if not visit.can("prompts"):
+        return skipped("the server has no prompts")
+    asked = await visit.ask("prompts/get", {"name": _NOBODY})
+    if asked.code == INVALID_PARAMS:
+        return good("", *asked.events)
+    return bad(f"It is answered with {asked.shown}.", *asked.events)
+
+
+@active(
+    "PROM-05", "should", "r1+", page=f"{_PAGE}#error-handling", group=_GROUP,
+    says="A prompt without an argument that it requires is answered with error -32602.",
+    fix="Look whether every required argument is there, and answer -32602 where one is not.",
+)  # fmt: skip
+async def missing_argument(visit: Visit) -> Outcome:
+    """The first prompts that require something, without it."""
+    seen: list[int] = []
+    for prompt in visit.items("prompts")[: visit.limits.items]:
+        if not any(argument.get("required") is True for argument in _arguments(prompt)):
+            continue
+        asked = await visit.ask("prompts/get", {"name": prompt.get("name"), "arguments": {}})
+        seen += asked.events
+        if asked.code != INVALID_PARAMS:
+            return bad(f"{excerpt(prompt.get('name'), 60)} is answered with {asked.shown}.", *asked.events)
+    return good("", *seen) if seen else skipped("no prompt requires an argument")
+
+
+@active(
+    "PROM-06", "must", "r1+", page=f"{_PAGE}#promptmessage", group=_GROUP, mode="tool",
+    says="Pictures, sounds and resources in prompts are whole: base64 with its type, a URI with its contents.",
+    fix="Give image and audio blocks data and mimeType; resource blocks a resource with uri and text or blob.",
+)  # fmt: skip
+async def media(visit: Visit) -> Outcome:
+    """The blocks of all prompts that are no text."""
+    seen: list[int] = []
+    for _, asked in await _gets(visit):
+        for message in _messages(asked):
+            block = message.get("content")
+            if type(block) is not dict or block.get("type") not in ("image", "audio", "resource"):
+                continue
+            if not _is_whole(block):
+                return bad(f"One of the blocks is {excerpt(block, 100)}.", *asked.events)
+            seen += asked.events
+    return good("", *seen) if seen else skipped("no prompt has a picture, a sound or a resource")
+
+
+@active(
+    "PROM-08", "must", "r5", page=_PAGE, group=_GROUP, apart=True,
+    says="The list of prompts is the same on every connection.",
+    fix="List the same prompts to everybody with the same rights.",
+)  # fmt: skip
+async def same_everywhere(visit: Visit) -> Outcome:
+    """The first page on another connection."""
+    if not visit.items("prompts"):
+        return skipped("the server lists no prompts")
+    async with visit.link() as link:
+        asked = await link.ask("prompts/list", {})
+    prompts = asked.body.get("prompts")
+    there = [item.get("name") for item in prompts if type(item) is dict] if type(prompts) is list else []
+    if not asked.ok or there != [item.get("name") for item in visit.items("prompts")][: len(there)]:
+        return bad("Another connection has another list.", *asked.events)
+    return good("", *asked.events)
+
+
+@active(
+    "PROM-09", "lint", "r1+", page=_PAGE, group=_GROUP, mode="tool",
+    says="Every required argument of a prompt makes a difference to what is got.",
+    fix="Use the argument in the text of the prompt, or take it out of the list.",
+)  # fmt: skip
+async def arguments_used(visit: Visit) -> Outcome:
+    """A mark in each required argument, which must come back in the messages."""
+    seen: list[int] = []
+    for prompt in visit.items("prompts")[: visit.limits.items]:
+        names = [argument["name"] for argument in _arguments(prompt) if argument.get("required") is True]
+        if not names or not all(isinstance(name, str) for name in names):
+            continue
+        values = {name: f"{_MARK}{at}" for at, name in enumerate(names)}
+        asked = await visit.ask("prompts/get", {"name": prompt.get("name"), "arguments": values})
+        if not asked.ok or asked.body.get("resultType") not in (None, "complete"):
+            continue
+        text = excerpt(asked.result, 1 << 20)
+        unused = [name for name, value in values.items() if value not in text]
+        if unused:
+            return bad(f"{excerpt(unused[0], 60)} of {excerpt(prompt.get('name'), 60)} changes nothing.", *asked.events)
+        seen += asked.events
+    return good("", *seen) if seen else skipped("no prompt with required arguments could be got")
+
+
+async def _gets(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
+    """The first prompts, each got once in a visit, with values that are offered or made up."""
+    made: list[tuple[dict[str, Any], Asked]] | None = visit.remembered.get("gets")
+    if made is None:
+        made = visit.remembered["gets"] = []
+        for prompt in visit.items("prompts")[: visit.limits.items]:
+            values = {
+                argument["name"]: await _value(visit, prompt, argument["name"])
+                for argument in _arguments(prompt)
+                if argument.get("required") is True and isinstance(argument.get("name"), str)
+            }
+            params = {"name": prompt.get("name"), "arguments": values}
+            made.append((prompt, await visit.ask("prompts/get", params)))
+    return made
+
+
+async def _value(visit: Visit, prompt: dict[str, Any], name: str) -> str:
+    if not visit.can("completions"):
+        return _MARK
+    params = {"ref": {"type": "ref/prompt", "name": prompt.get("name")}, "argument": {"name": name, "value": ""}}
+    completion = (await visit.ask("completion/complete", params)).body.get("completion")
+    values = completion.get("values") if type(completion) is dict else None
+    return values[0] if type(values) is list and values and isinstance(values[0], str) else _MARK
+
+
+def _arguments(prompt: dict[str, Any]) -> list[dict[str, Any]]:
+    arguments = prompt.get("arguments")
+    return [each for each in arguments[:100] if type(each) is dict] if type(arguments) is list else []
+
+
+def _messages(asked: Asked) -> list[dict[str, Any]]:
+    messages = asked.body.get("messages")
+    return [each for each in messages[:1000] if type(each) is dict] if type(messages) is list else []
+
+
+def _is_whole(block: dict[str, Any]) -> bool:
+    if block["type"] == "resource":
+        resource = block.get("resource")
+        if type(resource) is not dict or not isinstance(resource.get("uri"), str):
+            return False
+        return ("text" in resource) != ("blob" in resource)
+    data = block.get("data")
+    if not isinstance(block.get("mimeType"), str) or not isinstance(data, str):
+        return False
+    try:
+        return bool(base64.b64decode(data, validate=True))
+    except (binascii.Error, ValueError):
+        return False
