@@ -24,7 +24,7 @@ PATTERNS = (
     ("time", r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? \d?\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d(?: GMT)?"),
     ("time", r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} \d?\d \d{4} \d\d:\d\d:\d\d(?: GMT[+-]\d{4})?"),
     ("time", r"\b\d?\d:\d\d:\d\d(?:\.\d{1,9})?(?: ?[AP]M)?\b"),
-    ("uuid", r"(?i)\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"),
+    ("uuid", r"(?i)\b[0-9a-f]{8}(-?)(?:[0-9a-f]{4}\1){3}[0-9a-f]{12}\b"),
     ("duration", r"\b\d+(?:\.\d+)?\s?(?:ns|us|µs|μs|ms)\b"),
     ("duration", r"\b\d+\.\d+\s?(?:s|secs?|seconds)\b"),
 )

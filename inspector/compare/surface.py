@@ -116,7 +116,7 @@ def _identity(a: Surface, b: Surface) -> Iterator[Change]:
 def _instructions(a: Any, b: Any) -> Iterator[Change]:
     if _differ(a or "", b or ""):
         what = "instructions changed" if a and b else "instructions are new" if b else "instructions are gone"
-        yield Change("changed", "instructions", "", what, a, b, loud=True, hidden=hidden_in(b))
+        yield Change("changed", "instructions", "", what, a or None, b or None, loud=True, hidden=hidden_in(b))
 
 
 def _capabilities(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:

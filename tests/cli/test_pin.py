@@ -10,9 +10,6 @@ from typing import Any
 
 import pytest
 
-from inspector.client.pins import Pins
-from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
-from inspector.errors import ConfigError
 from inspector.journal.journal import Journal
 from tests.cli.conftest import Run, Script
 
@@ -133,25 +130,3 @@ def test_a_recording_is_not_pinned(run: Run, server: Any, tmp_path: Path) -> Non
     file = str(tmp_path / "a.mcp.jsonl")
     run("tools", "--record", file, *words)
     assert run("pin", file).code == 2
-
-
-def test_pins_belong_to_a_command_or_url(tmp_path: Path) -> None:
-    pins = Pins(tmp_path / "pins")
-    one = StdioTarget(("server", "--token=abcdef123456"))
-    pins.put(one, {"tools": []})
-    pins.put(HttpTarget("https://host.example/mcp?x=1"), {"tools": None})
-    assert pins.has(one)
-    assert pins.has(HttpTarget("https://host.example/mcp"))
-    assert not pins.has(StdioTarget(("server",)))
-    assert not pins.has(RecordingTarget(tmp_path / "x.mcp.jsonl"))
-    assert "abcdef123456" not in pins.path_of(one).read_text()
-    (tmp_path / "pins" / "other.txt").write_text("x")
-    assert [pin.label for pin in pins.all()] == ["host.example", "server"]
-
-
-def test_what_is_too_deep_to_be_kept_is_said(tmp_path: Path) -> None:
-    deep: list[Any] = []
-    for _ in range(50_000):
-        deep = [deep]
-    with pytest.raises(ConfigError):
-        Pins(tmp_path).put(StdioTarget(("server",)), {"tools": deep})
