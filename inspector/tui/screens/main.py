@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +15,7 @@ from inspector.client.catalog import KINDS, ListName
 from inspector.client.session import Session
 from inspector.tui import events
 from inspector.tui.events import AnySession
+from inspector.tui.keymap import Hint
 from inspector.tui.panes.catalog import CatalogPane
 from inspector.tui.panes.detail import DetailPane
 from inspector.tui.panes.failed import FailedPane
@@ -25,13 +27,13 @@ from inspector.tui.panes.task import TaskPane
 from inspector.tui.panes.tasks import TaskActions, TasksPane
 from inspector.tui.panes.work import WorkPane
 from inspector.tui.screens import around
-from inspector.tui.screens.connection import Connection, state_of_file
+from inspector.tui.screens.connection import Connection
 from inspector.tui.screens.dialogs import Choose, Confirm
 from inspector.tui.screens.layout import Layout
 from inspector.tui.screens.pin_watch import PinWatch
 from inspector.tui.screens.saving import Saving
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.status import Footer, HeaderLine, TabLine
+from inspector.tui.widgets.status import Footer, HeaderLine, Part, TabLine
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
 
@@ -104,6 +106,9 @@ class MainScreen(Layout):
     def arranged(self) -> None:
         self._wake()
 
+    def on_screen_resume(self) -> None:
+        self._wake()
+
     def _tick(self) -> None:
         self._ticking = False
         if not self.display:
@@ -113,7 +118,8 @@ class MainScreen(Layout):
         if not isinstance(session, Session) and session.advance():
             self._wake()
         until = perf_counter() + JUDGE_SECONDS
-        more = True
+        # Not while a dialog is open: Textual draws all of the screen anew whenever anything happens below one.
+        more = self.app.screen is self
         while more and perf_counter() < until:
             more = self._judge.run(20)
         if more:
@@ -155,17 +161,23 @@ class MainScreen(Layout):
             self._arrange()
 
     def _show_lines(self) -> None:
-        session = self.session
-        state = None if session.can_send else state_of_file(session.journal, self._connection)
-        self.query_one(HeaderLine).parts = around.header(session, state, self.size.width)
+        self.query_one(HeaderLine).parts = self.header_parts()
         line = self.query_one(TabLine)
-        line.tabs = around.main_tabs(session)
+        line.tabs = around.main_tabs(self.session)
         line.active = self.place
         self._show_footer()
 
+    def header_parts(self) -> Sequence[Part]:
+        """What the first line says."""
+        return around.header(self.session, None, self.size.width)
+
+    def footer_hints(self) -> list[Hint]:
+        """The keys that the last line names."""
+        return around.footer_hints(self)
+
     def _show_footer(self) -> None:
         footer = self.query_one(Footer)
-        footer.hints = around.footer_hints(self)
+        footer.hints = self.footer_hints()
         footer.note = around.footer_note(self.session)
         footer.pinned = around.footer_help(self) if self._narrow and not self.session.journal.notices else None
 

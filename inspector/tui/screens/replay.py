@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,7 +18,7 @@ from inspector.errors import UsageError
 from inspector.replay import places, speeds
 from inspector.replay.player import FOLD, Player
 from inspector.tui import events
-from inspector.tui.keymap import bindings
+from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.recorded_calls import subject_of
 from inspector.tui.panes.scrub import ScrubPane
 from inspector.tui.screens import replaying
@@ -28,7 +28,7 @@ from inspector.tui.screens.main import MainScreen
 from inspector.tui.screens.place import AskPlace
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.scrub import ScrubLine
-from inspector.tui.widgets.status import Footer, HeaderLine, TabLine
+from inspector.tui.widgets.status import Part, TabLine
 
 if TYPE_CHECKING:
     from inspector.tui.screens.serve import MockServer
@@ -152,17 +152,19 @@ class ReplayScreen(MainScreen):
     def _show_lines(self) -> None:
         super()._show_lines()
         session, player = self.session, self.player
-        state = state_of_file(session.journal, self._connection)
-        self.query_one(HeaderLine).parts = replaying.header(session, player, state, self.size.width)
         line = self.query_one(TabLine)
         line.note = "" if player.at_end else replaying.note(session, player, self.size.width, behind=self.behind)
-        line.hints = replaying.tab_hints(self) if player.at_end else ()
+        line.hints = replaying.tab_hints(self) if player.at_end else []
 
-    def _show_footer(self) -> None:
-        super()._show_footer()
-        if not isinstance(self.focused, Editor):
-            footer = self.query_one(Footer)
-            footer.hints = replaying.footer(self, self.player, footer.hints)
+    def header_parts(self) -> Sequence[Part]:
+        """Which recording it is, and how it plays."""
+        state = state_of_file(self.session.journal, self._connection)
+        return replaying.header(self.session, self.player, state, self.size.width)
+
+    def footer_hints(self) -> list[Hint]:
+        """The keys of the player beside those of the panes, but where letters are typed."""
+        shown = super().footer_hints()
+        return shown if isinstance(self.focused, Editor) else replaying.footer(self, self.player, shown)
 
     # Playing
 
