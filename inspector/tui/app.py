@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
@@ -22,7 +22,6 @@ from inspector.client.options import Options
 from inspector.client.recorded import RecordedSession
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
-from inspector.compare.rules import Rules
 from inspector.config import paths
 from inspector.config.remember import ServerMemory
 from inspector.config.settings import Settings
@@ -45,6 +44,9 @@ from inspector.tui.unexpected import Unexpected, WatchedWorkers
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.scrollbars import WholeCells
+
+if TYPE_CHECKING:
+    from inspector.compare.rules import Rules
 
 NOTIFIED = 1000
 """Characters of a notification that are shown."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segment
 from textual.app import ComposeResult
@@ -11,7 +11,6 @@ from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.message import Message
 
-from inspector.check.drift import Drift, phrase
 from inspector.client.authorization import Authorizations
 from inspector.client.steps import connection_steps
 from inspector.journal.format import Kind
@@ -31,6 +30,9 @@ from inspector.tui.widgets.markdown import MarkdownSection
 from inspector.tui.widgets.sections import Section
 from inspector.tui.widgets.text_view import beginning
 from inspector.tui.widgets.virtual_list import VirtualList
+
+if TYPE_CHECKING:
+    from inspector.check.drift import Drift
 
 _LOOKED_AT = 50_000
 """Events that are taken in at once."""
@@ -254,6 +256,8 @@ class ServerPane(Container):
         drift = self._drift
         if drift is None:
             return []
+        from inspector.check.drift import phrase
+
         sign = signs_now().finding
         rows = [*heading("Changed since it was pinned")]
         for change in drift.changes[:_SHOWN_CHANGES]:

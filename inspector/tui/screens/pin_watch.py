@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from inspector.check.drift import Drift, drift_from, note
 from inspector.client.catalog import KINDS
 from inspector.client.pins import Pin, Pins
 from inspector.client.session import Session
@@ -15,6 +14,7 @@ from inspector.tui.events import AnySession
 from inspector.tui.panes.server import ServerPane
 
 if TYPE_CHECKING:
+    from inspector.check.drift import Drift
     from inspector.tui.app import InspectorApp
     from inspector.tui.screens.main import MainScreen
 
@@ -75,6 +75,8 @@ class PinWatch:
             self._screen.notify(f"{error.message} {error.hint}", severity="warning", timeout=TOLD)
 
     def _compare(self, now: dict[str, Any], pin: Pin) -> None:
+        from inspector.check.drift import drift_from
+
         self._screen.app.call_from_thread(self._take, drift_from(now, pin), pin)
 
     def _take(self, drift: Drift | None, pin: Pin) -> None:
@@ -84,6 +86,8 @@ class PinWatch:
         self._screen.query_one(ServerPane).show_drift(drift)
         said = drift.sentence if drift is not None else ""
         if drift is not None and said != self._told:
+            from inspector.check.drift import note
+
             note(self._session.journal, drift)
             self._screen.notify(f"{said} The server pane shows it.", severity="warning", timeout=TOLD)
         self._told = said
