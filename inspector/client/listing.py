@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from typing import TYPE_CHECKING
 
 from inspector.client.catalog import KINDS, ListName
@@ -14,12 +15,19 @@ if TYPE_CHECKING:
     from inspector.client.session import Session
 
 
+AT_ONCE = 3
+"""Times that a list is read again at once when the server says that it has changed …"""
+WITHIN = 1.0
+"""… within so many seconds; more often than that, it waits so long. A server may say so after every reading."""
+
+
 class Listing:
     """Fills the catalogue of a session."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self._stale: set[ListName] = set()
+        self._readings: dict[ListName, deque[float]] = {}
 
     async def load(self, name: ListName, *, page_limit: int, cursor: str | None, fresh: bool) -> None:
         """`Session.load`."""
@@ -59,7 +67,8 @@ class Listing:
             session.changes.bump(name)
         if name in self._stale:
             self._stale.discard(name)
-            await session.load(name)
+            found.loading = True
+            session.run(self._again(name))
 
     def _cursor_finding(self, n: int, method: str, trouble: str) -> None:
         text = f"{method} was ended: {trouble}."
@@ -80,4 +89,13 @@ class Listing:
                 self._stale.add(name)
             elif kind.changed == notification and found.pages:
                 found.loading = True
-                self.session.run(self.session.load(name))
+                self.session.run(self._again(name))
+
+    async def _again(self, name: ListName) -> None:
+        """Read a list that has changed, not too often."""
+        now = asyncio.get_running_loop().time()
+        known = self._readings.setdefault(name, deque(maxlen=AT_ONCE))
+        if len(known) == AT_ONCE and now - known[0] < WITHIN:
+            await asyncio.sleep(WITHIN)
+        known.append(asyncio.get_running_loop().time())
+        await self.session.load(name)

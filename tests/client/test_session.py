@@ -445,6 +445,24 @@ async def test_list_changed_lists_again_and_a_storm_of_it_does_so_twice_at_most(
         assert len(server.asked("tools/list")) <= 3
 
 
+async def test_a_server_that_says_after_each_reading_that_its_list_has_changed_is_not_asked_in_a_circle(connect):
+    """C-RES-03."""
+    server = Server()
+
+    def lists(message, reply):
+        reply({"id": message["id"], "result": {"tools": []}})
+        reply(notify("notifications/tools/list_changed"))
+
+    server.methods["tools/list"] = lists
+    async with connect(server) as session:
+        await session.load("tools")
+        await until(lambda: len(server.asked("tools/list")) == 1 + AT_ONCE)
+        for _ in range(200):
+            await asyncio.sleep(0)
+        assert len(server.asked("tools/list")) == 1 + AT_ONCE
+        assert session.phase == "ready"
+
+
 async def test_load_all_reads_what_is_offered(connect):
     server = Server(
         tools__list={"tools": []}, resources__list={"resources": [{"uri": "a:b"}]}, prompts__list={"prompts": []}
@@ -875,7 +893,8 @@ async def test_progress_without_a_total_and_a_pause_in_the_clock(connect):
 def test_transports_by_target():
     from pathlib import Path
 
-    from inspector.client.options import Options
+    from inspector.client.listing import AT_ONCE
+from inspector.client.options import Options
     from inspector.client.session import transport_for
     from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
 
