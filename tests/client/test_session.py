@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from inspector.client.answers import STANDING_MODEL, Standing, sampling_result
+from inspector.client.listing import AT_ONCE
 from inspector.errors import (
     ConnectionProblem,
     HandshakeError,
@@ -893,8 +894,7 @@ async def test_progress_without_a_total_and_a_pause_in_the_clock(connect):
 def test_transports_by_target():
     from pathlib import Path
 
-    from inspector.client.listing import AT_ONCE
-from inspector.client.options import Options
+    from inspector.client.options import Options
     from inspector.client.session import transport_for
     from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
 
