@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from inspector.errors import UsageError
 from inspector.journal.journal import Journal
@@ -22,28 +22,37 @@ class Format(NamedTuple):
     """How the name of such a file ends."""
     findings: bool = False
     """Whether what the judge says stands in it."""
+    limited: bool = False
+    """Whether it may be too large: its module has `check(journal, numbers)`, which raises `UsageError` then."""
 
 
 FORMATS = {
     "md": Format("a transcript to read, for a bug report", "markdown", ".md", findings=True),
     "json": Format("one JSON document with every event", "json_export", ".json", findings=True),
-    "html": Format("one web page with search, filter and folding", "html", ".html", findings=True),
+    "html": Format("one web page with search, filter and folding", "html", ".html", findings=True, limited=True),
     "jsonl": Format("the bare messages, one a line", "jsonl", ".jsonl"),
     "recording": Format("a recording again, of what is chosen", "recording", ".mcp.jsonl"),
     "csv": Format("the exchanges as a table, with their latencies", "csv_export", ".csv"),
-    "har": Format("an HTTP Archive for browser tools; stdio as made-up requests", "har", ".har"),
+    "har": Format("an HTTP Archive for browser tools", "har", ".har"),
     "otlp": Format("OpenTelemetry traces, a span an exchange", "otlp", ".otlp.json"),
     "mermaid": Format("a sequence diagram that GitHub and GitLab draw", "mermaid", ".mmd"),
-    "curl": Format("a shell script that sends it again: curl, or a pipe for stdio", "curl_script", ".sh"),
-    "python": Format("a Python program on this library that does it again", "python_script", ".py"),
-    "python-sdk": Format("a Python program on the official SDK that does it again", "sdk_script", ".py"),
-    "pytest": Format("a pytest module that compares with the recorded answers", "pytest_module", ".py"),
+    "curl": Format("a shell script that sends it again", "curl_script", ".sh"),
+    "python": Format("a Python program that does it again", "python_script", ".py"),
+    "python-sdk": Format("the same on the official SDK, mcp 2", "sdk_script", ".py"),
+    "pytest": Format("tests that compare with the recorded answers", "pytest_module", ".py"),
     "mcp-cassette": Format("a cassette of mcp-cassette", "mcp_cassette", ".cassette.json"),
     "mcp-recorder": Format("a cassette of mcp-recorder", "mcp_recorder", ".recorder.json"),
     "mcpsnoop": Format("a session log of mcpsnoop", "mcpsnoop", ".mcpsnoop.jsonl"),
     "mcporter": Format("a recording of mcporter", "mcporter", ".ndjson"),
 }
 """The formats by name."""
+
+
+def check(journal: Journal, format: str, numbers: Iterable[int] | None = None) -> None:
+    """Raise `UsageError` where an export would be too large for its format, before anybody takes pains with it."""
+    found = FORMATS.get(format)
+    if found is not None and found.limited:
+        _module(found).check(journal, range(1, len(journal) + 1) if numbers is None else numbers)
 
 
 def export(journal: Journal, format: str, out: IO[str], numbers: Iterable[int] | None = None) -> list[str]:
@@ -57,8 +66,12 @@ def export(journal: Journal, format: str, out: IO[str], numbers: Iterable[int] |
     found = FORMATS.get(format)
     if found is None:
         raise UsageError(f"There is no format “{format[:40]}”.", hint=f"Formats are {', '.join(FORMATS)}.")
+    chosen = None if numbers is None else (n for n in numbers if 0 < n <= len(journal))
+    notes: list[str] = _module(found).write(journal, out, chosen)
+    return notes
+
+
+def _module(format: Format) -> Any:
     from importlib import import_module
 
-    chosen = None if numbers is None else (n for n in numbers if 0 < n <= len(journal))
-    notes: list[str] = import_module(f"inspector.export.{found.module}").write(journal, out, chosen)
-    return notes
+    return import_module(f"inspector.export.{format.module}")

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from inspector.export.chosen import Chosen, Exchange, left_out
-from inspector.export.facts import moment
+from inspector.export.facts import Moments
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import DIR_NAMES
 from inspector.journal.index import STATE_NAMES, State
@@ -33,12 +33,13 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     chosen = Chosen(journal, numbers)
     rows = csv.writer(out, lineterminator="\r\n")
     rows.writerow(COLUMNS)
+    at = Moments(journal)
     for exchange in chosen.exchanges():
-        rows.writerow(_row(journal, chosen, exchange))
+        rows.writerow(_row(journal, chosen, exchange, at))
     return left_out(chosen.batches(), "batch", "batches")
 
 
-def _row(journal: Journal, chosen: Chosen, exchange: Exchange) -> list[object]:
+def _row(journal: Journal, chosen: Chosen, exchange: Exchange, at: Moments) -> list[object]:
     index = journal.index
     n, answer = exchange.request, exchange.answer
     request = next(journal.events(n, n))
@@ -50,7 +51,7 @@ def _row(journal: Journal, chosen: Chosen, exchange: Exchange) -> list[object]:
     return [
         n,
         answer or "",
-        moment(journal, index.times[n - 1]),
+        at(index.times[n - 1]),
         DIR_NAMES[exchange.dir],
         cell(index.channel(n)),
         cell(index.method(n)),

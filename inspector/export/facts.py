@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from inspector.journal.format import Dir, Kind
@@ -57,12 +58,22 @@ def facts_of(journal: Journal) -> Facts:
     return Facts(info, revision, era, transport, sent, received, stderr, index.invalid, index.errors, duration)
 
 
-def moment(journal: Journal, t: int, timespec: str = "milliseconds") -> str:
-    """The time of an event as RFC 3339 has it, in the time zone of the recording."""
-    try:
-        return journal.clock(t).astimezone(journal.started.tzinfo).isoformat(timespec=timespec)
-    except (OverflowError, ValueError):
-        return "1970-01-01T00:00:00+00:00"
+class Moments:
+    """The clock of a recording: the time of an event as RFC 3339 has it, in the time zone of the recording."""
+
+    def __init__(self, journal: Journal) -> None:
+        started = journal.started
+        try:
+            self._started = started if started.tzinfo is not None else started.astimezone()
+        except (OverflowError, ValueError):
+            self._started = datetime.fromtimestamp(0, UTC)
+
+    def __call__(self, t: int, timespec: str = "milliseconds") -> str:
+        """The moment `t` microseconds after the start; 1970 where that is none."""
+        try:
+            return (self._started + timedelta(microseconds=t)).isoformat(timespec=timespec)
+        except (OverflowError, ValueError):
+            return "1970-01-01T00:00:00+00:00"
 
 
 def _member(value: Any, key: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from inspector.export.chosen import Chosen
 from inspector.export.exact import clean
-from inspector.export.facts import moment
+from inspector.export.facts import Moments
 from inspector.export.http_exchanges import HttpExchange, HttpExchanges, as_sse, header, headers_of
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Event, Kind, to_base64
@@ -61,6 +61,7 @@ class _Entries:
         self._index = journal.index
         self._chosen = chosen
         self._http = HttpExchanges(journal)
+        self._at = Moments(journal)
 
     def all(self) -> Iterator[Iterator[str]]:
         """Each entry as pieces of JSON, in the order in which they began."""
@@ -90,7 +91,7 @@ class _Entries:
         version = _text(answered.get("version")) or "HTTP/1.1"
         timings = self._timings(exchange, answered)
         head: dict[str, Any] = {
-            "startedDateTime": moment(self._journal, self._index.times[exchange.head - 1]),
+            "startedDateTime": self._at(self._index.times[exchange.head - 1]),
             "time": round(sum(value for value in timings.values() if value > 0), 3),
             "request": self._request(asked, exchange.sent, version),
             "cache": {},
@@ -197,7 +198,7 @@ class _Entries:
         asks = index.shape(n) is Shape.REQUEST
         answer = self._event(index.pairs[n - 1]) if asks and index.pairs[n - 1] else None
         elapsed = max(answer.t - event.t, 0) / 1000 if answer is not None else 0
-        started = moment(self._journal, index.times[n - 1])
+        started = self._at(index.times[n - 1])
         url = _made_up_url(event, index.method(n))
         plain = [{"name": "Content-Type", "value": _JSON}]
         entry = {

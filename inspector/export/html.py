@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from inspector.errors import UsageError
 from inspector.export.chosen import Chosen
-from inspector.export.facts import facts_of, findings_of, moment
+from inspector.export.facts import Moments, facts_of, findings_of
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, Event, Kind, dumps
 from inspector.journal.index import STATE_NAMES
@@ -46,7 +46,7 @@ _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=str)
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the page to `out`, block by block. Raises `UsageError` where it would be too large for a browser."""
     chosen = Chosen(journal, numbers)
-    _check(journal, chosen)
+    check(journal, chosen)
     script, style = _ours()
     label = journal.header.get("target")
     label = label.get("label") if type(label) is dict else None
@@ -60,12 +60,16 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     return []
 
 
-def _check(journal: Journal, chosen: Chosen) -> None:
+def check(journal: Journal, chosen: Iterable[int]) -> None:
+    """Raise `UsageError` where the page of these events would be too large for a browser."""
     sizes = journal.index.sizes
-    total = sum(min(sizes[n - 1], LONGEST) for n in chosen)
-    if total > LARGEST or len(chosen) > MOST:
+    total = amount = 0
+    for n in chosen:
+        total += min(sizes[n - 1], LONGEST)
+        amount += 1
+    if total > LARGEST or amount > MOST:
         raise UsageError(
-            f"The page would hold {count(len(chosen))} events with {size(total)}; "
+            f"The page would hold {count(amount)} events with {size(total)}; "
             f"{count(MOST)} with {size(LARGEST)} are the most that a browser opens well.",
             hint="Choose what it is about with --filter or --events, or use --to json.",
         )
@@ -105,7 +109,7 @@ def _facts(journal: Journal, chosen: Chosen) -> dict[str, Any]:
         ("revision", facts.revision),
         ("era", facts.era),
         ("transport", facts.transport),
-        ("recorded", f"{moment(journal, 0)}, {duration(facts.duration)}"),
+        ("recorded", f"{Moments(journal)(0)}, {duration(facts.duration)}"),
         ("events", f"{count(len(chosen))} of {count(len(journal))}"),
         ("errors", count(facts.errors) if facts.errors else None),
         ("invalid", count(facts.invalid) if facts.invalid else None),

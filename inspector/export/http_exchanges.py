@@ -1,11 +1,12 @@
 """The HTTP requests of a recording: each head with the message it carried, what answered it, and what came in that.
 
-Events of one channel are chained, so that a request is followed without looking at what else went on: twelve bytes an
-event.
+Events of one channel are chained, so that a request is followed without looking at what else went on: sixteen bytes
+an event.
 """
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -15,6 +16,9 @@ from inspector.journal.journal import Journal
 
 _BODY = frozenset((Kind.RPC, Kind.INVALID, Kind.SSE))
 _MESSAGE = frozenset((Kind.RPC, Kind.INVALID))
+_CHAINED = _BODY | {Kind.HTTP, Kind.LIFE}
+_CHANNEL = re.compile(rb'\{"n":\d+,"t":\d+,"dir":"\w+","kind":"\w+","ch":"([\w-]*)"')
+"""How the lines begin that are written here."""
 _OTHERS = "…"
 """The name under which the index keeps the number of all channels beyond those that it can tell apart."""
 
@@ -38,54 +42,66 @@ class HttpExchanges:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        index = journal.index
-        self._count = index.count
-        self._next = array("I", bytes(4 * (self._count + 1)))
-        self._sent = array("I", bytes(4 * (self._count + 1)))
-        self._heads = array("I", bytes(4 * (self._count + 1)))
-        self._shared = index.channel_names.find(_OTHERS)
-        self._channels = {self._channel(n) for n in self._of(Kind.HTTP)}
-        if self._channels:
-            self._chain()
+        self._count = journal.index.count
+        nothing = bytes(4 * (self._count + 1))
+        self._next = array("I", nothing)
+        self._sent = array("I", nothing)
+        self._heads = array("I", nothing)
+        self._channels = array("I", nothing)
+        """The channel of each event, by a number of our own."""
+        self._over_http: set[int] = set()
+        if any(code & 15 == Kind.HTTP for code in journal.index.codes[: self._count]):
+            self._chain(self._number_channels())
 
-    def _of(self, *kinds: Kind) -> Iterator[int]:
-        for n, code in enumerate(self._journal.index.codes[: self._count], 1):
-            if code & 15 in kinds:
-                yield n
+    def _number_channels(self) -> int:
+        """Tell the channels of all events apart. Returns how many there are.
 
-    def _channel(self, n: int) -> int | str:
-        """Which channel an event is on: the index's number, or the name where that number is shared by many."""
-        number = self._journal.index.channels[n - 1]
-        return number if number != self._shared else next(self._journal.events(n, n)).ch
-
-    def _chain(self) -> None:
+        The index has one number for all those beyond the first 65,534: their names are read from the file.
+        """
         index = self._journal.index
-        latest: dict[int | str, int] = {}
-        sent: dict[int | str, int] = {}
-        bare: dict[int | str, int] = {}
-        for n in self._of(*_BODY, Kind.HTTP, Kind.LIFE):
-            channel = self._channel(n)
-            if channel not in self._channels:
+        shared = index.channel_names.find(_OTHERS)
+        names: dict[str, int] = {}
+        first = len(index.channel_names.texts)
+        for n, code in enumerate(index.codes[: self._count], 1):
+            kind = code & 15
+            if kind not in _CHAINED:
                 continue
-            if channel in latest:
-                self._next[latest[channel]] = n
+            number = index.channels[n - 1]
+            if number == shared:
+                number = names.setdefault(_channel_name(self._journal, n), first + len(names))
+            self._channels[n] = number
+            if kind == Kind.HTTP:
+                self._over_http.add(number)
+        return first + len(names)
+
+    def _chain(self, channels: int) -> None:
+        index = self._journal.index
+        nothing = bytes(4 * channels)
+        latest, sent, bare = array("I", nothing), array("I", nothing), array("I", nothing)
+        for n, code in enumerate(index.codes[: self._count], 1):
+            kind, channel = code & 15, self._channels[n]
+            if kind not in _CHAINED or channel not in self._over_http:
+                continue
+            self._next[latest[channel]] = n
             latest[channel] = n
-            kind, dir = index.kind(n), index.dir(n)
-            if kind in _MESSAGE and dir is Dir.SEND:
+            if code >> 4 & 3 != Dir.SEND:
+                continue
+            if kind in _MESSAGE:
                 # A recorder that stands between both sides sees the head before the body.
-                head = bare.pop(channel, 0)
+                head, bare[channel] = bare[channel], 0
                 self._sent[head], self._heads[n] = n, head
                 if not head:
                     sent[channel] = n
-            elif kind is Kind.HTTP and dir is Dir.SEND:
-                message = sent.get(channel, 0)
+            elif kind == Kind.HTTP:
+                message = sent[channel]
                 self._sent[n], self._heads[message] = message, n
                 if not message:
                     bare[channel] = n
+        self._next[0] = self._sent[0] = self._heads[0] = 0
 
     def over_http(self, n: int) -> bool:
         """Whether event `n` happened on a channel of HTTP."""
-        return bool(self._channels) and self._channel(n) in self._channels
+        return self._channels[n] in self._over_http
 
     def is_head(self, n: int) -> bool:
         """Whether event `n` is the head of a request."""
@@ -134,6 +150,12 @@ class HttpExchanges:
 
     def _method(self, head: int) -> Any:
         return self._fields(head).get("method")
+
+
+def _channel_name(journal: Journal, n: int) -> str:
+    """The name of a channel that the index does not know by itself."""
+    found = _CHANNEL.match(journal.line(n))
+    return found[1].decode("ascii", "replace") if found else next(journal.events(n, n)).ch
 
 
 def headers_of(fields: dict[str, Any]) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from inspector.export.exact import is_strict, strict
-from inspector.export.facts import facts_of, findings_of, moment
+from inspector.export.facts import Moments, facts_of, findings_of
 from inspector.journal.connections import KINDS
 from inspector.journal.format import DIR_NAMES, Event, Kind, to_base64
 from inspector.journal.index import STATE_NAMES, State
@@ -25,7 +25,7 @@ _dumps = json.JSONEncoder(ensure_ascii=True, default=str).encode
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the document to `out`, event by event. Without numbers, all of them."""
     numbers = range(1, len(journal) + 1) if numbers is None else numbers
-    facts = facts_of(journal)
+    facts, at = facts_of(journal), Moments(journal)
     head: dict[str, Any] = {
         "format": "mcp-recording-export",
         "version": VERSION,
@@ -46,7 +46,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     separator = "\n"
     for n in numbers:
         event = next(journal.events(n, n))
-        out.write(f"{separator}    {_event(journal, event)}")
+        out.write(f"{separator}    {_event(journal, event, at)}")
         separator = ",\n"
     out.write('\n  ],\n  "findings": [')
     separator = "\n"
@@ -57,13 +57,13 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     return []
 
 
-def _event(journal: Journal, event: Event) -> str:
+def _event(journal: Journal, event: Event, at: Moments) -> str:
     """One event as an object on one line."""
     index, n = journal.index, event.n
     members: dict[str, Any] = {
         "n": n,
         "t": event.t,
-        "at": moment(journal, event.t, "microseconds"),
+        "at": at(event.t, "microseconds"),
         "dir": DIR_NAMES[event.dir],
         "kind": event.kind_name,
         "ch": event.ch,

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from inspector.export.chosen import Chosen
 from inspector.export.exact import clean, portable
-from inspector.export.facts import facts_of, moment
+from inspector.export.facts import Moments, facts_of
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 
@@ -38,7 +38,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     over_http = isinstance(url, str)
     head = {
         "format_version": VERSION,
-        "recorded_at": moment(journal, 0),
+        "recorded_at": Moments(journal)(0),
         "transport": "http" if over_http else "stdio",
         "server_url": clean(url) if isinstance(url, str) else None,
         "session_id": None,

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from inspector.export.chosen import Chosen
 from inspector.export.exact import clean, portable
-from inspector.export.facts import facts_of, moment
+from inspector.export.facts import Moments, facts_of
 from inspector.export.http_exchanges import HttpExchanges
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
@@ -33,7 +33,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     url = target.get("url") if type(target) is dict else None
     server = portable(_dumps(facts.server)) if facts.server else None
     metadata = {
-        "recorded_at": moment(journal, 0),
+        "recorded_at": Moments(journal)(0),
         "server_url": clean(url) if isinstance(url, str) else "",
         "transport_type": "http" if isinstance(url, str) else "stdio",
         "protocol_version": clean(facts.revision) if isinstance(facts.revision, str) else None,

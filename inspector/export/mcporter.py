@@ -16,7 +16,7 @@ from typing import IO
 
 from inspector.export.chosen import Chosen, left_out
 from inspector.export.exact import portable
-from inspector.export.facts import moment
+from inspector.export.facts import Moments
 from inspector.export.mcp_cassette import not_kept
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
@@ -27,10 +27,10 @@ _dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the recording to `out`, line by line."""
-    server = server_name(journal)
+    server, at = server_name(journal), Moments(journal)
 
     def meta(dir: str, t: int) -> str:
-        return _dumps({"dir": dir, "server": server, "ts": moment(journal, t)})
+        return _dumps({"dir": dir, "server": server, "ts": at(t)})
 
     chosen = Chosen(journal, numbers)
     out.write(f'{{"jsonrpc":"2.0","method":"$transport/start","_meta":{meta("lifecycle", 0)}}}\n')

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from inspector.export.chosen import Chosen
 from inspector.export.exact import clean, portable
-from inspector.export.facts import moment
+from inspector.export.facts import Moments
 from inspector.export.http_exchanges import HttpExchanges, header, headers_of
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
@@ -52,6 +52,7 @@ class _Log:
         self._journal = journal
         self._chosen = chosen
         self._http = HttpExchanges(journal)
+        self._at = Moments(journal)
         self._transport = "http" if isinstance(self._target.get("url"), str) else "stdio"
 
     def lines(self) -> Iterator[str]:
@@ -99,7 +100,7 @@ class _Log:
         return {**found, "mcp_param_headers": params} if params else found
 
     def _envelope(self, t: int, direction: str, raw: str | None, text: str | None, more: dict[str, Any]) -> str:
-        ts = moment(self._journal, t, "microseconds")
+        ts = self._at(t, "microseconds")
         about = {"ts": ts, "direction": direction, "transport": self._transport}
         if raw is None:
             return _dumps({**about, "text": clean(text or ""), **more})

@@ -74,7 +74,6 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
         "import os",
         "",
         *imports,
-        "from mcp import Client, MCPError, types",
         "",
         f"SERVER = {server}",
         *_list("SAMPLING", found.sampling),
@@ -111,15 +110,21 @@ def _server(journal: Journal) -> tuple[str, list[str]]:
             given.append("env={" + ", ".join(f'{literal(name)}: os.environ["{name}"]' for name in env) + "}")
         if header.text("cwd"):
             given.append(f"cwd={expression(header.text('cwd'))}")
-        return f"StdioServerParameters({', '.join(given)})", ["from mcp import StdioServerParameters"]
+        return f"StdioServerParameters({', '.join(given)})", [
+            "from mcp import Client, MCPError, StdioServerParameters, types"
+        ]
     url = expression(header.text("url") or "http://127.0.0.1:8000/mcp")
     fields = [name for name in header.array("headers") if isinstance(name, str) and FIELD_NAME.fullmatch(name)]
     if not fields:
-        return url, []
+        return url, ["from mcp import Client, MCPError, types"]
     pairs = ", ".join(f'{literal(name)}: os.environ["{variable(name)}"]' for name in fields)
     return (
         f"streamable_http_client({url}, http_client=httpx2.AsyncClient(headers={{{pairs}}}))",
-        ["import httpx2", "from mcp.client.streamable_http import streamable_http_client"],
+        [
+            "import httpx2",
+            "from mcp import Client, MCPError, types",
+            "from mcp.client.streamable_http import streamable_http_client",
+        ],
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
-from inspector.export import export
+from inspector.export import check, export
 from inspector.journal.journal import Journal
 
 
@@ -19,6 +19,7 @@ def write_new(path: Path, data: bytes) -> None:
 
 def export_new(journal: Journal, format: str, path: Path, numbers: Iterable[int] | None = None) -> list[str]:
     """Export a journal, or the events in `numbers`, to a file that does not exist yet. Returns what it cannot carry."""
+    check(journal, format, numbers)
     with _create(path) as file:
         return export(journal, format, file, numbers)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.export import FORMATS, html
 from inspector.tui import events
 from inspector.tui.screens.dialogs import AskPath, Choose, Confirm
 from tests.tui.live_app import SESSION, becomes, main_screen, on_recording, running, shows
@@ -27,6 +28,28 @@ async def test_an_export_asks_for_format_and_name_and_writes_a_new_file(home: Pa
         await shows(app, pilot, "Written to out.json")
     assert (home / "out.json").stat().st_mode & 0o777 == 0o600
     assert json.loads((home / "out.json").read_text())
+
+
+async def test_every_format_is_offered_with_its_suffix_and_what_it_cannot_hold_is_said(home: Path) -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        await pilot.press("x")
+        await shows(app, pilot, "Export the recording")
+        assert all(name in screen_text(app) for name in FORMATS)
+        await pilot.press("end", "enter")
+        await shows(app, pilot, "session.ndjson")
+        await pilot.press("enter")
+        await shows(app, pilot, "other events")
+    assert "$transport/start" in (home / "session.ndjson").read_text()
+
+
+async def test_a_page_that_would_be_too_large_is_not_begun(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html, "MOST", 3)
+    async with on_recording(until="echo") as (app, pilot):
+        await pilot.press("x", "down", "down", "enter")
+        await shows(app, pilot, "as html")
+        await pilot.press("enter")
+        await shows(app, pilot, "20 events")
+    assert not list(home.glob("*.html"))
 
 
 async def test_an_existing_file_is_never_overwritten(home: Path) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from inspector.cli.options import Option, path
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
-from inspector.export import FORMATS, export
+from inspector.export import FORMATS, check, export
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,10 +36,14 @@ def run(said: Invocation) -> int:
         tell_notices(out, journal)
         filter = _filter(said.option("filter"))
         numbers = _numbers(said.option("events"), journal)
-        if FORMATS[to].findings or (filter is not None and filter.by_finding):
+        judged = filter is not None and filter.by_finding
+        if judged:
             _judge(journal)
         if filter is not None:
             numbers = _fitting(filter, journal, numbers)
+        check(journal, to, numbers)
+        if FORMATS[to].findings and not judged:
+            _judge(journal)
         written: Path | None = said.option("output")
         if written is None:
             notes: list[str] = []
@@ -62,7 +66,7 @@ def _filter(source: str | None) -> Filter | None:
     return parse(source)
 
 
-def _fitting(filter: Filter, journal: Journal, numbers: Iterable[int] | None) -> array[int]:
+def _fitting(filter: Filter, journal: Journal, numbers: array[int] | None) -> array[int]:
     """Those of the events that fit a filter, in order. Raises `UsageError` where none does."""
     fitting = array("I", filter.numbers(journal))
     if numbers is not None:
@@ -85,7 +89,7 @@ def _judge(journal: Journal) -> None:
     Judge(journal).run_all()
 
 
-def _to_file(journal: Journal, to: str, source: Path, written: Path, numbers: Iterable[int] | None) -> list[str]:
+def _to_file(journal: Journal, to: str, source: Path, written: Path, numbers: array[int] | None) -> list[str]:
     from inspector.config.paths import private_open
 
     try:
@@ -113,14 +117,14 @@ def ranges(word: str) -> list[tuple[int, int]]:
     return found
 
 
-def _numbers(wanted: list[tuple[int, int]] | None, journal: Journal) -> Iterable[int] | None:
+def _numbers(wanted: list[tuple[int, int]] | None, journal: Journal) -> array[int] | None:
     """The numbers of the events that were asked for, each once, in order; None for all."""
     if wanted is None:
         return None
     count = len(journal)
     if all(first > count for first, _ in wanted):
         raise UsageError(f"The recording has {count:,} events; none of those asked for.")
-    return _merged(sorted(wanted), count)
+    return array("I", _merged(sorted(wanted), count))
 
 
 def _merged(wanted: list[tuple[int, int]], count: int) -> Iterator[int]:
