@@ -41,7 +41,9 @@ class Drift(NamedTuple):
 def drift_of(session: Session, pin: Pin) -> Drift | None:
     """What differs between the pin and what the session knows now; None if nothing does.
 
-    Lists that were not read are left out, and the revision that is spoken: that is the user's choice as well.
+    Lists that were not read are left out. Which revision is spoken is the user's choice as well, and one has titles,
+    hints and tasks that another has not: in another revision than the pinned one only texts that are there in both,
+    and are not the same, are told, and what is hidden in them.
     """
     return drift_from(surface_of(session), pin)
 
@@ -50,6 +52,8 @@ def drift_from(now: Surface, pin: Pin) -> Drift | None:
     """`drift_of`, of a surface. It only reads: it may run in a thread."""
     known = {key: None if now.get(key) is None else value for key, value in pin.surface.items()}
     changes = compare_surfaces(known | {key: now.get(key) for key in ("era", "revision")}, now)
+    if pin.surface.get("revision") != now.get("revision"):
+        changes = [change for change in changes if change.loud and change.a is not None and change.b is not None]
     if not changes:
         return None
     return Drift(pin, tuple(sorted(changes, key=_rank)))

@@ -29,6 +29,15 @@ def test_the_revision_that_is_spoken_is_no_drift() -> None:
     assert drift_from({"tools": [], "revision": "2026-07-28", "era": "modern"}, pin()) is None
 
 
+def test_in_another_revision_only_texts_that_both_have_are_compared() -> None:
+    then = [{"name": "t", "title": "T", "description": "a", "annotations": {"readOnlyHint": True}}, {"name": "gone"}]
+    now = {"tools": [{"name": "t", "description": "b"}], "revision": "2024-11-05", "instructions": "new"}
+    drift = drift_from(now, pin(tools=then))
+    assert drift is not None
+    assert [phrase(change) for change in drift.changes] == ["tool t: description changed"]
+    assert drift_from(now | {"tools": [{"name": "t", "description": "a"}]}, pin(tools=then)) is None
+
+
 def test_lists_that_were_not_read_are_left_out() -> None:
     assert drift_from({"tools": None, "revision": "2025-11-25"}, pin(tools=tools("a"))) is None
 
