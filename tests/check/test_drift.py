@@ -43,7 +43,10 @@ def test_lists_that_were_not_read_are_left_out() -> None:
 
 
 def test_what_a_model_is_told_comes_first() -> None:
-    drift = drift_from({"tools": tools("a", "changed")[1:], "prompts": []}, pin(tools=tools("a", "b"), prompts=[]))
+    drift = drift_from(
+        {"tools": tools("a", "changed")[1:], "prompts": [], "revision": "2025-11-25"},
+        pin(tools=tools("a", "b"), prompts=[]),
+    )
     assert drift is not None
     assert [change.severity for change in drift.changes] == ["changed", "breaking"]
     assert phrase(drift.changes[0]) == "tool t1: description changed"
@@ -58,7 +61,7 @@ def test_each_change_is_a_finding_on_the_answer_in_which_it_came() -> None:
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     journal.record_sent("stdio", b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}', request)
     journal.record_received("stdio", [b'{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}'])
-    drift = drift_from({"tools": tools("x"), "instructions": "new"}, pin(tools=tools("a")))
+    drift = drift_from({"tools": tools("x"), "instructions": "new", "revision": "2025-11-25"}, pin(tools=tools("a")))
     assert isinstance(drift, Drift)
     note(journal, drift)
     assert [(one.n, one.rule, one.level) for one in journal.findings.all()] == [(0, "pin", "must"), (2, "pin", "must")]
@@ -68,7 +71,7 @@ def test_each_change_is_a_finding_on_the_answer_in_which_it_came() -> None:
 @pytest.mark.parametrize("amount", [MOST_NOTED, MOST_NOTED + 5])
 def test_there_is_a_bound_on_the_findings(amount: int) -> None:
     journal = Journal.unnamed({})
-    drift = drift_from({"tools": []}, pin(tools=tools(*["x"] * amount)))
+    drift = drift_from({"tools": [], "revision": "2025-11-25"}, pin(tools=tools(*["x"] * amount)))
     assert drift is not None
     note(journal, drift)
     assert len(journal) == min(amount, MOST_NOTED) + (amount > MOST_NOTED)
