@@ -206,9 +206,9 @@ VERBS = {
         slots=(Slot("file", completes="file"),),
         options=(*RULES, CARRY, PACE),
         about=(
-            "What `git bisect run` wants of a command: ends with 0 where the server does what was recorded, with 1 "
+            "For `git bisect run inspector bisect …`: ends with 0 where the server does what was recorded, with 1 "
             "where it does something else, with 125 where it cannot be started."
         ),
-        examples=("git bisect run inspector bisect session.mcp.jsonl -- python server.py",),
+        examples=("inspector bisect session.mcp.jsonl -- python server.py",),
     ),
 }
