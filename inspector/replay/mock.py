@@ -18,6 +18,7 @@ from inspector.replay.mock_faults import Fault
 from inspector.replay.mock_http import Conduct
 from inspector.replay.mock_passthrough import Upstream
 from inspector.replay.mock_tally import Report, Tally, report
+from inspector.replay.mock_tasks import TaskEnds
 from inspector.replay.mock_timeline import Timeline
 from inspector.serving.base import Client
 from inspector.serving.http import Binding
@@ -64,6 +65,7 @@ class Mock:
         self.seed = self.options.seed or secrets.token_hex(4)
         self.requests = RecordedRequests(journal)
         self.timeline = Timeline(journal)
+        self.tasks = TaskEnds(journal)
         self.tally = Tally()
         self.said = said
         self.upstream = upstream if self.options.on_miss == "passthrough" else None

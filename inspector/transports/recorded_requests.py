@@ -111,6 +111,8 @@ class Order:
 
     def __init__(self, requests: RecordedRequests, match: Match = "similar") -> None:
         self.used: set[int] = set()
+        self.repeated = False
+        """What was found last had been found before."""
         self._requests = requests
         self._match = match
         self._next: dict[tuple[str, ...], int] = {}
@@ -151,6 +153,7 @@ class Order:
         while position < len(numbers) and numbers[position] in self.used:
             position += 1
         self._next[key] = position
+        self.repeated = position == len(numbers)
         if position < len(numbers):
             self.used.add(numbers[position])
             return numbers[position]

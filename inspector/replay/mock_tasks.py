@@ -1,0 +1,73 @@
+"""How recorded tasks ended: for clients that ask for one more often than the recorded client did.
+
+The recorded client may have heard of the end by a notification, or gone for the result at once. One that only polls
+would never hear of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+GET = "tasks/get"
+ENDED = ("completed", "failed", "cancelled")
+_TOLD = ("notifications/tasks/status", "notifications/tasks")
+_READ = 10_000
+"""Messages that are looked at."""
+
+
+class TaskEnds:
+    """The last state of each recorded task, read when it is first asked for."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._states: dict[str, dict[str, Any]] | None = None
+
+    def of(self, params: Any) -> dict[str, Any] | None:
+        """The state in which the task that `params` name ended; None where it did not, or is not known."""
+        if self._states is None:
+            self._states = self._read()
+        id = params.get("taskId") if type(params) is dict else None
+        state = self._states.get(id) if type(id) is str else None
+        return state if state is not None and state.get("status") in ENDED else None
+
+    def _read(self) -> dict[str, dict[str, Any]]:
+        states: dict[str, dict[str, Any]] = {}
+        index = self._journal.index
+        wanted = {index.method_names.find(name) for name in (*_TOLD, GET, "tasks/result", "tools/call")} - {None}
+        came = Kind.RPC | Dir.RECV << 4
+        numbers = (
+            at + 1 for at, code in enumerate(index.codes) if code & 63 == came and index.methods[at] in wanted
+        )  # fmt: skip
+        for _, n in zip(range(_READ), numbers, strict=False):
+            self._take(states, n)
+        return states
+
+    def _take(self, states: dict[str, dict[str, Any]], n: int) -> None:
+        event = self._journal.event(n)
+        if self._journal.index.method(n) == "tasks/result":
+            id = self._asked(n).get("taskId")
+            if type(id) is str and id in states and states[id].get("status") not in ENDED:
+                states[id] |= {"status": "completed" if event.shape is Shape.RESULT else "failed"}
+            return
+        value = event.message.get("params" if event.shape is Shape.NOTIFICATION else "result")
+        if type(value) is dict and type(value.get("task")) is dict:
+            value = value["task"]
+        if type(value) is dict and type(value.get("taskId")) is str and type(value.get("status")) is str:
+            states[value["taskId"]] = {key: item for key, item in value.items() if key != "_meta"}
+
+    def _asked(self, n: int) -> dict[str, Any]:
+        """The parameters of the request that event `n` answers."""
+        request = self._journal.index.pairs[n - 1]
+        params = self._journal.event(request).message.get("params") if request else None
+        return params if type(params) is dict else {}
+
+    def ended(self, n: int) -> bool:
+        """Whether the answer to the recorded `tasks/get` said that the task has ended."""
+        answer = self._journal.index.pairs[n - 1]
+        message = self._journal.event(answer).message if answer else None
+        result = message.get("result") if type(message) is dict else None
+        return type(result) is not dict or result.get("status") in ENDED
