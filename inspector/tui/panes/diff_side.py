@@ -92,8 +92,9 @@ def of_change(found: Compared, change: Change, which: Which) -> Shown:
         build.heading(change.what)
         mine, other = (change.a, change.b) if which == "a" else (change.b, change.a)
         _words(build, mine, other, which)
-        if which == "b" and change.hidden is not None:
-            build.say(f"{signs_now().finding} {change.hidden}", "error")
+        if change.hidden is not None:
+            # Said of B; A has an empty row there, so that what follows stands side by side.
+            build.say(f"{signs_now().finding} {change.hidden}" if which == "b" else "", "error")
     side = found.a if which == "a" else found.b
     if change.area in LISTS:
         one, other = _item(side, change), _item(found.b if which == "a" else found.a, change)
