@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from inspector.journal.codes import next_code
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
@@ -25,17 +26,24 @@ class Step:
     """The event that shows it."""
 
 
+_LIFE = int(Kind.LIFE)
+MOST_LIFE = 2000
+"""Life events that are read in search of the newest connection."""
 LOOKED_AT = 400
 """Events after the last (re)start that are looked at; a handshake is over long before."""
 
 
-def connection_steps(journal: Journal) -> list[Step]:
-    """The steps of the newest connection: command or address, start, noise, negotiation, ready or end."""
-    first = _last_start(journal)
+def connection_steps(journal: Journal, upto: int | None = None) -> list[Step]:
+    """The steps of the newest connection: command or address, start, noise, negotiation, ready or end.
+
+    `upto` is the last event that is looked at, for a recording at some moment.
+    """
+    count = len(journal) if upto is None else min(upto, len(journal))
+    first = _last_start(journal, count)
     steps: list[Step] = []
     noise = 0
     url = ""
-    for n in range(first, min(len(journal), first + LOOKED_AT) + 1):
+    for n in range(first, min(count, first + LOOKED_AT) + 1):
         kind = journal.index.kind(n)
         if kind in (Kind.LIFE, Kind.HTTP):
             event = journal.event(n)
@@ -88,10 +96,13 @@ def _method_of(title: str) -> str:
     return next(method for method, name in _ASKED.items() if name == title)
 
 
-def _last_start(journal: Journal) -> int:
-    index = journal.index
-    for n in range(len(journal), 0, -1):
-        if index.kind(n) == Kind.LIFE and journal.event(n).fields.get("event") == "reopen":
+def _last_start(journal: Journal, count: int) -> int:
+    n = count + 1
+    for _ in range(MOST_LIFE):
+        n = next_code(journal.index, (_LIFE,), n, -1, 0)
+        if not n:
+            break
+        if journal.event(n).fields.get("event") == "reopen":
             return n
     return 1
 

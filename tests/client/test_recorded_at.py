@@ -13,6 +13,7 @@ from inspector.client.catalog import KINDS
 from inspector.client.recorded import RecordedSession
 from inspector.client.recorded_calls import BLOCK, InFlight
 from inspector.client.recorded_tracks import Budget, Checkpoints
+from inspector.client.steps import connection_steps
 from inspector.journal.journal import Journal
 from tests.replay.tape import Tape
 
@@ -243,6 +244,18 @@ def test_a_hostile_recording_is_read_a_bit_at_a_time_and_only_what_counts(monkey
     session.at(100)
     settle(session)
     assert len(session.inbox.questions) == 100
+
+
+def test_the_steps_of_the_connection_are_those_of_the_newest_one_at_the_moment(tmp_path: Path) -> None:
+    tape = Tape()
+    first = tape.event("life", event="spawn", argv=["a"])
+    second = tape.event("life", event="reopen")
+    tape.event("life", event="spawn", argv=["a"])
+    journal = tape.journal(tmp_path / "a.mcp.jsonl")
+    assert [step.n for step in connection_steps(journal, first)] == [first]
+    assert connection_steps(journal, second - 1) == connection_steps(journal, first)
+    assert [step.n for step in connection_steps(journal)] == [tape.last]
+    assert connection_steps(journal, 0) == []
 
 
 def test_checkpoints_are_few_and_small() -> None:

@@ -162,6 +162,20 @@ async def test_in_the_inbox_a_question_waits_until_it_is_answered(path: Path) ->
         await shows(app, pilot, "asks nothing of you")
 
 
+async def test_the_server_is_shown_as_far_as_it_had_introduced_itself(tmp_path: Path) -> None:
+    tape = shop()
+    tape.event("stderr", "recv", raw="going down")
+    path = tape.write(tmp_path / "a.mcp.jsonl")
+    async with replayed(path) as (app, pilot, _screen):
+        await pilot.press("6")
+        await shows(app, pilot, "going down")
+        await goes_to(pilot, 1)
+        await shows(app, pilot, "The server has not introduced itself yet.")
+        await becomes(app, pilot, lambda: not any("going down" in line[:90] for line in screen_lines(app)))
+        await goes_to(pilot, INITIALIZED)
+        await shows(app, pilot, "2025-11-25")
+
+
 async def test_the_log_shows_all_with_a_line_where_it_is_now(path: Path) -> None:
     async with replayed(path) as (app, pilot, screen):
         await pilot.press("m")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segment
@@ -12,6 +13,7 @@ from textual.containers import Container, Vertical
 from textual.message import Message
 
 from inspector.client.authorization import Authorizations
+from inspector.client.session import Session
 from inspector.client.steps import connection_steps
 from inspector.journal.format import Kind
 from inspector.protocol.revisions import features
@@ -20,6 +22,7 @@ from inspector.tui.events import AnySession, HintsChanged, ShowAuthorization
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.authorization import logged_in_rows
 from inspector.tui.panes.keys import hints
+from inspector.tui.panes.last_message import upto
 from inspector.tui.panes.steps import step_rows
 from inspector.tui.rows import LONGEST, Row, RowSection, fact, heading
 from inspector.tui.themes import signs_now
@@ -47,12 +50,13 @@ class StderrRows:
     """The stderr lines of a journal: their numbers are kept, their text is read when it is drawn."""
 
     def __init__(self, session: AnySession) -> None:
+        self._session = session
         self.journal = session.journal
         self.numbers = array("I")
         self._seen = 0
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return bisect_right(self.numbers, upto(self._session))
 
     def advance(self) -> int | None:
         """Take in some of what is new. Returns the first new row, or None."""
@@ -100,6 +104,7 @@ class ServerPane(Container):
         self._seen: tuple[Any, ...] = ()
         self._drift: Drift | None = None
         self._stderr = StderrRows(session)
+        self._stderr_shown = 0
         self._authorizations = Authorizations(session.journal)
 
     def compose(self) -> ComposeResult:
@@ -173,6 +178,7 @@ class ServerPane(Container):
             len(self.session.surface_changes),
             id(self._drift),
             len(self._authorizations.numbers),
+            None if isinstance(self.session, Session) or self.session.at_end else self.session.upto,
             self.size,
         )
         if seen != self._seen and self.size.width:
@@ -180,10 +186,12 @@ class ServerPane(Container):
             self.query_one("#identity", Edge).keys = self.hints()
             self.post_message(HintsChanged())
             self.query_one("#identity-rows", FactsView).show(*self._identity())
-            steps = step_rows(connection_steps(self.session.journal), self._side_width)
+            steps = step_rows(connection_steps(self.session.journal, upto(self.session)), self._side_width)
             self.query_one("#connection-rows", FactsView).show(RowSection(steps))
-        first = self._stderr.advance()
-        if first is not None:
+        first, shown = self._stderr.advance(), len(self._stderr)
+        if first is not None or shown != self._stderr_shown:
+            first = min(shown, self._stderr_shown) if first is None else min(first, shown, self._stderr_shown)
+            self._stderr_shown = shown
             self.query_one("#stderr").display = True
             self.set_class(False, "-no-stderr")
             self.query_one("#stderr-rows", VirtualList).source_changed(first)
