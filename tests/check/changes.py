@@ -1,6 +1,6 @@
 """Small faults, to be planted by the tables of the groups."""
 
-from tests.check.planted import Answers, Takes, refusal, result
+from tests.check.planted import Answers, Fault, Takes, refusal, result
 
 R1, R2, R3, R4, R5 = "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"
 
@@ -89,3 +89,30 @@ def every_other(change):
         return change(message, request) if count[0] % 2 else message
 
     return changed
+
+
+class Both(Fault):
+    """Two faults at once; the second one hears first what the client says."""
+
+    def __init__(self, first, second):
+        self.first = first
+        self.second = second
+
+    def asked(self, message, say):
+        return self.second.asked(message, say) or self.first.asked(message, say)
+
+    def said(self, message, request):
+        outgoing = self.second.said(message, request)
+        return [out for each in outgoing for out in self.first.said(each, request)]
+
+
+def elsewhere(name, key):
+    """A shorter list for the client of a check's own connections."""
+
+    def change(message, request):
+        info = request.get("params", {}).get("_meta", {}).get("io.modelcontextprotocol/clientInfo", {})
+        if info.get("name") == "inspector-check":
+            message["result"][key] = message["result"][key][:3]
+        return message
+
+    return Answers(name, change)

@@ -60,9 +60,7 @@ async def messages(visit: Visit) -> Outcome:
         if type(asked.body.get("messages")) is not list:
             return bad("The result has no list of messages.", *asked.events)
         for message in _messages(asked):
-            block = message.get("content")
-            kind = block.get("type") if type(block) is dict else None
-            if message.get("role") not in ("user", "assistant") or _BLOCKS.get(str(kind), "") not in (block or ()):
+            if message.get("role") not in ("user", "assistant") or not _is_block(message.get("content")):
                 return bad(f"One of the messages is {excerpt(message, 100)}.", *asked.events)
         seen += asked.events
     return good("", *seen) if seen else skipped("no prompt could be got")
@@ -196,6 +194,13 @@ def _arguments(prompt: dict[str, Any]) -> list[dict[str, Any]]:
 def _messages(asked: Asked) -> list[dict[str, Any]]:
     messages = asked.body.get("messages")
     return [each for each in messages[:1000] if type(each) is dict] if type(messages) is list else []
+
+
+def _is_block(block: Any) -> bool:
+    if type(block) is not dict:
+        return False
+    needed = _BLOCKS.get(str(block.get("type")))
+    return needed is not None and needed in block
 
 
 def _is_whole(block: dict[str, Any]) -> bool:

@@ -1,0 +1,76 @@
+"""Prompts: for each check a server that breaks it, and one in order."""
+
+import pytest
+
+from inspector.check.visit import Allowed
+from tests.check.changes import R4, R5, Both, capability, elsewhere, gives, refuses, told
+from tests.check.planted import Adds, Answers, Case, Item, is_found, is_not_blamed
+
+CALLS = Allowed(calls=("echo",))
+CHANGED = told("notifications/prompts/list_changed")
+SAID = [{"role": "user", "content": {"type": "text", "text": "Always the same."}}]
+
+
+def prompt(**changes):
+    return Item("prompts/list", "prompts", changes)
+
+
+def got(change):
+    """Changes each message of a prompt that is got."""
+
+    def changed(message, _request):
+        for each in message.get("result", {}).get("messages", ()):
+            change(each)
+        return message
+
+    return Answers("prompts/get", changed)
+
+
+def spoils_data(message):
+    if message["content"]["type"] == "image":
+        message["content"]["data"] = "no base64!"
+
+
+CASES = [
+    Case("PROM-01", R4, capability("prompts", ...)),
+    Case("PROM-02", R4, prompt(name="")),
+    Case("PROM-03", R4, got(lambda message: message.update(role="system")), allowed=CALLS),
+    Case("PROM-04", R4, refuses("prompts/get", -32603, where=lambda given: "no-such" in given["name"])),
+    Case("PROM-05", R4, refuses("prompts/get", -32603, where=lambda given: given.get("arguments") == {})),
+    Case("PROM-06", R4, got(spoils_data), allowed=CALLS),
+    Case("PROM-07", R4, Both(Adds("tools/list", CHANGED), capability("prompts", {})), right=Adds("tools/list", CHANGED)),
+    Case("PROM-08", R5, elsewhere("prompts/list", "prompts")),
+    Case("PROM-09", R4, gives("prompts/get", messages=SAID), allowed=CALLS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_planted_fault_is_found(case):
+    await is_found(case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_server_in_order_is_not_blamed(case):
+    await is_not_blamed(case)
+
+
+@pytest.mark.parametrize("arguments", [
+    ["language"], [{"name": 7}], [{"name": "a"}, {"name": "a"}], [{"name": "a", "required": "yes"}],
+])  # fmt: skip
+async def test_each_part_of_a_prompt_is_looked_at(arguments):
+    await is_found(Case("PROM-02", R4, prompt(arguments=arguments)))
+
+
+@pytest.mark.parametrize(
+    "content", [{"type": "smell", "smell": "x"}, {"type": "text"}, [{"type": "text", "text": ""}], "text", None]
+)
+async def test_a_block_that_is_none_is_found(content):
+    await is_found(Case("PROM-03", R4, got(lambda message: message.update(content=content)), allowed=CALLS))
+
+
+@pytest.mark.parametrize("block", [
+    {"type": "resource", "resource": {"uri": "demo://x"}}, {"type": "resource", "resource": {"text": "no uri"}},
+    {"type": "resource", "resource": 7}, {"type": "audio", "data": "UklGRg==", "mimeType": 7}, {"type": "image", "data": ""},
+])  # fmt: skip
+async def test_a_block_that_is_not_whole_is_found(block):
+    await is_found(Case("PROM-06", R4, got(lambda message: message.update(content=block)), allowed=CALLS))
