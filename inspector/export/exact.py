@@ -55,7 +55,6 @@ def strict(text: str) -> tuple[str, bool]:
 
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|.)", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_LINE_END = re.compile("[\r\n\x85\u2028\u2029]")
 _REPLACEMENT = "\ufffd"
 
 
@@ -74,12 +73,13 @@ def portable(text: str) -> str | None:
     if not is_strict(text):
         return None
     text = text.strip(" \t\r\n")
-    return text if text.isascii() and text.isprintable() else _LINE_END.sub(_on_one_line, text)
-
-
-def _on_one_line(found: re.Match[str]) -> str:
-    """Between values a line end is a blank; those that JSON allows within strings are escaped."""
-    return " " if found[0] in "\r\n" else f"\\u{ord(found[0]):04x}"
+    if text.isascii() and text.isprintable():
+        return text
+    # Between values a line end is a blank; those that JSON allows within strings are escaped.
+    text = text.replace("\r", " ").replace("\n", " ")
+    for char in "\x85\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
 
 
 def clean(text: str) -> str:

@@ -181,11 +181,11 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return recorded(tmp_path_factory.mktemp("talk") / "talk.mcp.jsonl", DEMO)
 
 
-def recorded(path: Path, target: list[str] | str) -> Path:
+def recorded(path: Path, target: list[str] | str, era: str = "legacy") -> Path:
     import asyncio
 
     async def talk() -> None:
-        async with inspector.open(target, record=path, **CLIENT) as session:
+        async with inspector.open(target, record=path, **{**CLIENT, "era": era}) as session:
             await session.tools()
             await session.call_tool("echo", {"message": "it's here"})
             await session.call_tool("ask-model")
@@ -200,12 +200,21 @@ def recorded(path: Path, target: list[str] | str) -> Path:
     return path
 
 
-def test_the_official_sdk_does_it_again(talk: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_the_official_sdk_does_it_again(era: str, tmp_path: Path) -> None:
+    path = recorded(tmp_path / "talk.mcp.jsonl", DEMO, era)
     program = tmp_path / "again.py"
-    program.write_text(exported(opened(talk), "python-sdk"))
+    program.write_text(exported(opened(path), "python-sdk"))
     text = said([str(CACHE / "python/mcp-2.3/bin/python"), "-W", "ignore", str(program)], tmp_path)
     for part in ("it's here", "a haiku", "decline", "The demo server", "python", "Method not found"):
         assert part in text
+
+
+def test_tests_made_of_a_modern_session_pass(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "talk.mcp.jsonl", DEMO, "modern")
+    module = tmp_path / "test_again.py"
+    module.write_text(exported(opened(path), "pytest"))
+    assert "8 passed" in said([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(module)], tmp_path)
 
 
 def test_curl_sends_it_again_over_http(tmp_path: Path) -> None:
