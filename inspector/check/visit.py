@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.check.asked import Asked
@@ -15,6 +15,7 @@ from inspector.client.catalog import ListName
 from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.client.session import Session
+from inspector.client.wire import Wire
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import InspectorError, ServerError
 from inspector.journal.journal import Journal
@@ -45,6 +46,8 @@ class Allowed:
     """Tools: `read-only` (those that say so of themselves), `all`, or names."""
     auth: bool = False
     intrusive: bool = False
+    foreign_token: str = field(default="", repr=False)
+    """A token that was issued for another server, which this one must refuse."""
 
 
 class Visit:
@@ -155,6 +158,14 @@ class Visit:
         if self._web is None:
             self._web = Web(self.target, self.journal, self.limits.request)
         return self._web
+
+    async def token_fields(self) -> Sequence[tuple[str, str]]:
+        """The header fields that authorize a request by the login that there is; none where there is none."""
+        authorize = self.options.authorize
+        if authorize is None or not isinstance(self.target, HttpTarget):
+            return ()
+        wire = Wire(self.journal, self.session, lambda: None)
+        return await authorize.credential(self.target, wire).fields("POST", self.target.url)
 
     async def close(self) -> None:
         """Close the connections that checks share."""

@@ -6,11 +6,12 @@ What goes out and comes back stands in the recording as everything else does, on
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from inspector.auth.urls import is_private
 from inspector.config.targets import HttpTarget
 from inspector.errors import HttpError
 from inspector.journal.format import Dir
@@ -25,6 +26,8 @@ JSON = ("Content-Type", "application/json")
 ACCEPT = ("Accept", "application/json, text/event-stream")
 MOST = 4 << 20
 """Bytes of a body that are read."""
+MOST_EVENTS = 10_000
+"""Events of a stream that are read."""
 
 
 @dataclass(slots=True)
@@ -116,31 +119,38 @@ class Web:
         host: str | None = None,
         message: Any = None,
         until: int = 1,
+        most: int = MOST_EVENTS,
         timeout: float | None = None,
+        own: bool = True,
     ) -> Response:
-        """One request; the target's own header fields go with it.
+        """One request; `own`: with the target's own header fields, where it goes to the target's origin.
 
         `url` where it is another one than the server's; `host` in the place of its name in the `Host` field; `message`
-        is the parsed form of a body that is one. A stream is read until `until` answers have come. Never raises for
-        what the server does.
+        is the parsed form of a body that is one. A stream is read until `until` answers or `most` events have come;
+        with 0 only its head. Never raises for what the server does.
         """
         where = self.url if url is None else parse_url(url)
         self._count += 1
         channel = f"post-check-{self._count}"
         sent = [("Host", host or where.netloc), *fields]
         known = {name.lower() for name, _ in sent}
-        sent += [(name, value) for name, value in self.target.headers if name.lower() not in known]
+        here = where.origin == self.url.origin
+        if own and here:
+            sent += [(name, value) for name, value in self.target.headers if name.lower() not in known]
         if body or method in ("POST", "PUT", "PATCH"):
             sent.append(("Content-Length", str(len(body))))
-        n = self.journal.record_http(channel, Dir.SEND, method=method, url=str(where), headers=sent)
+        n = self.journal.record_http(channel, Dir.SEND, method=method, url=where.text, headers=sent)
         if body:
             self.journal.record_sent(channel, body, message if message is not None else _parsed(body))
         answer = Response(n)
+        if not here and is_private(where.host) and not is_private(self.url.host):
+            answer.why = f"{where.origin} is a private address, and the server is not: it is not asked"
+            return answer
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
             async with asyncio.timeout(self.timeout if timeout is None else timeout):
-                await self._exchange(answer, channel, method, where, sent, body, until)
+                await self._exchange(answer, channel, method, where, sent, body, until, most)
         except TimeoutError:
             answer.whole = False
             answer.why = answer.why or f"no response within {self.timeout if timeout is None else timeout:g} s"
@@ -152,19 +162,22 @@ class Web:
 
     async def _exchange(
         self, answer: Response, channel: str, method: str, where: Url, sent: Sequence[tuple[str, str]], body: bytes,
-        until: int,
+        until: int, most: int,
     ) -> None:  # fmt: skip
         endpoint = self._endpoints.get(where.origin)
         if endpoint is None:
             endpoint = self._endpoints[where.origin] = Endpoint(where, self._options)
-        response = await endpoint.exchange(method, where, sent, body, lasting=True)
+        response = await endpoint.exchange(method, where, sent, body, lasting=True, connected=self._connected(where))
         try:
             answer.status, answer.headers = response.status, response.headers
             answer.answer_n = self.journal.record_http(
                 channel, Dir.RECV, status=response.status, headers=response.headers, ms=round(response.ms, 3)
             )
             if answer.media_type == "text/event-stream":
-                await self._events(answer, channel, response, until)
+                if until and most:
+                    await self._events(answer, channel, response, until, most)
+                else:
+                    answer.whole = False
             else:
                 answer.body, answer.whole = await response.body(MOST)
                 if answer.body:
@@ -172,7 +185,17 @@ class Web:
         finally:
             await response.aclose()
 
-    async def _events(self, answer: Response, channel: str, response: Answer, until: int) -> None:
+    def _connected(self, where: Url) -> Callable[[dict[str, Any]], None]:
+        """A name may stand for an address inside, which nobody outside may have us ask (C-SEC-02)."""
+
+        def look(facts: dict[str, Any]) -> None:
+            address = str(facts.get("address", ""))
+            if where.origin != self.url.origin and is_private(address) and not is_private(self.url.host):
+                raise HttpError(f"{where.origin} is at a private address, and the server is not: it is not asked.")
+
+        return look
+
+    async def _events(self, answer: Response, channel: str, response: Answer, until: int, most: int) -> None:
         """Read a stream up to its answers; it may never end."""
         parser = SseParser()
 
@@ -185,7 +208,7 @@ class Web:
                 else:
                     self.journal.record_sse(channel, "", id=event.id, retry=event.retry)
             answers = sum(shape_of(item) in (Shape.RESULT, Shape.ERROR) for item in answer.messages)
-            if answers >= until or len(answer.body) >= MOST:
+            if answers >= until or len(answer.stream) >= most or len(answer.body) >= MOST:
                 raise _Enough
 
         with suppress(_Enough):

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli import setup
-from inspector.cli.options import Option, path, seconds
+from inspector.cli.options import Option, path, seconds, secret
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.config.targets import RecordingTarget
@@ -98,6 +98,7 @@ def _wanted(said: Invocation) -> Wanted:
             calls=calls[0] if calls in (["read-only"], ["all"]) else tuple(calls),
             auth=bool(said.option("auth")),
             intrusive=bool(said.option("intrusive")),
+            foreign_token=said.option("foreign-token-env", ""),
         ),
     )
 
@@ -233,6 +234,12 @@ def _verb() -> Verb:
             Option("--revision", "Only these revisions of the protocol.", "REVISION,…", many=True),
             Option("--allow-calls", "Call these tools: read-only, all, or names.", "read-only|all|NAME,…", many=True),
             Option("--auth", "Check how it authorizes, too."),
+            Option(
+                "--foreign-token-env",
+                "A token for another server, which this one must refuse.",
+                "NAME|@FILE",
+                read=secret,
+            ),
             Option("--intrusive", "Do also what may do damage or take long."),
             Option("--fail-on", "What ends with exit code 5.", choices=("fail", "warn", "skip", "never")),
             Option(

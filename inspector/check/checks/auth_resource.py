@@ -1,0 +1,392 @@
+"""Authorization, the MCP server's side: who is let in, and what those are told who are not (RFC 9728, RFC 6750)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.auth import challenge, urls
+from inspector.check.catalog import Mode, Transport, active
+from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.visit import Visit
+from inspector.check.web import ACCEPT, JSON, Response
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import excerpt
+
+_GROUP = "auth-resource"
+_PAGE = "basic/authorization"
+_DISCOVERY = "basic/authorization/authorization-server-discovery"
+_HTTP: frozenset[Transport] = frozenset(("http",))
+_AUTH: Mode = "auth"
+_OPEN = "the server wants no authorization"
+_GARBAGE = "inspector-check-no-such-token"
+
+
+@active(
+    "AUTH-01", "must", "r2+", page=_PAGE, group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+    says="A request without a token is answered with status 401.",
+    fix="Answer 401 with a challenge, and nothing else, where the token is missing.",
+)  # fmt: skip
+async def no_token(visit: Visit) -> Outcome:
+    """The first request of a client, without a token."""
+    answer = await refusal(visit)
+    if answer.status == 401:
+        return good("", *answer.events)
+    if 200 <= answer.status < 300:
+        return skipped(_OPEN)
+    return bad(f"It is answered with {answer.shown}.", *answer.events)
+
+
+@active(
+    "AUTH-02", "must", "r3+", page=_DISCOVERY, group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+    says="The refusal says where the metadata of the server are: in its challenge, or in the well-known place.",
+    fix='Send WWW-Authenticate: Bearer resource_metadata="https://…/.well-known/oauth-protected-resource".',
+)  # fmt: skip
+async def challenged(visit: Visit) -> Outcome:
+    """The challenge; since 2025-11-25 the well-known places will do."""
+    answer = await refusal(visit)
+    if answer.status != 401:
+        return skipped(_OPEN)
+    found = _challenge(answer)
+    if found is not None and "resource_metadata" in found.parameters:
+        return good("", *answer.events)
+    place, document = await metadata(visit)
+    if document is not None and visit.features.icons:  # Both ways are open since 2025-11-25.
+        return good(f"the challenge names nothing, {place} is there", *answer.events)
+    named = answer.header("www-authenticate")
+    return bad(f"The challenge is {excerpt(named, 160)}." if named else "There is no challenge.", *answer.events)
+
+
+@active(
+    "AUTH-03", "must", "r3+", page=_DISCOVERY, group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+    says="The metadata of the protected resource are found.",
+    fix="Serve them at /.well-known/oauth-protected-resource followed by the path of the endpoint, or at its root.",
+)  # fmt: skip
+async def has_metadata(visit: Visit) -> Outcome:
+    """The challenge's place, else the well-known ones in their order."""
+    answer = await refusal(visit)
+    if answer.status != 401:
+        return skipped(_OPEN)
+    place, document = await metadata(visit)
+    if document is None:
+        return bad(f"There are none: {place}.", *answer.events, *_seen(visit))
+    return good(place, *_seen(visit))
+
+
+@active(
+    "AUTH-04", "must", "r3+", page=_DISCOVERY, group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+    says="The metadata name an authorization server.",
+    fix="Fill authorization_servers with at least one issuer.",
+)  # fmt: skip
+async def names_a_server(visit: Visit) -> Outcome:
+    """`authorization_servers`."""
+    _, document = await metadata(visit)
+    if document is None:
+        return skipped("there are no metadata")
+    servers = document.get("authorization_servers")
+    if type(servers) is list and servers and all(isinstance(each, str) for each in servers):
+        return good("", *_seen(visit))
+    return bad(f"authorization_servers is {excerpt(servers, 80)}.", *_seen(visit))
+
+
+@active(
+    "AUTH-05", "must", "r3+", page="RFC 9728, section 3.3", group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+    says="The metadata are about this server: their resource is its URL.",
+    fix="Write the URL under which clients reach the endpoint into resource.",
+)  # fmt: skip
+async def about_this_server(visit: Visit) -> Outcome:
+    """`resource`: the same, or a path above, which is doubtful."""
+    _, document = await metadata(visit)
+    if document is None:
+        return skipped("there are no metadata")
+    named, url = document.get("resource"), visit.web.target.url
+    if isinstance(named, str) and _same(named, url):
+        return good("", *_seen(visit))
+    text = f"resource is {excerpt(named, 120)}, and the server is {excerpt(url, 120)}."
+    above = isinstance(named, str) and urls.covers(named, url)
+    return (doubtful if above else bad)(text, *_seen(visit))
+
+
+@active(
+    "AUTH-06", "should", "r4+", page=f"{_PAGE}#scope-selection-strategy", group=_GROUP, mode=_AUTH, transports=_HTTP,
+    apart=True,
+    says="The challenge says which scopes are wanted.",
+    fix='Add scope="…" to the challenge, with as few scopes as will do.',
+)  # fmt: skip
+async def scopes_named(visit: Visit) -> Outcome:
+    """`scope` of the challenge."""
+    answer = await refusal(visit)
+    if answer.status != 401:
+        return skipped(_OPEN)
+    found = _challenge(answer)
+    if found is not None and found.scope:
+        return good(" ".join(found.scope), *answer.events)
+    return bad("The challenge names no scope.", *answer.events)
+
+
+@active(
+    "AUTH-07", "should", "r5", page=f"{_PAGE}#refresh-tokens", group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+    says="offline_access is not among the scopes that the server asks for.",
+    fix="Leave it to the authorization server's metadata: whether a login lasts is not the resource's business.",
+)  # fmt: skip
+async def no_offline_access(visit: Visit) -> Outcome:
+    """The challenge and the metadata."""
+    answer = await refusal(visit)
+    if answer.status != 401:
+        return skipped(_OPEN)
+    found = _challenge(answer)
+    _, document = await metadata(visit)
+    listed = (document or {}).get("scopes_supported")
+    if "offline_access" in ((found.scope if found is not None else None) or ()):
+        return bad("The challenge wants offline_access.", *answer.events)
+    if type(listed) is list and "offline_access" in listed:
+        return bad("scopes_supported has offline_access.", *_seen(visit))
+    return good("", *answer.events)
+
+
+@active(
+    "AUTH-08", "must", "r2+", page=f"{_PAGE}#token-handling", group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+    says="A token that nobody has issued is answered with status 401.",
+    fix="Answer 401 with error=invalid_token for every token that you cannot verify.",
+)  # fmt: skip
+async def unknown_token(visit: Visit) -> Outcome:
+    """A token that is none."""
+    return await _with(visit, ("Authorization", f"Bearer {_GARBAGE}"), (401,))
+
+
+@active(
+    "AUTH-09", "must", "r3+", page=f"{_PAGE}#token-audience-binding-and-validation", group=_GROUP, mode=_AUTH,
+    transports=_HTTP, apart=True,
+    says="A token that was issued for another server is refused.",
+    fix="Look at the audience of the token, or ask the authorization server about it.",
+)  # fmt: skip
+async def foreign_token(visit: Visit) -> Outcome:
+    """The token for another server that the user has given."""
+    token = visit.allowed.foreign_token
+    if not token:
+        return skipped("no token for another server was given (--foreign-token-env)")
+    visit.journal.redactor.add(token)
+    return await _with(visit, ("Authorization", f"Bearer {token}"), (401, 403))
+
+
+@active(
+    "AUTH-10", "must", "r2+", page=f"{_PAGE}#token-requirements", group=_GROUP, mode=_AUTH, transports=_HTTP,
+    apart=True,
+    says="A token in the URL is not taken.",
+    fix="Read tokens from the Authorization field only.",
+)  # fmt: skip
+async def token_in_the_url(visit: Visit) -> Outcome:
+    """Our own token, in the query."""
+    token = await _token(visit)
+    if not token:
+        return skipped("there is no login")
+    url = visit.web.target.url
+    answer = await _begin(visit, url=f"{url}{'&' if '?' in url else '?'}access_token={token}")
+    if answer.status in (400, 401, 403):
+        return good("", *answer.events)
+    return bad(f"It is answered with {answer.shown}.", *answer.events)
+
+
+@active(
+    "AUTH-11", "should", "r4+", page=f"{_PAGE}#scope-challenge-handling", group=_GROUP, mode=_AUTH, transports=_HTTP,
+    apart=True,
+    says="Too few scopes are answered with status 403, which says which ones would do.",
+    fix="Answer 403 with error=insufficient_scope, scope and resource_metadata in the challenge.",
+)  # fmt: skip
+async def insufficient_scope(visit: Visit) -> Outcome:
+    """The allowed tools, by our own token: the first one that is refused."""
+    token = await _token(visit)
+    if not token:
+        return skipped("there is no login")
+    if not visit.modern:
+        return skipped("it is looked at in the modern era, where each call stands for itself")
+    for tool in visit.callable()[: visit.limits.items]:
+        params: dict[str, Any] = {"name": tool.get("name"), "arguments": {}}
+        answer = await _begin(visit, ("Authorization", f"Bearer {token}"), method="tools/call", params=params)
+        if answer.status != 403:
+            continue
+        found = _challenge(answer)
+        parameters = found.parameters if found is not None else {}
+        missing = [name for name in ("error", "scope", "resource_metadata") if name not in parameters]
+        if missing or parameters.get("error") != "insufficient_scope":
+            return bad(f"The challenge lacks {', '.join(missing) or 'insufficient_scope'}.", *answer.events)
+        return good(parameters["scope"], *answer.events)
+    return skipped("no tool that may be called is refused for its scopes")
+
+
+@active(
+    "AUTH-12", "must", "r2+", page="RFC 6750, section 3.1", group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+    says="An Authorization field that is no bearer token is answered with status 400 or 401.",
+    fix="Check the scheme before the token.",
+)  # fmt: skip
+async def malformed_field(visit: Visit) -> Outcome:
+    """Another scheme, and a scheme without a token."""
+    seen: list[int] = []
+    for value in ("Basic aW5zcGVjdG9yOmNoZWNr", "Bearer"):
+        outcome = await _with(visit, ("Authorization", value), (400, 401))
+        if outcome.seen != "good":
+            return outcome
+        seen += outcome.evidence
+    return good("", *seen)
+
+
+@active(
+    "AUTH-13", "robust", "r2+", page=_PAGE, group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+    says="Every method of HTTP is refused without a token, and nothing is told before.",
+    fix="Check the token before the request is looked at.",
+)  # fmt: skip
+async def everything_refused(visit: Visit) -> Outcome:
+    """GET, DELETE, and `server/discover`."""
+    if (await refusal(visit)).status != 401:
+        return skipped(_OPEN)
+    answers = [await visit.web.send(method, fields=(ACCEPT,), own=False, timeout=2) for method in ("GET", "DELETE")]
+    answers.append(await _begin(visit, method="server/discover"))
+    seen = [n for answer in answers for n in answer.events]
+    for what, answer in zip(("GET", "DELETE", "server/discover"), answers, strict=True):
+        if answer.status in (401, 404, 405) or (answer.status == 400 and what != "server/discover"):
+            continue
+        return bad(f"{what} without a token is answered with {answer.shown}.", *answer.events)
+    return good("", *seen)
+
+
+@active(
+    "AUTH-14", "must", "r2-r4", page=f"{_PAGE}#access-token-usage", group=_GROUP, mode=_AUTH, transports=_HTTP,
+    apart=True,
+    says="The token is checked with every request, not only with the first.",
+    fix="Check the Authorization field of each request; a session is no login.",
+)  # fmt: skip
+async def every_request(visit: Visit) -> Outcome:
+    """A session that was begun with a token, and a request of it without."""
+    token = await _token(visit)
+    if not token:
+        return skipped("there is no login")
+    opened = await _begin(visit, ("Authorization", f"Bearer {token}"))
+    session = opened.header("mcp-session-id")
+    if opened.refused or session is None:
+        return skipped(f"no session was begun: {opened.shown}")
+    visit.journal.redactor.add(session)
+    answer = await _begin(visit, ("Mcp-Session-Id", session), method="tools/list", params={})
+    await visit.web.send("DELETE", fields=(("Mcp-Session-Id", session), ("Authorization", f"Bearer {token}")))
+    if answer.status == 401:
+        return good("", *answer.events)
+    return bad(f"A request of the session without the token is answered with {answer.shown}.", *answer.events)
+
+
+@active(
+    "AUTH-15", "info", "r2+", page="Fetch, section 3.2", group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+    says="Clients in a browser can read the challenge.",
+    fix="Send Access-Control-Expose-Headers: WWW-Authenticate with the refusal.",
+)  # fmt: skip
+async def readable_challenge(visit: Visit) -> Outcome:
+    """The CORS fields of the refusal."""
+    answer = await refusal(visit)
+    if answer.status != 401:
+        return skipped(_OPEN)
+    exposed = (answer.header("access-control-expose-headers") or "").lower()
+    if "www-authenticate" in exposed or exposed.strip() == "*":
+        return good("", *answer.events)
+    return remark("The challenge is hidden from scripts.", *answer.events)
+
+
+# What the checks share
+
+
+async def _begin(
+    visit: Visit, *fields: tuple[str, str], method: str = "", params: Any = None, url: str | None = None
+) -> Response:
+    """The first request of a client of this revision, or another one, without what the target brings along."""
+    if not method:
+        method = "server/discover" if visit.modern else "initialize"
+    message: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+    revision = ("MCP-Protocol-Version", visit.revision)
+    extra: tuple[tuple[str, str], ...] = ()
+    if method == "initialize":
+        client = {"name": "inspector-check", "version": "1"}
+        message["params"] = {"protocolVersion": visit.revision, "capabilities": {}, "clientInfo": client}
+    else:
+        extra = (revision,)
+    if visit.modern or method == "server/discover":
+        prefix = "io.modelcontextprotocol/"
+        message["params"] = {
+            **message["params"],
+            "_meta": {f"{prefix}protocolVersion": visit.revision, f"{prefix}clientCapabilities": {}},
+        }
+        name = message["params"].get("name")
+        extra = (revision, ("Mcp-Method", method), *((("Mcp-Name", str(name)),) if name else ()))
+    return await visit.web.send(
+        url=url, fields=(JSON, ACCEPT, *extra, *fields), body=jsonrpc.encode(message), message=message, own=False
+    )
+
+
+async def refusal(visit: Visit) -> Response:
+    """What a client without a token is told; asked once in a visit."""
+    found: Response | None = visit.remembered.get("refusal")
+    if found is None:
+        found = visit.remembered["refusal"] = await _begin(visit)
+    return found
+
+
+def _challenge(answer: Response) -> challenge.Challenge | None:
+    values = [value for name, value in answer.headers if name.lower() == "www-authenticate"]
+    return challenge.chosen(challenge.parse(values))
+
+
+async def metadata(visit: Visit) -> tuple[str, dict[str, Any] | None]:
+    """Where the metadata of the protected resource are, and what they say; else why there are none (RFC 9728)."""
+    known: tuple[str, dict[str, Any] | None] | None = visit.remembered.get("resource-metadata")
+    if known is not None:
+        return known
+    found = _challenge(await refusal(visit))
+    named = found.parameters.get("resource_metadata") if found is not None else None
+    places = [named] if named else []
+    places += urls.resource_places(visit.web.target.url)
+    why = "nowhere"
+    for place in dict.fromkeys(places):
+        answer = await fetch(visit, place)
+        visit.remembered.setdefault("resource-events", []).extend(answer.events)
+        document = answer.messages[0] if answer.messages else None
+        if answer.status == 200 and type(document) is dict:
+            visit.remembered["resource-metadata"] = place, document
+            return place, document
+        why = f"{place} gives {answer.shown}"
+    visit.remembered["resource-metadata"] = why, None
+    return why, None
+
+
+async def fetch(visit: Visit, url: str) -> Response:
+    """A document that the server names: https, or this machine if the server is there; nothing private from outside."""
+    try:
+        urls.secure(url)
+    except ValueError as error:
+        return Response(1, why=f"{excerpt(url, 100)} is not asked: {error}")
+    return await visit.web.send("GET", url=url, fields=(("Accept", "application/json"),), own=False)
+
+
+def _seen(visit: Visit) -> tuple[int, ...]:
+    return tuple(visit.remembered.get("resource-events", ()))[:10]
+
+
+def _same(named: str, url: str) -> bool:
+    """Whether both are the same server, but for a slash at the end."""
+    try:
+        return urls.canonical(named).rstrip("/") == urls.canonical(url).rstrip("/")
+    except ValueError:
+        return False
+
+
+async def _with(visit: Visit, field: tuple[str, str], wanted: tuple[int, ...]) -> Outcome:
+    """The first request with an Authorization field: which statuses are right."""
+    if (await refusal(visit)).status != 401:
+        return skipped(_OPEN)
+    answer = await _begin(visit, field)
+    if answer.status in wanted:
+        return good("", *answer.events)
+    return bad(f"{field[1].partition(' ')[0]} is answered with {answer.shown}.", *answer.events)
+
+
+async def _token(visit: Visit) -> str:
+    """Our own token; empty where there is no login."""
+    for name, value in await visit.token_fields():
+        scheme, _, token = value.partition(" ")
+        if name.lower() == "authorization" and scheme.lower() == "bearer":
+            return token.strip()
+    return ""
