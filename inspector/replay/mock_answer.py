@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _FORMS: dict[str, Form] = {"application/json": "json", "text/event-stream": "sse"}
 _DRAIN_EVERY = 64
 BREATH = 0.005
-"""Seconds before an answer that follows other messages, also where nothing else is waited for: some clients lose the
-progress that they read together with the answer."""
+"""Seconds before an answer that follows other messages, which the client is given time to read first: some clients lose
+the progress that they read together with the answer."""
 
 
 class Answering:
@@ -131,6 +131,7 @@ class Answering:
     async def _answer(self, raw: bytes, m: int) -> None:
         mock = self._client.mock
         if self._sent and mock.options.speed is None:
+            await self.reply.drain()
             await mock.sleep(BREATH)
         delay, fault = self._client.faults.striking(m)
         if delay:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,9 @@ from inspector.replay.mock_http import version_of
 from inspector.replay.mock_passthrough import Passthrough
 from inspector.replay.mock_tally import Missed, shown
 from inspector.replay.mock_tasks import GET
+from inspector.replay.mock_timeline import subscription_of
 from inspector.serving.base import Arrived, Client, Form, Head, Reply
-from inspector.transports.recorded_play import SUBSCRIPTION_KEY, Names, Play, Questions, asked_as
+from inspector.transports.recorded_play import Names, Play, Questions, asked_as
 from inspector.transports.recorded_requests import HANDSHAKE, Order
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ class MockClient:
         self._passthrough = Passthrough(self, mock.upstream) if mock.upstream is not None else None
         self._tasks: set[asyncio.Task[None]] = set()
         self._asked: dict[Any, tuple[asyncio.Task[None], Reply]] = {}
-        self._listens: dict[int, tuple[Names, Answering]] = {}
-        """By recorded `subscriptions/listen`, the live one that stands for it."""
+        self._listens: dict[int, list[tuple[Names, Answering]]] = {}
+        """By recorded `subscriptions/listen`, the live ones that are open."""
         self._names: dict[int, Names] = {}
         """By recorded request, the live one that stood for it last."""
         self._told: set[int] = set()
@@ -210,12 +211,16 @@ class MockClient:
     async def _listen(self, n: int, answering: Answering) -> None:
         """A subscription is open until either side ends it; what comes on it is told by the timeline."""
         answering.listen()
-        self._listens[n] = self._names[n], answering
+        live = self._names[n], answering
+        self._listens.setdefault(n, []).append(live)
         try:
+            acknowledged = self.mock.timeline.acknowledged.get(n)
+            if acknowledged is not None:
+                self._tell_listener(acknowledged, self.mock.journal.event(acknowledged), *live)
             self.tell(n)
             await asyncio.get_running_loop().create_future()
         finally:
-            del self._listens[n]
+            self._listens[n].remove(live)
 
     async def _miss(self, message: dict[str, Any], answering: Answering) -> None:
         mock, method, params = self.mock, message["method"], message.get("params")
@@ -304,10 +309,12 @@ class MockClient:
 
     def tell_listener(self, m: int, event: Event) -> bool:
         """Whether an event belongs to a subscription; then it goes there, if the client has that subscription now."""
-        subscription = _subscription(event.message)
+        subscription = subscription_of(event.message)
         listen = self.mock.timeline.listen_of(m, subscription)
-        if listen in self._listens:
-            self._tell_listener(m, event, *self._listens[listen])
+        if self.mock.timeline.acknowledged.get(listen) == m:
+            return True
+        for live in self._listens.get(listen, ()):
+            self._tell_listener(m, event, *live)
         return bool(listen) or subscription is not None
 
     def _tell_listener(self, m: int, event: Event, names: Names, answering: Answering) -> None:
@@ -377,16 +384,3 @@ class MockClient:
     async def _finished(self) -> None:
         while self._tasks:
             await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
-
-
-def _subscription(message: Any) -> Any:
-    """The id of the subscription that a notification names, or None."""
-    return next(_subscriptions(message), None)
-
-
-def _subscriptions(message: Any) -> Iterator[Any]:
-    for part in ("params", "result"):
-        value = message.get(part) if type(message) is dict else None
-        meta = value.get("_meta") if type(value) is dict else None
-        if type(meta) is dict and id_key(meta.get(SUBSCRIPTION_KEY)) is not None:
-            yield meta[SUBSCRIPTION_KEY]

@@ -15,6 +15,7 @@ from typing import Any
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, id_key
+from inspector.transports.recorded_play import SUBSCRIPTION_KEY
 
 LISTEN = "subscriptions/listen"
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
@@ -34,6 +35,8 @@ class Timeline:
         self.after: dict[int, array[int]] = {}
         self.listens: set[int] = set()
         """The `subscriptions/listen` requests that were not refused."""
+        self.acknowledged: dict[int, int] = {}
+        """By `subscriptions/listen`, the event that acknowledged it, which each one of now needs first."""
         self.notifications: dict[str, list[int]] = {}
         """What the client notified of, by method, in order."""
         self.senseless: list[int] = []
@@ -49,6 +52,7 @@ class Timeline:
         index = self._journal.index
         word = 0
         last = self._last_said()
+        acknowledged = index.method_names.find(_ACKNOWLEDGED)
         # The hot path of long recordings: kind and direction are taken from the code, not made members of their enums.
         for n, code in enumerate(index.codes, 1):
             told = code & 63
@@ -56,6 +60,8 @@ class Timeline:
                 word = n
                 self._sent(n)
             elif told in _TOLD:
+                if index.methods[n - 1] == acknowledged and self._acknowledges(n):
+                    continue
                 if self._ends_exchange(n):
                     word = n
                 elif self._refuses(n):
@@ -79,6 +85,11 @@ class Timeline:
             self.notifications.setdefault(self._journal.index.method(n), []).append(n)
         elif shape == Shape.NONE:
             self.senseless.append(n)
+
+    def _acknowledges(self, n: int) -> bool:
+        """Whether this is what begins a subscription, and is told with it."""
+        listen = self.listen_of(n, subscription_of(self._journal.event(n).message))
+        return bool(listen) and self.acknowledged.setdefault(listen, n) == n
 
     def _last_said(self) -> int:
         """The client's last word. A subscription that ended after it was ended by the end of the connection."""
@@ -132,3 +143,13 @@ class Timeline:
         named = self._listens_by_id.get(id_key(subscription), [])
         before = bisect_left(named, n)
         return named[before - 1] if before else 0
+
+
+def subscription_of(message: Any) -> Any:
+    """The id of the subscription that a notification or an answer names, or None."""
+    for part in ("params", "result"):
+        value = message.get(part) if type(message) is dict else None
+        meta = value.get("_meta") if type(value) is dict else None
+        if type(meta) is dict and id_key(meta.get(SUBSCRIPTION_KEY)) is not None:
+            return meta[SUBSCRIPTION_KEY]
+    return None

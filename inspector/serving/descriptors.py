@@ -8,12 +8,15 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
 READ_SIZE = 1 << 18
+TAKEN_WITHIN = 1.0
+"""Seconds that a reader is given to read what is in its pipe."""
 RESUME_BELOW = 1 << 22
 """Unsent bytes at which whoever waits for room goes on."""
 
@@ -188,6 +191,27 @@ class Output:
             done: asyncio.Future[None] = self._loop.create_future()
             self._waiters.append((at_most, done))
             await done
+
+    async def taken(self) -> None:
+        """Wait until the pipe is empty, for as long as the system tells that it is not, and a second at most."""
+        pause = 0.0005
+        until = self._loop.time() + TAKEN_WITHIN
+        while self.open and not self._queue and self._in_pipe() and self._loop.time() < until:
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, 0.01)
+
+    def _in_pipe(self) -> int:
+        """Bytes that nobody has read yet; 0 where the system does not tell."""
+        if not sys.platform.startswith("linux"):
+            return 0
+        import fcntl
+        import struct
+        import termios
+
+        try:
+            return int(struct.unpack("i", fcntl.ioctl(self._fd, termios.FIONREAD, b"\0\0\0\0"))[0])
+        except OSError:  # It is no pipe.
+            return 0
 
     def _fail(self) -> None:
         self.close()

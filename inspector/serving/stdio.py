@@ -115,8 +115,9 @@ class StdioEnd:
         return self._out.open and (not self._ended.done() or self._ended.result() == "end")
 
     async def drain(self) -> None:
-        """Wait until the client has taken most of what was written, or is gone."""
+        """Wait until the client has read what was written, or is gone; a second at most for what the pipe holds."""
         await self._out.drained(RESUME_BELOW)
+        await self._out.taken()
 
 
 class StdioReply:
@@ -147,5 +148,5 @@ class StdioReply:
         self._end.drop(data)
 
     async def drain(self) -> None:
-        """Wait until the client has taken most of what was written, or is gone."""
+        """Wait until the client has read what was written, or is gone; a second at most for what the pipe holds."""
         await self._end.drain()

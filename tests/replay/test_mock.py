@@ -320,6 +320,21 @@ async def test_a_subscription_is_told_what_it_was_told_after_the_same_words(writ
     assert (ended["id"], ended["result"]) == ("mine", {"_meta": of(7)["_meta"]})
 
 
+async def test_who_subscribes_twice_is_acknowledged_and_told_twice(written, serve):
+    written.ask(7, "subscriptions/listen", LISTEN)
+    written.notify("notifications/subscriptions/acknowledged", of(7))
+    written.ask(8, "tools/call", echo("change"))
+    written.notify("notifications/tools/list_changed", of(7))
+    written.answer(8, "changed")
+    client = await serve(written)
+    first = client.ask("a", "subscriptions/listen", LISTEN)
+    await until(lambda: first.sent)
+    second = client.ask("b", "subscriptions/listen", LISTEN)
+    await client.call("tools/call", echo("change"))
+    assert [message["params"] for message in second.messages] == [of("b")] * 2
+    assert [message["params"] for message in first.messages] == [of("a")] * 2
+
+
 async def test_who_has_not_subscribed_is_told_nothing_of_it(written, serve):
     written.ask(7, "subscriptions/listen", LISTEN)
     written.ask(8, "tools/call", echo("change"))
@@ -338,7 +353,7 @@ async def test_a_subscription_that_ended_with_the_recording_goes_on(written, ser
     listen = client.ask(1, "subscriptions/listen", LISTEN)
     await until(lambda: listen.sent)
     client.say(jsonrpc.notification("notifications/cancelled", {"requestId": 1}))
-    await until(lambda: not client.handler._listens)
+    await until(lambda: not client.handler._tasks)
     assert len(listen.sent) == 1
     assert listen.ended
 

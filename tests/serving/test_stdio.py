@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from inspector.protocol.jsonrpc import Shape
 from inspector.serving.lines import Lines
 from tests.processes import ROOT
-from tests.serving.ends import Stdio, until
+from tests.serving.ends import PATIENCE, Stdio, until
 
 
 @pytest.fixture
@@ -93,6 +93,19 @@ async def test_a_large_answer_waits_for_a_client_that_reads_slowly(stdio):
         got += len(await end.read())
     await draining
     assert got == (8 << 20) + 1
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells what is in a pipe")
+async def test_draining_waits_until_the_client_has_read(stdio, monkeypatch):
+    monkeypatch.setattr("inspector.serving.descriptors.TAKEN_WITHIN", PATIENCE)
+    end = stdio()
+    end.end.push(b"{}")
+    draining = asyncio.ensure_future(end.end.drain())
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not draining.done()
+    await end.read()
+    await draining
 
 
 async def test_line_ends_inside_a_message_do_not_end_it(stdio):
