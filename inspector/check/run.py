@@ -23,13 +23,15 @@ from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.errors import ConnectionProblem, InspectorError
+from inspector.errors import AuthorizationNeeded, ConnectionProblem, InspectorError
 from inspector.journal.journal import Journal
-from inspector.protocol.revisions import FEATURES, MODERN, REVISIONS
+from inspector.protocol.revisions import FEATURES, LEGACY, MODERN, REVISIONS
 
 MOST_DEATHS = 5
 """Times in one visit that a server is started again."""
 _ALIVE_SECONDS = 10.0
+_FROM_OUTSIDE = frozenset(("auth-resource", "auth-server"))
+"""Groups whose checks need no session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +130,33 @@ class Runner:
             if name == "sse" and isinstance(self.target, HttpTarget):
                 self.target = replace(self.target, transport="sse")
             return "http" if name == "http" else "sse" if name == "sse" else "stdio"
+        except AuthorizationNeeded as error:
+            self.run.problem = f"nobody is logged in: {error.message}"
+            if self.wanted.allowed.auth and isinstance(self.target, HttpTarget):
+                await self._look_from_outside()
+            return None
         except InspectorError as error:
             self.run.problem = error.message
             return None
         finally:
             await _end(session)
+
+    async def _look_from_outside(self) -> None:
+        """Of a server that lets nobody in, how it authorizes: by the rules of the newest handshake that is wanted."""
+        wanted = [revision for revision in self.wanted.revisions if revision in LEGACY] or list(self.wanted.revisions)
+        session = Session(self.target, self.journal, self.options, connect=self._connect)
+        visited = Visited(wanted[-1], "http", len(self.journal) + 1)
+        visit = Visit(
+            self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session,
+            self._connect,
+        )  # fmt: skip
+        try:
+            for check in checks().values():
+                if check.group in _FROM_OUTSIDE and self._concerns(check, visited):
+                    await self._one(visit, check, "")
+        finally:
+            await visit.close()
+            self.run.visits.append(replace(visited, last=len(self.journal), problem="without a login"))
 
     # One visit
 

@@ -43,6 +43,8 @@ def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
     for checked in report.checked:
         if verbose or checked.verdict in ("fail", "warn", "note"):
             yield from _checked(out, paint, checked, brief=checked.verdict in ("pass", "skip"))
+    if report.run.problem:
+        yield f"{paint.sign('skip')} {out.safe(report.run.problem, 500)}"
     for died in report.run.deaths:
         yield f"{paint.sign('warn')} the server ended and was started again: {out.safe(died, 500)}"
     skipped = [checked for checked in report.checked if checked.verdict == "skip"]

@@ -66,8 +66,13 @@ def run(said: Invocation) -> int:
 
 
 def _not_reached(run: Run) -> Exception:
-    from inspector.errors import ConnectionProblem
+    from inspector.errors import AuthorizationNeeded, ConnectionProblem
 
+    if run.problem.startswith("nobody is logged in"):
+        return AuthorizationNeeded(
+            f"Nothing could be checked: {run.problem}",
+            hint="Log in with `inspector login URL`; --auth looks at how the server authorizes without that.",
+        )
     return ConnectionProblem(
         f"Nothing could be checked: {run.problem}", hint="`inspector doctor TARGET` finds out why it does not connect."
     )
