@@ -52,7 +52,8 @@ def check(journal: Journal, format: str, numbers: Iterable[int] | None = None) -
     """Raise `UsageError` where an export would be too large for its format, before anybody takes pains with it."""
     found = FORMATS.get(format)
     if found is not None and found.limited:
-        _module(found).check(journal, range(1, len(journal) + 1) if numbers is None else numbers)
+        every = range(1, len(journal) + 1)
+        _module(found).check(journal, every if numbers is None else (n for n in numbers if n in every))
 
 
 def export(journal: Journal, format: str, out: IO[str], numbers: Iterable[int] | None = None) -> list[str]:

@@ -93,6 +93,34 @@ def test_a_request_without_an_answer_says_so() -> None:
     assert (entry["response"]["status"], entry["comment"]) == (0, "There was no answer.")
 
 
+def test_a_body_that_was_recorded_after_its_head_belongs_to_it() -> None:
+    journal = Journal.unnamed({})
+    for id in (1, 2):
+        journal.record_http("post-1", Dir.SEND, method="POST", url=f"http://h/{id}", headers=[])
+        call(journal, id, "x", {}, None, "post-1")
+        journal.record_http("post-1", Dir.RECV, status=200, reason="OK", version="HTTP/1.1", headers=[], ms=1)
+        journal.record_received("post-1", [result(id, {})])
+    found = entries(journal)
+    assert [json.loads(entry["request"]["postData"]["text"])["id"] for entry in found] == [1, 2]
+    assert [json.loads(entry["response"]["content"]["text"])["id"] for entry in found] == [1, 2]
+
+
+def test_a_request_that_was_sent_twice_has_its_body_twice() -> None:
+    journal = Journal.unnamed({"url": "http://h/"})
+    call(journal, 1, "x", {}, None, "post-1")
+    for status in (401, 200):
+        headers = [("Authorization", "Bearer abcdefgh")] if status == 200 else []
+        journal.record_http("post-1", Dir.SEND, method="POST", url="http://h/", headers=headers)
+        journal.record_http("post-1", Dir.RECV, status=status, reason="", version="HTTP/1.1", headers=[], ms=1)
+    journal.record_received("post-1", [result(1, {})])
+    found = entries(journal)
+    assert [entry["response"]["status"] for entry in found] == [401, 200]
+    assert [json.loads(entry["request"]["postData"]["text"])["id"] for entry in found] == [1, 1]
+    script = exported(journal, "curl")
+    assert script.count("--data-binary") == 1
+    assert '"$TOKEN"' in script
+
+
 def test_more_channels_than_the_index_tells_apart_are_told_apart() -> None:
     journal = Journal.unnamed({})
     names = journal.index.channel_names

@@ -54,16 +54,22 @@ def written(journals: dict[str, Journal], format: str, folder: Path, suffix: str
 
 def said(words: list[str], folder: Path, **variables: str) -> str:
     """What a program writes to stdout; it must end well."""
-    env = {**environment(folder, **variables), "TMPDIR": str(folder)}
+    env = environment(folder, **{"TMPDIR": str(folder), **variables})
     ran = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert ran.returncode == 0, ran.stderr + ran.stdout
     return ran.stdout
 
 
-def told(script: str, paths: list[str], folder: Path) -> Any:
+def told(script: str, paths: list[str], folder: Path, **variables: str) -> Any:
     """What one of our scripts tells of files."""
     words = [NODE, str(CONSUMERS / script)] if script.endswith(".mjs") else [PYTHON, str(SCRIPTS / script)]
-    return json.loads(said([*words, *paths], folder))
+    return json.loads(said([*words, *paths], folder, **variables))
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Where the browser is unpacked, once."""
+    return {"TMPDIR": str(tmp_path_factory.mktemp("browser"))}
 
 
 # The page
@@ -111,13 +117,14 @@ def baited(url: str) -> Journal:
 
 
 def test_a_browser_runs_and_asks_for_nothing_of_a_server(
-    journals: dict[str, Journal], canary: tuple[str, list[str]], tmp_path: Path
+    journals: dict[str, Journal], canary: tuple[str, list[str]], browser: dict[str, str], tmp_path: Path
 ) -> None:
     url, asked = canary
     journals["baited"] = baited(url)
     paths = written(journals, "html", tmp_path, ".html")
     ours: set[str] = set()
-    for (name, journal), path, page in zip(journals.items(), paths, told("browser.mjs", paths, tmp_path), strict=True):
+    pages = told("browser.mjs", paths, tmp_path, **browser)
+    for (name, journal), path, page in zip(journals.items(), paths, pages, strict=True):
         assert page["requests"] == [f"file://{path}"]
         assert (page["dialogs"], page["errors"]) == ([], [])
         assert page["rows"] == len(journal) == len(page["texts"])
@@ -131,9 +138,11 @@ def test_a_browser_runs_and_asks_for_nothing_of_a_server(
     assert asked == []
 
 
-def test_a_browser_shows_searches_and_folds(journals: dict[str, Journal], tmp_path: Path) -> None:
+def test_a_browser_shows_searches_and_folds(
+    journals: dict[str, Journal], browser: dict[str, str], tmp_path: Path
+) -> None:
     paths = written({"demo-http": journals["demo-http"], "worst": journals["worst"]}, "html", tmp_path, ".html")
-    http, worst = told("browser.mjs", paths, tmp_path)
+    http, worst = told("browser.mjs", paths, tmp_path, **browser)
     assert (http["title"], http["counted"]) == ("127.0.0.1:8000", "67 of 67")
     assert '"method": "initialize"' in http["texts"][0]
     assert int(http["folded"].split()[0]) < 67
@@ -145,12 +154,24 @@ def test_a_browser_shows_searches_and_folds(journals: dict[str, Journal], tmp_pa
     assert "\u202e" not in shown
 
 
+def test_a_browser_opens_a_hundred_thousand_events(browser: dict[str, str], tmp_path: Path) -> None:
+    journal = Journal.unnamed({"label": "long"})
+    for n in range(1000):
+        note = f'{{"method":"notifications/message","params":{{"level":"info","data":"{n}"}}}}'.encode()
+        journal.record_received("stdio", [note] * 100)
+    (page,) = told("browser.mjs", written({"long": journal}, "html", tmp_path, ".html"), tmp_path, **browser)
+    journal.release()
+    assert page["counted"] == "100,000 of 100,000"
+    assert 10 < page["drawn"] < 100
+    assert page["errors"] == []
+
+
 # Pictures, archives, traces
 
 
-def test_mermaid_draws_every_diagram(journals: dict[str, Journal], tmp_path: Path) -> None:
+def test_mermaid_draws_every_diagram(journals: dict[str, Journal], browser: dict[str, str], tmp_path: Path) -> None:
     paths = written(journals, "mermaid", tmp_path, ".mmd")
-    found = told("mermaid.mjs", paths, tmp_path)
+    found = told("mermaid.mjs", paths, tmp_path, **browser)
     assert found["dialogs"] == []
     for path, picture in zip(paths, found["drawn"], strict=True):
         lines = Path(path).read_text().splitlines()[3:]
