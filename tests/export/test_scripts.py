@@ -92,7 +92,7 @@ def test_the_tests_made_of_a_session_pass_on_the_same_server(talk: Path, tmp_pat
 def test_the_script_sends_it_again_through_a_pipe(talk: Path, tmp_path: Path) -> None:
     script = tmp_path / "again.sh"
     script.write_text(exported(opened(talk), "curl"))
-    done = ran(tmp_path, ["sh", str(script)], PAUSE="0", WAIT="1")
+    done = ran(tmp_path, ["sh", str(script)], PAUSE="0", WAIT="0")
     assert done.returncode == 0, done.stderr
     assert 'it\'s \\"here\\" $HOME' in done.stdout
     assert '"code":-32601' in done.stdout

@@ -247,7 +247,7 @@ def test_curl_sends_it_again_over_http(tmp_path: Path) -> None:
         script = tmp_path / "again.sh"
         script.write_text(exported(opened(path), "curl"))
         assert "redacted" not in script.read_text()
-        text = said(["sh", str(script)], tmp_path, WAIT="20")
+        text = said(["sh", str(script)], tmp_path, PAUSE="3", WAIT="30")
     for part in ("it's here", "a haiku", "The demo server", "-32601"):
         assert part in text
 
