@@ -122,12 +122,14 @@ class Web:
         most: int = MOST_EVENTS,
         timeout: float | None = None,
         own: bool = True,
+        secrets: Sequence[str] = (),
     ) -> Response:
         """One request; `own`: with the target's own header fields, where it goes to the target's origin.
 
         `url` where it is another one than the server's; `host` in the place of its name in the `Host` field; `message`
         is the parsed form of a body that is one. A stream is read until `until` answers or `most` events have come;
-        with 0 only its head. Never raises for what the server does.
+        with 0 only its head. Members of the answer called as `secrets` say are cut out of the recording. Never raises
+        for what the server does.
         """
         where = self.url if url is None else parse_url(url)
         self._count += 1
@@ -150,7 +152,7 @@ class Web:
         began = loop.time()
         try:
             async with asyncio.timeout(self.timeout if timeout is None else timeout):
-                await self._exchange(answer, channel, method, where, sent, body, until, most)
+                await self._exchange(answer, channel, method, where, sent, body, until, most, secrets)
         except TimeoutError:
             answer.whole = False
             answer.why = answer.why or f"no response within {self.timeout if timeout is None else timeout:g} s"
@@ -162,7 +164,7 @@ class Web:
 
     async def _exchange(
         self, answer: Response, channel: str, method: str, where: Url, sent: Sequence[tuple[str, str]], body: bytes,
-        until: int, most: int,
+        until: int, most: int, secrets: Sequence[str],
     ) -> None:  # fmt: skip
         endpoint = self._endpoints.get(where.origin)
         if endpoint is None:
@@ -181,6 +183,7 @@ class Web:
             else:
                 answer.body, answer.whole = await response.body(MOST)
                 if answer.body:
+                    self._learn(_parsed(answer.body), secrets)
                     self._take(answer, channel, answer.body)
         finally:
             await response.aclose()
@@ -194,6 +197,13 @@ class Web:
                 raise HttpError(f"{where.origin} is at a private address, and the server is not: it is not asked.")
 
         return look
+
+    def _learn(self, value: Any, secrets: Sequence[str]) -> None:
+        """Secrets are known to the recording before it gets them."""
+        for name in secrets:
+            secret = value.get(name) if type(value) is dict else None
+            if isinstance(secret, str):
+                self.journal.redactor.add(secret)
 
     async def _events(self, answer: Response, channel: str, response: Answer, until: int, most: int) -> None:
         """Read a stream up to its answers; it may never end."""

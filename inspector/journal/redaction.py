@@ -46,6 +46,10 @@ _JSON_FIELD = re.compile(
 _USERINFO = re.compile(r"(?i)\b(https?://)([^/?#\s@]+)@")
 
 
+_URL_HEADERS = frozenset(("location", "content-location", "referer", "link", "refresh"))
+"""Header fields in which URLs stand: a redirect carries the code of a login."""
+
+
 class Redactor:
     """Knows what must not be recorded. Use one per recording."""
 
@@ -98,7 +102,7 @@ class Redactor:
                 scheme = _SCHEME.match(value) if name.lower().endswith("authorization") else None
                 safe = f"{scheme[1]} {self.mark(scheme[2])}" if scheme else self.mark(value)
             else:
-                safe, _ = self.text(value)
+                safe, _ = self.url(value) if name.lower() in _URL_HEADERS else self.text(value)
             changed = changed or safe != value
             kept.append((name, safe))
         return kept, changed

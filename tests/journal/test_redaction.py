@@ -131,3 +131,13 @@ def test_a_held_secret_is_found_in_the_middle_of_base64(before: str) -> None:
     inside = base64.b64encode(b"\0" * (len(before) % 3) + secret.encode()).decode()[4:-4]
     assert inside in encoded
     assert inside not in Redactor([secret]).text(encoded)[0]
+
+
+def test_urls_in_header_fields_lose_their_secrets():
+    """A redirect of an authorization server carries the code."""
+    pairs = [("Location", "http://127.0.0.1:1/cb?code=the-code&state=s"), ("X-Url", "http://x/?code=1")]
+    kept, changed = Redactor().headers(pairs)
+    assert changed
+    assert "the-code" not in kept[0][1]
+    assert kept[0][1].startswith("http://127.0.0.1:1/cb?code=‹redacted ")
+    assert kept[1] == pairs[1]

@@ -23,6 +23,7 @@ _REGISTRATION = "basic/authorization/client-registration"
 _HTTP: frozenset[Transport] = frozenset(("http",))
 _AUTH: Mode = "auth"
 _HARM: Mode = "intrusive"
+_SECRETS = ("access_token", "refresh_token", "id_token", "client_secret", "registration_access_token")
 _FORM = ("Content-Type", "application/x-www-form-urlencoded")
 _CALLBACK = "http://127.0.0.1:49152/inspector-check"
 _ELSEWHERE = "https://inspector-check.invalid/callback"
@@ -214,7 +215,6 @@ async def rotation(visit: Visit) -> Outcome:
     client = await _client(visit)
     answer = await _post(visit, document or {}, grant_type="refresh_token", refresh_token=first, client_id=client)
     second = _values(answer).get("refresh_token")
-    _conceal(visit, answer)
     if isinstance(second, str) and second != first:
         return good("", *answer.events)
     if not _token(answer):
@@ -354,14 +354,6 @@ def _token(answer: Response) -> bool:
     return isinstance(_values(answer).get("access_token"), str)
 
 
-def _conceal(visit: Visit, answer: Response) -> None:
-    """What the server has given us must not be written down again."""
-    for name in ("access_token", "refresh_token", "client_secret"):
-        value = _values(answer).get(name)
-        if isinstance(value, str):
-            visit.journal.redactor.add(value)
-
-
 async def _client(visit: Visit) -> str:
     """A client that is registered for these checks; empty where that is not possible."""
     known: str | None = visit.remembered.get("client")
@@ -378,9 +370,8 @@ async def _client(visit: Visit) -> str:
         })  # fmt: skip
         answer = await visit.web.send(
             "POST", url=url, fields=(("Content-Type", "application/json"), ("Accept", "application/json")), body=body,
-            own=False,
+            own=False, secrets=_SECRETS,
         )  # fmt: skip
-        _conceal(visit, answer)
         id = _values(answer).get("client_id")
         visit.remembered["client"] = id if isinstance(id, str) else ""
     return str(visit.remembered["client"])
@@ -413,11 +404,9 @@ async def _post(visit: Visit, document: dict[str, Any], **parameters: str) -> Re
     if not isinstance(endpoint, str) or not _may(endpoint):
         return Response(1, why="there is no token endpoint")
     body = urlencode({"resource": visit.web.target.url, **parameters}).encode()
-    answer = await visit.web.send(
-        "POST", url=endpoint, fields=(_FORM, ("Accept", "application/json")), body=body, own=False
+    return await visit.web.send(
+        "POST", url=endpoint, fields=(_FORM, ("Accept", "application/json")), body=body, own=False, secrets=_SECRETS
     )
-    _conceal(visit, answer)
-    return answer
 
 
 async def _flow(visit: Visit) -> tuple[Response, Response, Response] | str:

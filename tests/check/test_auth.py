@@ -1,0 +1,207 @@
+"""Authorization: for each check a site that breaks it, and one in order."""
+
+import base64
+import hashlib
+from dataclasses import dataclass
+
+import pytest
+
+from inspector.check.run import Runner, Wanted
+from inspector.check.visit import Allowed
+from inspector.client.options import Options
+from inspector.journal.journal import Journal
+from tests.check.planted import LIMITS
+from tests.check.site import FOREIGN, TOKEN, LoggedIn, Site
+
+R2, R4, R5 = "2025-03-26", "2025-11-25", "2026-07-28"
+
+
+@dataclass
+class Case:
+    """One check: in which revision, with which faulty parts; `inside`: somebody is logged in."""
+
+    id: str
+    fault: dict
+    revision: str = R4
+    inside: bool = False
+    right: dict | None = None
+    remark: bool = False
+
+    def __str__(self):
+        return self.id
+
+
+def forbids(_site, request, reply, _url):
+    if request.field("authorization") is None:
+        reply.body(403)
+        return True
+    return False
+
+
+def lets_in(token):
+    """Takes another token, too."""
+
+    def mcp(site, request, reply, _url):
+        if request.field("authorization") == token:
+            site.answer(request, reply)
+            return True
+        return False
+
+    return mcp
+
+
+def breaks_of(value):
+    def mcp(_site, request, reply, _url):
+        if request.field("authorization") == value:
+            reply.body(500)
+            return True
+        return False
+
+    return mcp
+
+
+def reads_the_url(site, request, reply, url):
+    if f"access_token={TOKEN}" in url.query:
+        site.answer(request, reply)
+        return True
+    return False
+
+
+def says_little_of_scopes(site, request, reply, _url):
+    if request.rpc_method == "tools/call" and request.field("authorization"):
+        reply.body(403, b"", ("WWW-Authenticate", 'Bearer error="insufficient_scope"'))
+        return True
+    return False
+
+
+def open_stream(_site, request, reply, _url):
+    if request.method == "GET":
+        reply.body(200, "everything there is")
+        return True
+    return False
+
+
+def believes_sessions(site, request, reply, _url):
+    if request.field("mcp-session-id") and not request.field("authorization"):
+        site.answer(request, reply)
+        return True
+    return False
+
+
+def redirects_anywhere(reply, given):
+    reply.body(302, b"", ("Location", given["redirect_uri"] + "?code=x"))
+    return True
+
+
+def takes_any_verifier(site, reply, given):
+    if given["grant_type"] == "authorization_code":
+        site.grant(reply)
+        return True
+    return False
+
+
+def takes_codes_twice(site, reply, given):
+    challenge = site.codes.get(given.get("code"))
+    if challenge is None:
+        return False
+    hashed = base64.urlsafe_b64encode(hashlib.sha256(given["code_verifier"].encode()).digest()).rstrip(b"=").decode()
+    if hashed == challenge:
+        site.grant(reply)
+    else:
+        reply.json({"error": "invalid_grant"}, 400)
+    return True
+
+
+def keeps_refresh_tokens(_site, reply, given):
+    if given["grant_type"] == "refresh_token":
+        reply.json({"access_token": TOKEN, "token_type": "Bearer", "refresh_token": given["refresh_token"]})
+        return True
+    return False
+
+
+def errors_as_pages(_site, reply, given):
+    if given.get("code") == "inspector-check":
+        reply.body(200, "<h1>No</h1>", ("Content-Type", "text/html"))
+        return True
+    return False
+
+
+BARE = {"resource": False, "server": False}
+CASES = [
+    Case("AUTH-01", {"mcp": forbids}),
+    Case("AUTH-02", {"challenge": "Basic realm=x", "resource": False}),
+    Case("AUTH-03", {"resource": False}),
+    Case("AUTH-04", {"resource": {"authorization_servers": []}}),
+    Case("AUTH-05", {"resource": {"resource": "https://elsewhere.example/mcp"}}),
+    Case("AUTH-06", {"challenge": "Bearer"}),
+    Case("AUTH-07", {"resource": {"scopes_supported": ["offline_access"]}}, R5),
+    Case("AUTH-08", {"mcp": breaks_of("Bearer inspector-check-no-such-token")}),
+    Case("AUTH-09", {"mcp": lets_in(f"Bearer {FOREIGN}")}),
+    Case("AUTH-10", {"mcp": reads_the_url}, inside=True),
+    Case("AUTH-11", {"mcp": says_little_of_scopes}, R5, inside=True),
+    Case("AUTH-12", {"mcp": breaks_of("Bearer")}),
+    Case("AUTH-13", {"mcp": open_stream}),
+    Case("AUTH-14", {"mcp": believes_sessions}, inside=True),
+    Case("AUTH-15", {"challenge": "hidden"}, remark=True),
+    Case("AS-01", {"server": False}),
+    Case("AS-02", {"server": {"issuer": "https://elsewhere.example"}}),
+    Case("AS-03", {"server": {"token_endpoint": "http://elsewhere.example/token"}}),
+    Case("AS-04", {"server": {"code_challenge_methods_supported": ["plain"]}}),
+    Case("AS-05", {"server": {"client_id_metadata_document_supported": ...}}),
+    Case("AS-06", {"server": {"registration_endpoint": ...}}, remark=True),
+    Case("AS-07", {"server": {"authorization_response_iss_parameter_supported": False}}, R5),
+    Case("AS-08", {"server": {"token_endpoint_auth_methods_supported": ["client_secret_basic"]}}),
+    Case("AS-09", {"authorize": redirects_anywhere}),
+    Case("AS-10", {"token": takes_any_verifier}),
+    Case("AS-10", {"token": takes_codes_twice}),
+    Case("AS-11", {"token": keeps_refresh_tokens}),
+    Case("AS-12", {"expires": 10_000_000}),
+    Case("AS-13", {**BARE, "paths": False}, R2, right=BARE),
+    Case("AS-14", {"token": errors_as_pages}),
+    Case("AS-15", {"server": {"client_id_metadata_document_supported": False}}, R5, remark=True),
+]
+
+
+async def checked(case, parts):
+    async with Site(**parts) as site:
+        journal = Journal.unnamed({})
+        calls = ("write",) if case.id == "AUTH-11" else ()
+        wanted = Wanted(
+            revisions=(case.revision,), only=frozenset((case.id,)), limits=LIMITS,
+            allowed=Allowed(calls=calls, auth=True, intrusive=True, foreign_token=FOREIGN),
+        )  # fmt: skip
+        options = Options(authorize=LoggedIn() if case.inside else None)
+        run = await Runner(site.target, journal, options, wanted).go()
+        written = journal.storage.pread(0, journal.storage.size)
+        assert not [
+            secret for secret in (TOKEN, FOREIGN, "refresh-1", "the-code-of-the-site") if secret.encode() in written
+        ]
+        journal.release()
+        (found,) = [each for each in run.results if each.check.id == case.id]
+        return found
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_faulty_site_is_found(case):
+    found = await checked(case, case.fault)
+    assert found.verdict in (("note",) if case.remark else ("fail", "warn")), found
+    assert found.outcome.evidence
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_site_in_order_is_not_blamed(case):
+    found = await checked(case, case.right or {})
+    assert found.verdict == "pass", found
+
+
+async def test_a_private_address_is_not_asked_for_a_server_that_is_none(monkeypatch):
+    """C-SEC-02: what a server names is fetched only where the server itself could be."""
+    from inspector.check import web
+
+    monkeypatch.setattr(web, "is_private", lambda host: host == "localhost")
+    async with Site() as site:
+        sent = web.Web(site.target, Journal.unnamed({}), 1.0)
+        answer = await sent.send("GET", url=f"http://localhost:{site.web.port}/")
+        await sent.close()
+    assert (answer.status, site.web.requests) == (0, [])
+    assert "private" in answer.why
