@@ -185,8 +185,11 @@ class MockClient:
             await self._miss(message, answering)
 
     def _task_ended(self, n: int, message: dict[str, Any]) -> dict[str, Any] | None:
-        """How a task has ended which is asked for more often than it was in the recording."""
-        if message["method"] != GET or (n and (not self._order.repeated or self.mock.tasks.ended(n))):
+        """How a task has ended which is asked for more often than it was answered for in the recording."""
+        if message["method"] != GET:
+            return None
+        answered = bool(n) and self.mock.journal.index.pairs[n - 1] > 0
+        if answered and (not self._order.repeated or self.mock.tasks.ended(n)):
             return None
         state = self.mock.tasks.of(message.get("params"))
         if state is not None:

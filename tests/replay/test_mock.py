@@ -269,7 +269,7 @@ async def test_a_task_is_polled_until_it_is_done(written, serve):
     assert (await client.call("tasks/result", {"taskId": task}))["result"] == "A"
 
 
-@pytest.mark.parametrize("ending", ["notification", "result", "error", None])
+@pytest.mark.parametrize("ending", ["notification", "result", "error", "given up", None])
 async def test_a_task_is_known_to_have_ended_also_where_the_recorded_client_did_not_ask(written, serve, ending):
     working = {"taskId": "t", "status": "working", "pollInterval": 5}
     written.exchange(1, "tools/call", echo("a", task={}), {"task": working})
@@ -281,9 +281,13 @@ async def test_a_task_is_known_to_have_ended_also_where_the_recorded_client_did_
     elif ending == "error":
         written.ask(3, "tasks/result", {"taskId": "t"})
         written.receive(jsonrpc.error(3, -32603, "no"))
+    elif ending == "given up":
+        n = written.ask(3, "tasks/get", {"taskId": "t"})
+        written.journal.record_life("", "cancel", **{"for": n})
+        written.exchange(4, "tasks/result", {"taskId": "t"}, {"content": []})
     client = await serve(written)
     states = [(await client.call("tasks/get", {"taskId": "t"}))["result"] for _ in range(3)]
-    last = {"notification": "completed", "result": "completed", "error": "failed", None: "working"}[ending]
+    last = {"error": "failed", None: "working"}.get(ending, "completed")
     assert [state["status"] for state in states] == ["working", last, last]
     assert states[1]["pollInterval"] == 5
     assert "error" in await client.call("tasks/get", {"taskId": []})

@@ -95,7 +95,6 @@ async def test_a_large_answer_waits_for_a_client_that_reads_slowly(stdio):
     assert got == (8 << 20) + 1
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells what is in a pipe")
 async def test_draining_waits_until_the_client_has_read(stdio, monkeypatch):
     monkeypatch.setattr("inspector.serving.descriptors.TAKEN_WITHIN", PATIENCE)
     end = stdio()
