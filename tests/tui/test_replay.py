@@ -204,6 +204,7 @@ async def test_it_plays_by_the_clock_and_pauses(path: Path) -> None:
         assert "space pause" in screen_lines(app)[-1]
         clock.now = 1
         await becomes(app, pilot, lambda: screen.player.position == LISTED, "a second further")
+        await becomes(app, pilot, lambda: screen._messages.current == LISTED, "in the log")
         clock.now = 2.5
         await shows(app, pilot, "as it was at 00:02.500")
         assert screen.player.position == LISTED

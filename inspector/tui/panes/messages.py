@@ -283,7 +283,10 @@ class MessagesPane(Edge):
     def stands_now(self) -> bool:
         """Whether the cursor is on the last row that had happened."""
         happened = self.happened
-        return self._list.cursor == (self._list.count if happened is None else max(happened, 1)) - 1
+        if happened is None:
+            return self._list.cursor == self._list.count - 1
+        # Before the first of them, it is on that one, below the line.
+        return self._list.cursor == (happened - 1 if happened else 1)
 
     def moment_changed(self, *, go: bool) -> None:
         """A recording is shown at another moment: draw the line there; with `go` the cursor goes there too."""
