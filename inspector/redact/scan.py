@@ -22,7 +22,7 @@ DEEPEST = 6
 """JSON in strings of JSON in strings … that is looked into, base64 included."""
 SHORTEST = 4
 """Characters below which nothing is looked for in a text."""
-RUN = re.compile(r"(?:\\+[nrtbf])?([A-Za-z0-9._~+-]{4,})")
+RUN = re.compile(r"(?:\\[nrtbf])?([A-Za-z0-9._~+-]{4,})")
 """A run of plain characters, also in a text whose escapes are not read."""
 
 _ESCAPED = re.compile(r"\\u00[2-7]")
@@ -122,7 +122,7 @@ class Scanner:
 
     def _text(self, text: str, name: str, where: str, level: int) -> list[Edit]:
         """The edits of a text, whatever it is; `name` is what it stands under."""
-        if level < DEEPEST:
+        if level < DEEPEST and text:
             if text[0] in "{[ \t\r\n\ufeff" and text.lstrip(" \t\r\n\ufeff")[:1] in ("{", "["):
                 try:
                     return merged(self._json(text, where, level))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -284,3 +285,40 @@ def test_paths_are_followed_into_any_depth_in_one_pass() -> None:
     hidden, rules = shown(line(raw=deep), "$..pin", "$..a.b", "$..x..y")
     assert rules == ["$..pin"]
     assert json.loads(hidden)["raw"] == deep.replace(":1}", f':"{MARK}"}}')
+
+
+PIECES = st.sampled_from([
+    '"', "\\", "{", "}", "[", "]", ":", ",", "=", "@", "&", "--", " ", "\n", "é", "\ud800", "\\u0061", "%3D", "null", "1e5",
+    "password", "api_key", "Authorization", "Bearer ", "https://", "u:p@", "‹redacted ", GITHUB, "eyJ", "AKIA",
+    "-----BEGIN PRIVATE KEY-----", "Kq7Zt9vB2mXw4LpR8sNd3Fh6", "headers", "name", "value",
+])  # fmt: skip
+HOSTILE = st.lists(PIECES, max_size=8).map("".join)
+VALUES = st.recursive(
+    HOSTILE | st.integers() | st.none(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(HOSTILE | st.just("password"), inner, max_size=3)
+        | inner.map(json.dumps)
+        | inner.map(lambda value: base64.b64encode(json.dumps(value).encode()).decode())
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    VALUES,
+    st.booleans(),
+    st.integers(0, 400),
+    st.sampled_from([(), ("email", "$..name", "/p+/"), ("=é", "$.password")]),
+)
+def test_whatever_a_line_holds_it_is_read_and_stays_what_it_is(
+    value: Any, escaped: bool, cut: int, rules: tuple[str, ...]
+) -> None:
+    found = scanner(*rules)
+    found.known = {"Kq7Z": [("Kq7Z", "named")]}
+    whole = json.dumps({"n": 1, "kind": "stderr", "raw": json.dumps(value, ensure_ascii=escaped), "headers": value})
+    edits = found.line(whole)
+    assert all(one.end <= other.start for one, other in pairwise(edits))
+    assert json.loads(applied(whole, edits)).keys() == {"n", "kind", "raw", "headers"}
+    torn = whole[:cut]
+    assert applied(torn, found.line(torn)).startswith(torn[:1])
