@@ -35,6 +35,11 @@ class Claimed:
             except OSError:
                 _point(1, os.devnull, os.O_WRONLY)
 
+    def hang_up(self) -> None:
+        """Nothing more is written: whoever reads finds the end. Nobody may wait for `stdout` any more."""
+        os.set_blocking(self.stdout, dict(self._blocking)[self.stdout])
+        _point(self.stdout, os.devnull, os.O_WRONLY)
+
     def close(self) -> None:
         """Give them back as they were: whoever else holds the same pipe may expect to block on it."""
         for fd, blocking in self._blocking:

@@ -10,9 +10,11 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import count
 from typing import Any
 
 from inspector.client.bare import BareConnection
+from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConnectionProblem, InspectorError, ServerError
@@ -20,6 +22,7 @@ from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, id_key
 from inspector.serving.base import Arrived, Client, Handler, Reply
+from inspector.tap.renaming import Renamed, with_answer_for, with_names
 from inspector.transports.base import Outgoing
 
 _FINISH = 1.0
@@ -33,7 +36,7 @@ class Bridge:
 
     def __init__(
         self, target: StdioTarget | HttpTarget, journal_of: Callable[[], Journal], options: Options | None = None,
-        complain: Callable[[Sequence[bytes]], None] = lambda _lines: None,
+        complain: Callable[[Sequence[bytes]], None] = lambda _lines: None, *, connect: Connect = transport_for,
     ) -> None:  # fmt: skip
         self.target = target
         self.options = options or Options()
@@ -41,6 +44,7 @@ class Bridge:
         """Told of the lines of the server's stderr."""
         self.failed: InspectorError | None = None
         """Why the last connection ended."""
+        self.connect = connect
         self._journal_of = journal_of
 
     def opens(self, client: Client) -> Handler:
@@ -55,11 +59,14 @@ class _Crossing:
         self._bridge = bridge
         self._client = client
         self.journal = journal
-        self._connection = BareConnection(bridge.target, journal, self, bridge.options)
+        self._connection = BareConnection(bridge.target, journal, self, bridge.options, connect=bridge.connect)
         self._open: dict[Any, Reply] = {}
-        """The replies of requests that are under way, by the key of their ids."""
+        """The replies of requests that are under way, by the ids that the server knows them by."""
+        self._renamed: dict[Any, Renamed] = {}
+        """By the same ids, what the client calls those whose own names another client had in use."""
         self._tokens: OrderedDict[Any, Any] = OrderedDict()
         """Progress token: the key of its request."""
+        self._names = count(1)
         self._early: list[tuple[Arrived, Reply]] | None = []
         self._idle = asyncio.Event()
         self._idle.set()
@@ -83,21 +90,31 @@ class _Crossing:
             self._early.append((arrived, reply))
             return
         key = id_key(arrived.message["id"]) if arrived.shape is Shape.REQUEST else None
+        data = arrived.data
         if key is not None:
+            token = _token_of(arrived.message)
+            if self._client.transport == "http" and (key in self._open or self._in_use(token)):
+                key, token, data = self._rename(key, token, data)
             self._open[key] = reply
             self._idle.clear()
-            self._remember_token(key, arrived.message)
+            self._remember_token(key, token)
         try:
-            self._connection.send(arrived.data)
+            self._connection.send(data)
         except ConnectionProblem as error:
             self._fail(key, error)
         if key is None:
             reply.end()
 
-    def _remember_token(self, key: Any, message: dict[str, Any]) -> None:
-        params = message.get("params")
-        meta = params.get("_meta") if type(params) is dict else None
-        token = id_key(meta.get("progressToken")) if type(meta) is dict else None
+    def _in_use(self, token: Any) -> bool:
+        return token is not None and self._tokens.get(token) in self._open
+
+    def _rename(self, key: Any, token: Any, data: bytes) -> tuple[Any, Any, bytes]:
+        """Clients that share a connection chose the same id or token: the server is told others, made up here."""
+        name = next(name for n in self._names if (name := f"tap-{n}") not in self._open and name not in self._tokens)
+        self._renamed[name] = Renamed(name, key, token)
+        return name, name if token is not None else None, with_names(data, name)
+
+    def _remember_token(self, key: Any, token: Any) -> None:
         if token is not None:
             self._tokens[token] = key
             if len(self._tokens) > _KEPT:
@@ -109,6 +126,7 @@ class _Crossing:
         if key is None or not self._connection.revision or not self._is_modern():
             return
         del self._open[key]
+        self._renamed.pop(key, None)
         params = {"requestId": key, "reason": "the client closed the stream"}
         with suppress(ConnectionProblem):
             self._connection.send(jsonrpc.encode(jsonrpc.notification("notifications/cancelled", params)))
@@ -143,11 +161,13 @@ class _Crossing:
             self._route(texts[frame.n], frame.message)
 
     def _route(self, data: bytes, message: Any) -> None:
-        reply = self._open.get(self._belongs_to(message))
+        key = self._belongs_to(message)
+        reply = self._open.get(key)
         if reply is None:
             self._client.push(data)
             return
-        reply.send(data)
+        renamed = self._renamed.get(key)
+        reply.send(data if renamed is None else with_answer_for(data, renamed))
         if self._settle(message):
             reply.end()
 
@@ -171,6 +191,7 @@ class _Crossing:
         if jsonrpc.shape_of(message) not in (Shape.RESULT, Shape.ERROR):
             return False
         ended = self._open.pop(id_key(message.get("id")), None) is not None
+        self._renamed.pop(id_key(message.get("id")), None)
         if not self._open:
             self._idle.set()
         return ended
@@ -187,6 +208,8 @@ class _Crossing:
         reply = self._open.pop(key, None)
         if reply is None:
             return
+        renamed = self._renamed.pop(key, None)
+        key = renamed.id if renamed is not None else key
         if isinstance(error, ServerError):
             code = error.rpc_code if type(error.rpc_code) is int else jsonrpc.INTERNAL_ERROR
             answer = jsonrpc.error(key, code, error.rpc_message, error.data)
@@ -213,3 +236,10 @@ class _Crossing:
         for key in list(self._open):
             self._fail(key, error)
         self._client.drop()
+
+
+def _token_of(message: dict[str, Any]) -> Any:
+    """The progress token of a request, as a key; None where it has none."""
+    params = message.get("params")
+    meta = params.get("_meta") if type(params) is dict else None
+    return id_key(meta.get("progressToken")) if type(meta) is dict else None

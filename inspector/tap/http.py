@@ -8,8 +8,9 @@ let in by the rules for servers on this machine (`Guard`), for the server behind
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from inspector.config.targets import HttpTarget
@@ -24,7 +25,11 @@ from inspector.transports.http_url import Url, parse_url
 
 CONNECT = 10.0
 """Seconds for a connection to the server."""
-_END = b"\r\n\r\n"
+LINGER = 1.0
+"""Seconds that a client which still sends is given to read why nobody listens."""
+_END = re.compile(rb"\r?\n\r?\n")
+_LINE = re.compile(rb"\r?\n")
+_REASONS = {403: "Forbidden", 431: "Request Header Fields Too Large", 502: "Bad Gateway"}
 
 
 class HttpTap:
@@ -89,6 +94,7 @@ class _Side(asyncio.Protocol):
         self._ended = ended
         self.transport: asyncio.Transport | None = None
         self.other: _Side | None = None
+        self._reading = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -113,10 +119,15 @@ class _Side(asyncio.Protocol):
 
     def _hold(self, pause: bool) -> None:
         """Whoever writes faster than we can pass on has to wait."""
-        other = self.other.transport if self.other is not None else None
-        if other is not None and not other.is_closing():
-            with suppress(RuntimeError):
-                (other.pause_reading if pause else other.resume_reading)()
+        if self.other is not None:
+            self.other.read(not pause)
+
+    def read(self, on: bool) -> None:
+        """Read on, or nothing for now."""
+        transport = self.transport
+        if transport is not None and not transport.is_closing() and self._reading != on:
+            self._reading = on
+            (transport.resume_reading if on else transport.pause_reading)()
 
     def write(self, data: bytes) -> None:
         """Pass on; nothing where it is gone."""
@@ -145,6 +156,14 @@ class _Side(asyncio.Protocol):
             self.transport.abort()
 
 
+class _Refused(Exception):
+    """The tap answers in the place of the server."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+
+
 class _Pair:
     """A client's connection and ours to the server."""
 
@@ -156,18 +175,19 @@ class _Pair:
         self._waiting: list[bytes] = []
         self._connecting: asyncio.Task[None] | None = None
         self._client_done = False
+        self._refused = False
         self.client = _Side(self, self._from_client, self._client_ended)
         self.server = _Side(self, self._from_server, self._server_ended)
         self.client.other, self.server.other = self.server, self.client
 
     def _from_client(self, data: bytes) -> None:
-        try:
-            passed = self._heads.feed(data)
-        except PermissionError as refusal:
-            self._refuse(403, str(refusal))
+        if self._refused:
             return
-        if passed:
-            self._to_server(passed)
+        try:
+            for passed in self._heads.feed(data):
+                self._to_server(passed)
+        except _Refused as refusal:
+            self._refuse(refusal.status, str(refusal))
 
     def _to_server(self, data: bytes) -> None:
         if self.server.transport is not None:
@@ -176,6 +196,7 @@ class _Pair:
         self._waiting.append(data)
         if self._connecting is None:
             self._connecting = asyncio.get_running_loop().create_task(self._connect())
+            self.client.read(False)
 
     async def _connect(self) -> None:
         upstream = self._tap.upstream
@@ -194,30 +215,43 @@ class _Pair:
         for data in self._waiting:
             self.server.write(data)
         self._waiting.clear()
+        self.client.read(True)
         if self._client_done:
             self.server.finish()
 
     def _refuse(self, status: int, text: str) -> None:
         """Answer in the place of the server, and be done with the client."""
+        self._refused = True
+        self._waiting.clear()
         body = f"{safe(text, 500)}\n".encode()
-        reason = {403: "Forbidden", 502: "Bad Gateway"}[status]
         self._tap.journal.record_note(f"The tap answered with status {status}: {text}")
-        head = f"HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        head = f"HTTP/1.1 {status} {_REASONS[status]}\r\nContent-Type: text/plain; charset=utf-8\r\n"
         self.client.write(f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body)
-        self.client.close()
+        # A client that still sends would lose the answer with the connection.
+        self.client.finish()
+        self.client.read(True)
+        asyncio.get_running_loop().call_later(LINGER, self.client.close)
 
     def _from_server(self, data: bytes) -> None:
+        if not self._refused:
+            self.client.write(data)
         self._responses.feed(data)
-        self.client.write(data)
+        held = self._heads.given_up()
+        if held:
+            self._to_server(held)
 
     def _client_ended(self, lost: bool) -> None:
         self._requests.end()
+        if not self._client_done and not lost and self._heads.held and not self._refused:
+            self._to_server(self._heads.rest())
         self._client_done = True
         if lost:
             self.server.abort()
             if self._connecting is not None:
                 self._connecting.cancel()
             self._tap.ended(self)
+        elif self._refused:
+            self.client.close()
         elif self.server.transport is not None:
             self.server.finish()
 
@@ -242,38 +276,52 @@ class _Heads:
     def __init__(self, tap: HttpTap, watch: RequestWatch) -> None:
         self._tap = tap
         self._watch = watch
-        self._held = b""
+        self.held = bytearray()
+        """The beginning of a head."""
 
-    def feed(self, data: bytes) -> bytes:
-        """What passes on of what is known by now. Raises `PermissionError` for a request that is not let in."""
-        passed: list[bytes] = []
-        data, self._held = self._held + data, b""
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """What passes on of what is known by now. Raises `_Refused` for a request that is not let in."""
         while data:
-            if self._watch.in_body or self._watch.blind:
-                taken = len(data) if self._watch.blind else self._watch.feed(data)
-                passed.append(data[:taken])
+            if self._watch.blind:
+                yield data
+                return
+            if self._watch.in_body:
+                taken = self._watch.feed(data)
+                yield data[:taken]
                 data = data[taken:]
                 continue
-            end = data.find(_END) + len(_END)
-            if end < len(_END) and len(data) <= HEAD:
-                self._held = data
-                break
-            head = data[:end] if end >= len(_END) else data
-            data = data[len(head) :]
+            looked = max(0, len(self.held) - 3)
+            self.held += data
+            end = _END.search(self.held, looked)
+            if end is None:
+                if len(self.held) > HEAD:
+                    raise _Refused(431, "The head of a request is longer than 1 MiB.")
+                return
+            head, data = bytes(self.held[: end.end()]), bytes(self.held[end.end() :])
+            self.held.clear()
             self._watch.feed(head)
-            passed.append(head if self._watch.blind else self._rewritten(head))
-        return b"".join(passed)
+            yield self._rewritten(head)
+
+    def given_up(self) -> bytes:
+        """What was held of a head that will not be one: the two sides speak something else by now."""
+        return self.rest() if self._watch.blind and self.held else b""
+
+    def rest(self) -> bytes:
+        """What is held; forgets it."""
+        held = bytes(self.held)
+        self.held.clear()
+        return held
 
     def _rewritten(self, raw: bytes) -> bytes:
-        """A request's head with the server's name. Raises `PermissionError`."""
-        first, *lines = raw[: -len(_END)].split(b"\r\n")
+        """A request's head with the server's name. Raises `_Refused`. What is no HTTP but can be read is judged too."""
+        first, *lines = _LINE.split(raw.rstrip(b"\r\n"))
         pairs = [(name.strip(), value.strip()) for name, _, value in (line.partition(b":") for line in lines)]
         fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in pairs]
         words = first.decode("latin-1").split(" ")
         head = Head(words[0], words[1] if len(words) > 1 else "/", tuple(fields))
         refusal = self._tap.guard.refusal(head)
         if refusal:
-            raise PermissionError(refusal)
+            raise _Refused(403, refusal)
         upstream = self._tap.upstream
         new = [first]
         for line, (name, _value) in zip(lines, fields, strict=True):
@@ -288,7 +336,7 @@ class _Heads:
             for name, value in self._tap.target.headers
             if name.lower() not in known
         ]
-        return b"\r\n".join(new) + _END
+        return b"\r\n".join(new) + b"\r\n\r\n"
 
 
 def _tls(target: HttpTarget) -> ssl.SSLContext:

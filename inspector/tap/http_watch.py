@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import h11
 
+from inspector.errors import LimitReached
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, parse
@@ -74,10 +75,13 @@ class _Body:
         if self._unpack is None:
             return data
         try:
-            return self._unpack.decompress(data)
+            plain = self._unpack.decompress(data, LONGEST + 1)
         except zlib.error:
             self._unpack = None
             return data
+        if self._unpack.unconsumed_tail:
+            self._unpack, self.cut = None, True
+        return plain
 
     def add(self, data: bytes) -> None:
         """Keep more of it."""
@@ -114,7 +118,7 @@ class RequestWatch:
         try:
             self._parser.receive_data(data)
             return len(data) - self._read()
-        except h11.RemoteProtocolError as problem:
+        except h11.ProtocolError as problem:
             self.blind = True
             self._tap.unreadable("client", str(problem))
             return len(data)
@@ -161,45 +165,49 @@ class ResponseWatch:
 
     def feed(self, data: bytes) -> None:
         """Read on."""
-        while data and not (self.blind or self._requests.blind):
-            if self._parser is None and not self._begin():
-                self.blind = True
-                self._tap.unreadable("server", "it answers without having been asked")
-                return
-            assert self._parser is not None
-            try:
-                self._parser.receive_data(data)
-                data = self._read()
-            except h11.RemoteProtocolError as problem:
-                self.blind = True
-                self._tap.unreadable("server", str(problem))
+        try:
+            while data and not (self.blind or self._requests.blind):
+                parser = self._parser or self._begin()
+                if parser is None:
+                    self.blind = True
+                    self._tap.unreadable("server", "it answers without having been asked")
+                    return
+                parser.receive_data(data)
+                data = self._read(parser)
+        except (h11.ProtocolError, LimitReached) as problem:
+            self.blind = True
+            self._tap.unreadable("server", str(problem))
 
-    def _begin(self) -> bool:
+    def _begin(self) -> h11.Connection | None:
+        """A parser for the next response; None where no request waits for one."""
         if not self._requests.waiting:
-            return False
+            return None
         exchange = self._requests.waiting.popleft()
-        self._parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD)
+        self._parser = parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD)
         # The parser must know what was asked: the answer to HEAD has no body, whatever its head says.
-        self._parser.send(h11.Request(method=exchange.request.method, target="/", headers=[("Host", "tap")]))
-        self._parser.send(h11.EndOfMessage())
+        asked = exchange.request
+        headers = [(b"Host", b"tap"), *((b"Upgrade", value) for name, value in asked.headers if name == b"upgrade")]
+        parser.send(h11.Request(method=asked.method, target="/", headers=headers))
+        parser.send(h11.EndOfMessage())
         self._now = _Answer(exchange)
-        return True
+        return parser
 
-    def _read(self) -> bytes:
-        assert self._parser is not None
+    def _read(self, parser: h11.Connection) -> bytes:
+        """Take in what is complete; what belongs to the next response."""
         assert self._now is not None
         while True:
-            event = self._parser.next_event()
+            event = parser.next_event()
             if isinstance(event, (h11.InformationalResponse, h11.Response)):
                 self._now.head(event)
-                if event.status_code == 101:
-                    self.blind = True
+                if parser.their_state is h11.SWITCHED_PROTOCOL:
+                    self.blind = self._requests.blind = True
+                    self._tap.switched(event.status_code)
                     return b""
             elif isinstance(event, h11.Data):
                 self._now.data(bytes(event.data))
             elif isinstance(event, h11.EndOfMessage):
                 self._now.end()
-                rest, _ = self._parser.trailing_data
+                rest, _ = parser.trailing_data
                 self._parser = self._now = None
                 return rest
             else:
@@ -210,7 +218,7 @@ class ResponseWatch:
         if self._parser is None or self._now is None or self.blind or self._requests.blind:
             return
         whole = False
-        with suppress(h11.RemoteProtocolError):
+        with suppress(h11.ProtocolError):
             self._parser.receive_data(b"")
             whole = isinstance(self._parser.next_event(), h11.EndOfMessage)
         self._now.end(cut=not whole)
@@ -290,6 +298,10 @@ class Channels:
         target = request.target.decode("latin-1")
         url = target if "://" in target else self._base + target
         return Exchange(self.journal, f"{kind}-{self._counts[kind]}", request, url)
+
+    def switched(self, status: int) -> None:
+        """The two sides have agreed to speak something else."""
+        self.journal.record_note(f"After status {status} the two sides no longer speak HTTP: it passes unrecorded.")
 
     def unreadable(self, side: str, why: str) -> None:
         """From here on the bytes of a connection pass without being understood."""

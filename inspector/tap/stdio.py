@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from contextlib import suppress
 
 from inspector.journal.journal import Journal
 from inspector.serving.base import MOST_UNSENT
-from inspector.serving.descriptors import Claimed, Input, Output
+from inspector.serving.descriptors import Claimed, Input, Output, can_wait
 from inspector.tap.recorder import CHANNEL, LineRecorder
 from inspector.transports.child import ExitWatch, Guard, exit_status, find_program, start_child
 from inspector.transports.pipes import BlockPipe, InputPipe
@@ -44,11 +45,14 @@ class StdioTap:
         """Done when nobody reads what the server says."""
         self._silent: asyncio.Future[None]
         """Done when the server will say nothing more."""
+        self._hanging_up: asyncio.Task[None] | None = None
+        self._told: asyncio.Future[None]
+        """Done when a signal has told us to end."""
 
     async def run(self, environment: dict[str, str] | None = None) -> int:
         """Start the server and pass everything on. Raises `SpawnError` where it cannot be started."""
         self._loop = asyncio.get_running_loop()
-        self._exited, self._unheard, self._silent = (self._loop.create_future() for _ in range(3))
+        self._exited, self._unheard, self._silent, self._told = (self._loop.create_future() for _ in range(4))
         given = dict(os.environ) if environment is None else environment
         program = find_program(self.command, given)
         self._process = start_child(self.command, program, given, self._cwd)
@@ -56,11 +60,11 @@ class StdioTap:
             CHANNEL, "spawn", argv=self.command, program=program or self.command[0],
             cwd=self._cwd or os.getcwd(), env=sorted(given), pid=self._process.pid, by="tap",
         )  # fmt: skip
-        files = Claimed(0, 1)
-        complaints = os.dup(2)
+        files = self._files = Claimed(0, 1)
+        complaints = _Complaints()
         self._to_server = InputPipe(self._process.stdin)
         self._to_client = Output(files.stdout, MOST_UNSENT, self._client_deaf, self._client_hears)
-        self._to_person = Output(complaints, MOST_UNSENT, lambda: None, self._person_hears)
+        self._to_person = Output(complaints.fd, MOST_UNSENT, lambda: None, self._person_hears)
         self._from_server = BlockPipe(self._process.stdout, self._said)
         self._from_stderr = BlockPipe(self._process.stderr, self._complained)
         self._from_client = Input(files.stdin, self._asked)
@@ -75,6 +79,9 @@ class StdioTap:
             self._kill()
             self._give_signals_back()
             self._from_client.close()
+            self._watch_client_no_more()
+            if self._hanging_up is not None:
+                self._hanging_up.cancel()
             for pipe in (self._from_server, self._from_stderr):
                 pipe.close()
             for output in (self._to_client, self._to_person):
@@ -82,7 +89,7 @@ class StdioTap:
             self._to_server.close()
             guard.stop()
             files.close()
-            os.close(complaints)
+            complaints.close()
 
     async def _until_over(self) -> int:
         """Wait for the server's end, or for the client's and then the server's."""
@@ -100,8 +107,7 @@ class StdioTap:
         self.journal.record_life(
             CHANNEL, "exit", status=status, signal=-status if status is not None and status < 0 else None
         )
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._flushed(), LEFT)
+        await self._flush()
         return status if status is not None and status >= 0 else 128 - (status or 0)
 
     async def _hear_out(self) -> None:
@@ -123,20 +129,27 @@ class StdioTap:
             if number is not None:
                 self._signal(number)
 
-    async def _flushed(self) -> None:
-        await self._to_client.drained(0)
-        await self._to_person.drained(0)
+    async def _flush(self) -> None:
+        """A client that reads slowly gets everything, however long that takes; nobody has to read stderr."""
+        flushed = asyncio.ensure_future(self._to_client.drained(0))
+        await asyncio.wait((flushed, self._told), return_when=asyncio.FIRST_COMPLETED)
+        complained = asyncio.ensure_future(self._to_person.drained(0))
+        await asyncio.wait((flushed, complained), timeout=AFTER_TERM)
+        for waiting in (flushed, complained):
+            waiting.cancel()
 
     # Bytes
 
     def _asked(self, block: bytes) -> None:
-        """From the client; nothing at the end."""
-        self._recorder.sent(block)
+        """From the client; nothing at the end. The bytes go on before anybody looks at them."""
         if not block:
+            self._recorder.sent(block)
             self.journal.record_life(CHANNEL, "client-closed")
             self._to_server.close(after_queue=True)
+            self._watch_client()
             return
         self._to_server.write(block)
+        self._recorder.sent(block)
         if self._to_server.queued > PAUSE_ABOVE:
             self._from_client.pause()
             self._loop.call_later(0.01, self._ask_on)
@@ -151,17 +164,25 @@ class StdioTap:
         """From the server; nothing at the end."""
         if not block:
             self._silent.set_result(None)
+            self._hanging_up = self._loop.create_task(self._hang_up())
             return
-        self._recorder.received(block)
         self._to_client.write(block)
+        self._recorder.received(block)
         if self._to_client.unsent > PAUSE_ABOVE:
             self._from_server.pause()
+
+    async def _hang_up(self) -> None:
+        """The server says nothing more, though it may live on: so do we, when the client has heard the rest."""
+        await self._to_client.drained(0)
+        self._watch_client_no_more()
+        self._to_client.close()
+        self._files.hang_up()
 
     def _complained(self, block: bytes) -> None:
         if not block:
             return
-        self._recorder.complained(block)
         self._to_person.write(block)
+        self._recorder.complained(block)
         if self._to_person.unsent > PAUSE_ABOVE:
             self._from_stderr.pause()
 
@@ -173,11 +194,30 @@ class StdioTap:
 
     def _client_deaf(self) -> None:
         """Nobody reads what the server says: it shall notice, as it would without us."""
+        if self._unheard.done():
+            return
+        self._unheard.set_result(None)
+        self._watch_client_no_more()
         self.journal.record_life(CHANNEL, "client-gone")
+        self._from_server.drain(self._loop.time() + LAST_WORDS)
         self._from_server.close()
         self._to_server.close()
-        if not self._unheard.done():
-            self._unheard.set_result(None)
+
+    def _watch_client(self) -> None:
+        """Once a client writes no more, it may be gone: then nobody holds the other end of our stdout either."""
+        if can_wait(self._files.stdout) and not self._unheard.done():
+            self._loop.add_reader(self._files.stdout, self._look_for_client)
+
+    def _look_for_client(self) -> None:
+        self._watch_client_no_more()
+        poll = select.poll()
+        poll.register(self._files.stdout, 0)
+        if poll.poll(0):  # Only errors and hang-ups are asked for, and those are told always.
+            self._to_client.close()
+            self._client_deaf()
+
+    def _watch_client_no_more(self) -> None:
+        self._loop.remove_reader(self._files.stdout)
 
     # Ends
 
@@ -193,6 +233,8 @@ class StdioTap:
 
     def _told_to_end(self, number: int) -> None:
         """The client ends us: it means the server."""
+        if not self._told.done():
+            self._told.set_result(None)
         self.journal.record_life(CHANNEL, "signal", signal=number)
         self._signal(number)
 
@@ -205,3 +247,20 @@ class StdioTap:
         self._signal(signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(0.5)
+
+
+class _Complaints:
+    """Our stderr, on a descriptor of its own; others may share it, so it is given back as it was."""
+
+    def __init__(self) -> None:
+        try:
+            self.fd = os.dup(2)
+        except OSError:  # We were started without one.
+            self.fd = os.open(os.devnull, os.O_WRONLY)
+        self._blocking = os.get_blocking(self.fd)
+
+    def close(self) -> None:
+        """Give it back."""
+        with suppress(OSError):
+            os.set_blocking(self.fd, self._blocking)
+        os.close(self.fd)

@@ -116,19 +116,13 @@ def _journal(said: Invocation, out: Output, target: StdioTarget | HttpTarget) ->
 
     A client starts its servers again and again with the same words: none of them may fail for a file that is there.
     """
-    from inspector.cli.serving import numbered
     from inspector.client.recording import new_journal
 
     settings = setup.settings_of(said)
-    number = 1
     named: Path | None = said.option("record")
-    record = named
-    while named is not None and record is not None and _is_taken(record):
-        number += 1
-        record = numbered(named, number)
     journal = new_journal(
         target,
-        record=record,
+        record=_claimed(named) if named is not None else None,
         keep=settings.record and not said.option("no-record"),
         settings=settings,
     )
@@ -137,11 +131,22 @@ def _journal(said: Invocation, out: Output, target: StdioTarget | HttpTarget) ->
     return journal
 
 
-def _is_taken(record: Path) -> bool:
-    try:
-        return record.stat().st_size > 0
-    except OSError:
-        return False
+def _claimed(named: Path) -> Path:
+    """A file that is ours alone, however many taps of the same words begin at once: `named`, or one beside it."""
+    from inspector.cli.serving import numbered
+
+    number, record = 1, named
+    while True:
+        try:
+            os.close(os.open(record, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            if record.is_file():
+                number += 1
+                record = numbered(named, number)
+                continue
+        except OSError:
+            pass  # Whoever opens it says what is wrong.
+        return record
 
 
 def _complain(lines: Sequence[bytes]) -> None:

@@ -1,0 +1,76 @@
+"""Ids and progress tokens of clients that share a connection and chose the same ones: exact edits of the text.
+
+Everything else in a message stays as it was written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from inspector.protocol.jsontokens import Broken, Token, tokens, unquote
+
+_SUBSCRIPTION = ("params", "_meta", "io.modelcontextprotocol/subscriptionId")
+Path = tuple[str, ...]
+
+
+class Renamed(NamedTuple):
+    """A request that the server knows under another name."""
+
+    name: str
+    """What the server knows as its id and as its progress token."""
+    id: Any
+    """The client's id."""
+    token: Any
+    """The client's progress token, or None."""
+
+
+def with_names(data: bytes, name: str) -> bytes:
+    """A client's request with `name` as its id, and as its progress token where it has one."""
+    return _with(data, {("id",): name, ("params", "_meta", "progressToken"): name})
+
+
+def with_answer_for(data: bytes, renamed: Renamed) -> bytes:
+    """What the server sent for a renamed request, as the client expects it."""
+    name = renamed.name
+    values: dict[Path, Any] = {("id",): renamed.id, _SUBSCRIPTION: renamed.id}
+    if renamed.token is not None:
+        values["params", "progressToken"] = renamed.token
+    return _with(data, values, only=name)
+
+
+def _with(data: bytes, values: Mapping[Path, Any], only: str | None = None) -> bytes:
+    """The text with other scalars at these places; with `only`, where that string stands there now."""
+    try:
+        text = data.decode()
+        found = [
+            (start, end, values[path])
+            for path, start, end in _scalars(text, max(map(len, values)))
+            if path in values and (only is None or unquote(text[start:end]) == only)
+        ]
+    except (UnicodeDecodeError, Broken):
+        return data
+    for start, end, value in reversed(found):
+        text = text[:start] + json.dumps(value, ensure_ascii=False) + text[end:]
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _scalars(text: str, depth: int) -> Iterator[tuple[Path, int, int]]:
+    """Scalars that stand in objects within objects, `depth` of them at most: the keys that lead there, start, end."""
+    keys: list[str] = []
+    inside: list[bool] = []
+    for token, start, end in tokens(text):
+        if token is Token.KEY:
+            if len(inside) <= depth:
+                keys[-1] = unquote(text[start:end])
+        elif token is Token.CLOSE:
+            if inside.pop():
+                keys.pop()
+        elif token is Token.SCALAR:
+            if len(inside) <= depth and all(inside):
+                yield tuple(keys), start, end
+        else:
+            inside.append(token is Token.OBJECT)
+            if token is Token.OBJECT:
+                keys.append("")
