@@ -12,6 +12,7 @@ from typing import Any
 from inspector.check import published, rules, schema_rules
 from inspector.check.answers import Answer
 from inspector.check.eras import ERAS
+from inspector.check.http_rules import HttpWatch, stdio_error_rules
 from inspector.check.notices import Notice
 from inspector.check.rules import Verdict
 from inspector.check.watched import Watched
@@ -40,6 +41,7 @@ class Judge:
         self.judged = after
         """The number of the newest event that has been judged."""
         self.watched = Watched()
+        self.http = HttpWatch(thorough=thorough)
         self._schemas = schema_rules.ToolSchemas()
         self._tool_names: set[str] = set()
         self._held: Event | None = None
@@ -64,6 +66,11 @@ class Judge:
         while self.judged < min(last, len(self.journal)):
             self.run(min(1000, last - self.judged))
 
+    def end(self) -> None:
+        """Say what can be said only when nothing more comes."""
+        for n, verdict in self.http.end():
+            self._add(n, (verdict,))
+
     def _add(self, n: int, verdicts: Iterable[Verdict]) -> None:
         page = self.watched.schema_revision
         seen: set[tuple[str, str]] = set()
@@ -76,19 +83,28 @@ class Judge:
         kind = event.kind
         if kind == Kind.RPC:
             yield from self._message(event)
+        elif kind == Kind.HTTP:
+            yield from self.http.head(event, self.watched)
+        elif kind == Kind.SSE:
+            yield from self.http.bare_event(event, self.watched)
         elif kind == Kind.INVALID and event.dir == Dir.RECV:
+            yield from self.http.received(event, None, self.journal.index, self.watched)
             if not rules.refuses(event):
                 yield from rules.bytes_rules(event, event.ch == "stdio")
                 yield from rules.invalid_rules(event, event.ch == "stdio")
         elif kind == Kind.STDERR and event.data is not None:
             yield "STDIO-03", "must", "stderr is not UTF-8 text."
-        elif kind == Kind.LIFE and event.fields.get("event") == "reopen":
-            self.watched = Watched()
+        elif kind == Kind.LIFE:
+            yield from self.http.life(event, self.watched)
+            if event.fields.get("event") == "reopen":
+                self.watched = Watched()
+                self.http = HttpWatch(thorough=self.thorough)
 
     def _message(self, event: Event) -> Iterator[Verdict]:
         received = event.dir == Dir.RECV
         message = event.message
         if received:
+            yield from self.http.received(event, message, self.journal.index, self.watched)
             if rules.refuses(event) and not rules.is_error_response(message):
                 return
             yield from rules.bytes_rules(event, event.ch == "stdio")
@@ -97,6 +113,8 @@ class Judge:
             yield "size", "note", f"The message is larger than {LARGEST >> 20} MiB: its schema was not looked at."
         elif received:
             yield from rules.json_rules(event)
+        if not received:
+            self.http.sent(event, message)
         if shape_of(message) == Shape.BATCH:
             if received:
                 yield from rules.batch_rules(self.watched)
@@ -169,6 +187,8 @@ class Judge:
         if shape == Shape.RESULT:
             yield from self._result(event, method, request, body, large)
         era = ERAS[watched.era]
+        if shape == Shape.ERROR and event.ch == "stdio":
+            yield from stdio_error_rules(method, body)
         about = era.results if shape == Shape.RESULT else era.errors
         if about and type(body) is dict:
             answer = Answer(method, self._request(request)[1], body, self._status(event))

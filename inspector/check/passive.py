@@ -21,7 +21,9 @@ MOST = 10
 def judged(journal: Journal, checks: Sequence[Check], visited: Visited) -> Iterator[Result]:
     """The results of passive checks over the events of a visit; a judge of its own looks at them alone."""
     findings = Findings()
-    Judge(journal, findings, after=visited.first - 1, thorough=True).run_to(visited.last)
+    judge = Judge(journal, findings, after=visited.first - 1, thorough=True)
+    judge.run_to(visited.last)
+    judge.end()
     subjects = Subjects()
     index = journal.index
     for event in journal.events(visited.first, visited.last):

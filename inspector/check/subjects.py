@@ -3,7 +3,9 @@
 Kinds: `message`, `answer`, `result`, `error`, `notification`, `request` (all of the server's); `result:METHOD`,
 `error:METHOD`, `told:METHOD` (a notification), `asked:METHOD` (a request of the server); `tool`, `resource`,
 `template`, `prompt` (items of lists), `schema` (input and output schemas), `icon`, `annotations`; `stderr`, `invalid`,
-`http` (heads of responses), `sse` (events without a message), `stdio`, `stream` (messages that came as events).
+`http` (heads of responses), `http:STATUS`, `http:stream` (heads of event streams), `posted` (heads of responses to
+messages), `sse` (events without a message), `endpoint` (those that name one), `told-id` (events with an id), `stdio`,
+`stream` (messages that came over HTTP), `event` (those that came as events), `event:get` (on a standing stream).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any
 from inspector.journal.format import Dir, Event, Kind
 from inspector.protocol.jsonrpc import Shape, shape_of
 
+MOST_STREAMS = 4096
 _LISTS = {
     "tools/list": ("tools", "tool"),
     "resources/list": ("resources", "resource"),
@@ -29,6 +32,8 @@ class Subjects:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self._streams: set[str] = set()
+        """Channels on which an event stream came."""
 
     def take(self, event: Event, method: str) -> None:
         """Count an event; `method` is that of the request which it answers, or its own."""
@@ -39,16 +44,50 @@ class Subjects:
             for item in message if type(message) is list else (message,):
                 self.counts.update(_of_message(item, method))
             self.counts["stdio" if event.ch == "stdio" else "stream"] += 1
+            self._on_channel(event)
         elif event.kind == Kind.HTTP:
-            self.counts["http"] += 1
+            self.counts.update(_of_head(event, self._streams))
         elif event.kind in _KINDS:
             self.counts[_KINDS[event.kind]] += 1
+            if event.kind == Kind.SSE:
+                self._of_bare_event(event)
             if event.kind == Kind.INVALID and event.ch == "stdio":
                 self.counts["stdio"] += 1
+
+    def _on_channel(self, event: Event) -> None:
+        if event.ch not in self._streams:
+            return
+        self.counts["event"] += 1
+        if event.ch.startswith("get-"):
+            self.counts["event:get"] += 1
+        about = event.fields.get("sse")
+        if type(about) is dict and "id" in about:
+            self.counts["told-id"] += 1
+
+    def _of_bare_event(self, event: Event) -> None:
+        if event.fields.get("event") == "endpoint":
+            self.counts["endpoint"] += 1
+        if "id" in event.fields:
+            self.counts["told-id"] += 1
 
     def any(self, wanted: tuple[str, ...]) -> int:
         """How much was seen of any of these kinds."""
         return sum(self.counts[kind] for kind in wanted)
+
+
+def _of_head(event: Event, streams: set[str]) -> Iterator[str]:
+    """A response, and whether it begins a stream on its channel."""
+    yield "http"
+    yield f"http:{event.fields.get('status')}"
+    if event.ch.startswith("post-"):
+        yield "posted"
+    headers = event.fields.get("headers")
+    streams.discard(event.ch)
+    for pair in headers if type(headers) is list else ():
+        name, value = (str(part).lower() for part in pair) if type(pair) is list and len(pair) == 2 else ("", "")
+        if name == "content-type" and value.startswith("text/event-stream") and len(streams) < MOST_STREAMS:
+            streams.add(event.ch)
+            yield "http:stream"
 
 
 def _of_message(message: Any, method: str) -> Iterator[str]:

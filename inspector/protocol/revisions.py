@@ -58,6 +58,8 @@ class Features:
     streamable_http: bool = True
     resumable: bool = True
     """`Last-Event-ID` on a GET resumes a broken stream (C-HTTP-15)."""
+    primed_streams: bool = False
+    """An event stream begins with an event that has an id and no data (C-HTTP-16)."""
     schema_dialect: str = "https://json-schema.org/draft/2020-12/schema"
     """The dialect in which the revision's own schema.json is written."""
 
@@ -77,6 +79,7 @@ FEATURES: dict[str, Features] = {
     R3: Features(R3, "legacy", schema_dialect=_DRAFT7),
     R4: Features(
         R4, "legacy", icons=True, elicitation_url=True, elicitation_modes=True, sampling_tools=True, tasks=True,
+        primed_streams=True,
     ),
     R5: Features(
         R5, "modern", ping=False, icons=True, elicitation_url=True, elicitation_modes=True, sampling_tools=True,

@@ -1,0 +1,452 @@
+"""Streamable HTTP with a handshake: sessions, standing streams, resumption."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Any
+
+from inspector.check.catalog import Transport, active, passive
+from inspector.check.link import status_of
+from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.posting import Posting, posting
+from inspector.check.visit import Visit
+from inspector.check.web import Response
+from inspector.journal.journal import Frame
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape, shape_of
+from inspector.protocol.sample import sample
+from inspector.transports.http_requests import SESSION_FIELD, VERSION_FIELD
+
+_GROUP = "transport-http-legacy"
+_PAGE = "basic/transports"
+_SESSIONS = f"{_PAGE}#session-management"
+_RESUMING = f"{_PAGE}#resumability-and-redelivery"
+_LISTENING = f"{_PAGE}#listening-for-messages-from-the-server"
+_HTTP: frozenset[Transport] = frozenset(("http",))
+_NO_SESSION = "00000000-0000-4000-8000-000000000000"
+_HANDSHAKES = 3
+_BITS = 60
+"""Bits that may differ between two session ids, below which they can be guessed."""
+_STREAM = "text/event-stream"
+_STATELESS = "the server gives no session ids"
+_ANSWERS: dict[str, dict[str, Any]] = {
+    "roots/list": {"result": {"roots": []}},
+    "elicitation/create": {"result": {"action": "decline"}},
+    "sampling/createMessage": {"error": {"code": -1, "message": "The user declines."}},
+    "ping": {"result": {}},
+}
+"""What a client says to the questions of a server that it does not want to answer."""
+
+passive(
+    "HTTP-37", "must", "r2-r4", "event:get", page=_LISTENING, group=_GROUP, transports=_HTTP,
+    says="Answers come on the stream of their request, and not on a standing one.",
+    fix="Write an answer to the response of the POST that brought its request.",
+)  # fmt: skip
+passive(
+    "HTTP-39", "must", "r2-r4", "told-id", page=_RESUMING, group=_GROUP, transports=_HTTP,
+    says="No event id is used twice in a session.",
+    fix="Count the ids of events over all streams of a session, or put the name of the stream into them.",
+)  # fmt: skip
+passive(
+    "HTTP-41", "should", "r4", "event", page=f"{_PAGE}#sending-messages-to-the-server", group=_GROUP, transports=_HTTP,
+    says="A stream begins with an event that has an id and no data, so that it can be resumed from its beginning.",
+    fix="Write such an event at once when a stream is opened, if you keep events for clients that come back.",
+)  # fmt: skip
+
+
+@active(
+    "HTTP-30", "should", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP, apart=True,
+    says="Session ids cannot be guessed.",
+    fix="Take a random UUID, or 128 bits of a random generator that is made for secrets.",
+)  # fmt: skip
+async def strong_ids(visit: Visit) -> Outcome:
+    """Three handshakes."""
+    ids, events = await _ids(visit)
+    if not ids:
+        return skipped(_STATELESS)
+    if len(set(ids)) < len(ids):
+        return bad("Two sessions have the same id.", *events)
+    varying = _varying(ids)
+    bits = min(map(_bits, varying))
+    numbers = [_number(part) for part in varying]
+    if all(number is not None for number in numbers) and len(varying[0]) < 16:
+        return bad(f"Only {len(varying[0])} digits of three session ids differ: they are counted.", *events)
+    if bits < _BITS:
+        return bad(f"Session ids differ in some {bits:.0f} bits only.", *events)
+    return good(f"{len(ids[0])} characters, of which some {bits:.0f} bits differ", *events)
+
+
+@active(
+    "HTTP-31", "must", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP, apart=True,
+    says="Session ids consist of visible ASCII characters.",
+    fix="Encode ids as hexadecimal or base64url.",
+)  # fmt: skip
+async def visible_ids(visit: Visit) -> Outcome:
+    """The ids of three handshakes."""
+    ids, events = await _ids(visit)
+    if not ids:
+        return skipped(_STATELESS)
+    odd = [char for id in ids for char in id if not "!" <= char <= "~"]
+    return bad(f"A session id has the character {odd[0]!r}.", *events) if odd else good("", *events)
+
+
+@active(
+    "HTTP-32", "should", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP, apart=True,
+    says="A request without the session id, where one is needed, is refused with status 400.",
+    fix="Answer 400 to everything but initialize that names no session.",
+)  # fmt: skip
+async def no_session_id(visit: Visit) -> Outcome:
+    """A request that leaves it out."""
+    async with posting(visit) as post:
+        if not post.session:
+            return skipped(_STATELESS)
+        answer = await post.ask(post.harmless(), without=SESSION_FIELD)
+    if answer.status == 400:
+        return good(answer.shown, *answer.events)
+    if not answer.status:
+        return bad(f"A request without the session id got {answer.shown}.", *answer.events)
+    if answer.refused:
+        return doubtful(f"A request without the session id was refused with {answer.shown}, not 400.", *answer.events)
+    return remark("A request without the session id is served all the same.", *answer.events)
+
+
+@active(
+    "HTTP-33", "must", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP, apart=True,
+    says="A request with the id of a session that has ended is answered with 404.",
+    fix="Answer 404 to ids that you do not know: clients begin anew on 404, and on no other status.",
+)  # fmt: skip
+async def ended_session(visit: Visit) -> Outcome:
+    """DELETE, then a request of the same session."""
+    async with posting(visit) as post:
+        if not post.session:
+            return skipped(_STATELESS)
+        ended = await post.delete()
+        if not 200 <= ended.status < 300:
+            return skipped(f"DELETE was answered with {ended.shown}")
+        answer = await post.ask(post.harmless())
+        post.session = ""
+    if answer.status == 404:
+        return good("", *ended.events, *answer.events)
+    return bad(f"After DELETE a request was answered with {answer.shown}.", *ended.events, *answer.events)
+
+
+@active(
+    "HTTP-34", "must", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP, apart=True,
+    says="A request with a session id that nobody was given is answered with 404.",
+    fix="Answer 404 to ids that you do not know: for a client they are those of sessions that have ended.",
+)  # fmt: skip
+async def unknown_session(visit: Visit) -> Outcome:
+    """A made-up id."""
+    async with posting(visit) as post:
+        if not post.session:
+            return skipped(_STATELESS)
+        answer = await post.ask(post.harmless(), more=((SESSION_FIELD, _NO_SESSION),))
+    if answer.status == 404:
+        return good("", *answer.events)
+    make = doubtful if answer.refused else bad
+    return make(f"A request with an unknown session id was answered with {answer.shown}.", *answer.events)
+
+
+@active(
+    "HTTP-35", "robust", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP, apart=True,
+    says="DELETE ends the session, or is refused with 405.",
+    fix="Answer DELETE with 200 or 204 when the session is gone, or with 405 if clients may not end it.",
+)  # fmt: skip
+async def delete(visit: Visit) -> Outcome:
+    """DELETE of a session of its own."""
+    async with posting(visit) as post:
+        if not post.session:
+            return skipped(_STATELESS)
+        answer = await post.delete()
+        if 200 <= answer.status < 300:
+            post.session = ""
+    if answer.status == 405 or 200 <= answer.status < 300:
+        return good(answer.shown, *answer.events)
+    return bad(f"DELETE was answered with {answer.shown}.", *answer.events)
+
+
+@active(
+    "HTTP-36", "must", "r2-r4", page=_LISTENING, group=_GROUP, transports=_HTTP, apart=True,
+    says="GET is answered with an event stream or with 405.",
+    fix="Open a stream, or answer 405 if the server never says anything by itself.",
+)  # fmt: skip
+async def get(visit: Visit) -> Outcome:
+    """GET in a session."""
+    async with posting(visit) as post:
+        answer = await post.listen(until=0)
+    if answer.status == 405 or (answer.status == 200 and answer.media_type == _STREAM):
+        return good(answer.shown, *answer.events)
+    kind = f" and {answer.media_type or 'no content type'}" if answer.status == 200 else ""
+    return bad(f"GET was answered with {answer.shown}{kind}.", *answer.events)
+
+
+@active(
+    "HTTP-38", "must", "r2-r4", page=f"{_PAGE}#multiple-connections", group=_GROUP, transports=_HTTP, apart=True,
+    says="A message is sent on one stream only.",
+    fix="Choose one of the open streams for each message.",
+)  # fmt: skip
+async def one_stream(visit: Visit) -> Outcome:
+    """Two standing streams side by side, and requests that may make the server say something."""
+    seconds = visit.limits.quiet * 4
+    async with posting(visit) as post:
+        listening = [asyncio.create_task(post.listen(timeout=seconds, until=1 << 20)) for _ in range(2)]
+        try:
+            await asyncio.sleep(0)
+            if visit.can("logging"):
+                await post.ask("logging/setLevel", {"level": "debug"})
+            answer = await post.ask(post.harmless())
+            streams = await asyncio.gather(*listening)
+        finally:
+            for task in listening:
+                task.cancel()
+    told = [[jsonrpc.encode(message) for message in stream.messages] for stream in (*streams, answer)]
+    twice = [text for n, texts in enumerate(told) for text in texts if any(text in other for other in told[n + 1 :])]
+    events = [n for stream in streams for n in stream.events]
+    if twice:
+        return bad(f"On two streams came {jsonrpc.excerpt(jsonrpc.parse(twice[0]), 100)}.", *events)
+    if not told[0] and not told[1]:
+        return skipped("nothing came on a standing stream")
+    return good("", *events)
+
+
+@active(
+    "HTTP-40", "must", "r2-r4", page=_RESUMING, group=_GROUP, transports=_HTTP, apart=True,
+    says="A stream that is resumed goes on where it broke off, and brings nothing of other streams.",
+    fix="Keep events by stream, and send after Last-Event-ID those of its stream that followed.",
+)  # fmt: skip
+async def resumption(visit: Visit) -> Outcome:
+    """Two requests; the stream of the first is resumed after its first event."""
+    async with posting(visit) as post:
+        first = await post.ask(post.harmless())
+        second = await post.ask(post.harmless())
+        after = next((event.id for event in first.stream if event.id), "")
+        if not after:
+            return skipped("no event of a stream has an id")
+        again = await post.listen(after, timeout=visit.limits.quiet * 4, until=2)
+    events = (*first.events, *second.events, *again.events)
+    if again.refused or not again.status:
+        return skipped(f"a stream is not resumed: {again.shown}")
+    others = second.message.get("id")
+    if any(message.get("id") == others for message in again.messages if type(message) is dict):
+        return bad("The answer of another stream was sent again.", *events)
+    if any(event.id == after and event.data for event in again.stream):
+        return bad("The event after which the stream was to go on was sent again.", *events)
+    if not again.stream:
+        return good("nothing followed", *events)
+    return good(f"{len(again.stream)} events followed", *events)
+
+
+@active(
+    "HTTP-42", "should", "r4", page=f"{_PAGE}#sending-messages-to-the-server", group=_GROUP, transports=_HTTP,
+    mode="tool", apart=True,
+    says="Who closes a stream before its answer says when to come back, and has the answer then.",
+    fix="Send an event with retry before you close, and keep the answer for the GET with Last-Event-ID.",
+)  # fmt: skip
+async def early_close(visit: Visit) -> Outcome:
+    """The allowed tools, until one closes its stream early."""
+    async with posting(visit) as post:
+        async for answer in _calls(visit, post):
+            last = _last_id(answer)
+            if answer.message or not answer.whole or not last:
+                continue
+            if all(event.retry is None for event in answer.stream):
+                return bad("A stream was closed before its answer, without retry.", *answer.events)
+            again = await _resumed(visit, post, last)
+            events = (*answer.events, *again.events)
+            return good("", *events) if again.message else bad(f"The answer did not follow: {again.shown}.", *events)
+    return skipped("no tool that may be called closes its stream early")
+
+
+@active(
+    "HTTP-43", "must", "r3-r4", page=f"{_PAGE}#protocol-version-header", group=_GROUP, transports=_HTTP, apart=True,
+    says="A revision in MCP-Protocol-Version that does not exist is refused with status 400.",
+    fix="Answer 400 where MCP-Protocol-Version names a revision that you do not support.",
+)  # fmt: skip
+async def unknown_version_field(visit: Visit) -> Outcome:
+    """A request of 1999."""
+    async with posting(visit) as post:
+        answer = await post.ask(post.harmless(), more=((VERSION_FIELD, "1999-01-01"),))
+    if answer.status == 400:
+        return good("", *answer.events)
+    return bad(f"A request of revision 1999-01-01 was answered with {answer.shown}.", *answer.events)
+
+
+@active(
+    "HTTP-44", "should", "r3-r4", page=f"{_PAGE}#protocol-version-header", group=_GROUP, transports=_HTTP, apart=True,
+    says="A request without MCP-Protocol-Version is served.",
+    fix="Take the revision that was agreed on, or 2025-03-26.",
+)  # fmt: skip
+async def no_version_field(visit: Visit) -> Outcome:
+    """A request that leaves it out."""
+    async with posting(visit) as post:
+        answer = await post.ask(post.harmless(), without=VERSION_FIELD)
+    if "result" in answer.message:
+        return good("", *answer.events)
+    return bad(f"A request without MCP-Protocol-Version was answered with {answer.shown}.", *answer.events)
+
+
+@active(
+    "HTTP-45", "should", "r2-r4", page=f"{_PAGE}#sending-messages-to-the-server", group=_GROUP, transports=_HTTP,
+    mode="tool", apart=True,
+    says="A call goes on when its stream breaks off.",
+    fix="Cancel a call on notifications/cancelled only, and keep its answer for a client that comes back.",
+)  # fmt: skip
+async def broken_stream(visit: Visit) -> Outcome:
+    """The allowed tools: the stream is dropped after its first event and resumed."""
+    async with posting(visit) as post:
+        async for answer in _calls(visit, post, most=1):
+            last = _last_id(answer)
+            if answer.message or answer.whole or not last:
+                continue
+            again = await post.listen(last, timeout=visit.limits.request, most=1)
+            events = (*answer.events, *again.events)
+            if again.messages:
+                return good("", *events)
+            if again.refused:
+                return skipped(f"a stream is not resumed: {again.shown}")
+            if again.whole:
+                return bad("After its stream was dropped a call was not gone on with.", *events)
+    return skipped("no tool that may be called has a stream that can be resumed")
+
+
+@active(
+    "HTTP-46", "robust", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP, apart=True, once=True,
+    says="A request that is refused begins no session.",
+    fix="Make the session when initialize has succeeded, not when a request without an id comes.",
+)  # fmt: skip
+async def leaked_session(visit: Visit) -> Outcome:
+    """A request before any handshake."""
+    post = Posting(visit)
+    answer = await post.ask("tools/list")
+    leaked = answer.header(SESSION_FIELD)
+    if not answer.refused:
+        return skipped(f"the request got {answer.shown}")
+    if leaked is None:
+        return good(answer.shown, *answer.events)
+    visit.journal.redactor.add(leaked)
+    post.session = leaked
+    await post.end()
+    return bad(f"A request that was refused with {answer.shown} came back with a session id.", *answer.events)
+
+
+@active(
+    "HTTP-47", "must", "r4", page="basic/security_best_practices#session-hijacking", group=_GROUP, transports=_HTTP,
+    mode="auth", apart=True,
+    says="A session id is no proof of who asks.",
+    fix="Look at the token of every request, whatever session it names.",
+)  # fmt: skip
+async def session_without_token(visit: Visit) -> Outcome:
+    """A request with a session id and without the token."""
+    async with posting(visit) as post:
+        if not post.session:
+            return skipped(_STATELESS)
+        known = {name.lower() for name, _ in visit.web.target.headers}
+        if "authorization" not in known and not await visit.token_fields():
+            return skipped("the server asks for no token")
+        answer = await post.ask(post.harmless(), own=False)
+    if answer.status == 401:
+        return good("", *answer.events)
+    if not answer.status:
+        return skipped(f"the request got {answer.shown}")
+    make = doubtful if answer.refused else bad
+    return make(f"A session id without a token was answered with {answer.shown}.", *answer.events)
+
+
+@active(
+    "HTTP-48", "robust", "r2-r4", page=f"{_PAGE}#sending-messages-to-the-server", group=_GROUP, transports=_HTTP,
+    mode="tool", apart=True,
+    says="What the server asks on a stream can be answered by POST.",
+    fix="Take responses as you take notifications: 202, and no body.",
+)  # fmt: skip
+async def answered_questions(visit: Visit) -> Outcome:
+    """The allowed tools, until one asks something; the answer is a refusal."""
+    able: dict[str, Any] = {"sampling": {}, "elicitation": {}, "roots": {}}
+    async with visit.fresh(capabilities=able) as link:
+        for n, tool in enumerate(visit.callable()[: visit.limits.items]):
+            id = f"asks-{n}"
+            begun = link.begin(jsonrpc.request(id, "tools/call") | {"params": _call(tool)})
+            frame = await link.until(partial(_asks_or_answers, id))
+            if frame is None or frame.shape is not Shape.REQUEST:
+                link.frames = []
+                continue
+            said = _ANSWERS.get(frame.message["method"], {"error": {"code": -32601, "message": "Unknown method"}})
+            sent = link.send(jsonrpc.encode({"jsonrpc": "2.0", "id": frame.message["id"], **said}))
+            await link.transport.settled()
+            await link.answer(begun)
+            status = status_of(visit.journal, sent)
+            if status == 202:
+                return good("", begun.n, frame.n, sent)
+            return bad(f"The answer to {frame.message['method'][:80]} got status {status}, not 202.", frame.n, sent)
+    return skipped("no tool that may be called asks anything")
+
+
+# Session ids
+
+
+async def _ids(visit: Visit) -> tuple[list[str], tuple[int, ...]]:
+    """The session ids of several handshakes, and their events; made once in a visit."""
+    known = visit.remembered.get("session-ids")
+    if known is None:
+        ids: list[str] = []
+        events: list[int] = []
+        for _ in range(_HANDSHAKES):
+            async with posting(visit) as post:
+                events += post.opened.events
+                ids += [post.session] if post.session else []
+        known = visit.remembered["session-ids"] = ids, tuple(events)
+    return known
+
+
+def _varying(ids: list[str]) -> list[str]:
+    """What is left of them without what they have in common at both ends."""
+    rest = [id[_common(ids) :] for id in ids]
+    after = _common([text[::-1] for text in rest])
+    return [text[: len(text) - after] for text in rest]
+
+
+def _common(texts: list[str]) -> int:
+    """How many characters all of them begin with."""
+    return next((n for n, chars in enumerate(zip(*texts, strict=False)) if len(set(chars)) > 1), min(map(len, texts)))
+
+
+def _bits(text: str) -> float:
+    """How much could be in a text, by its length and the kinds of its characters."""
+    kinds = ((str.isdigit, 10), (str.islower, 26), (str.isupper, 26))
+    hexadecimal = all(char in "0123456789abcdefABCDEF-" for char in text)
+    size = 16 if hexadecimal and not text.isdigit() else sum(n for is_it, n in kinds if any(map(is_it, text)))
+    return len(text.replace("-", "")) * math.log2(max(size, 2))
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 1000 else None
+
+
+# Calls of tools
+
+
+def _call(tool: dict[str, Any]) -> dict[str, Any]:
+    return {"name": tool.get("name"), "arguments": sample(tool.get("inputSchema"))}
+
+
+async def _calls(visit: Visit, post: Posting, **how: Any) -> AsyncIterator[Response]:
+    """The responses to calls of the allowed tools, one after the other."""
+    for n, tool in enumerate(visit.callable()[: visit.limits.items]):
+        yield await post.ask("tools/call", {**_call(tool), "_meta": {"progressToken": f"check-{n}"}}, **how)
+
+
+def _last_id(answer: Response) -> str:
+    return next((event.id for event in reversed(answer.stream) if event.id), "")
+
+
+async def _resumed(visit: Visit, post: Posting, after: str) -> Response:
+    """The stream as it goes on, up to the answer."""
+    return await post.listen(after, timeout=visit.limits.request)
+
+
+def _asks_or_answers(id: str, frame: Frame) -> bool:
+    """Whether a message is a question of the server, or the answer to a request."""
+    answered = shape_of(frame.message) in (Shape.RESULT, Shape.ERROR) and frame.message.get("id") == id
+    return frame.shape is Shape.REQUEST or answered

@@ -1,0 +1,416 @@
+"""Streamable HTTP without a handshake: what the header repeats of the body, and what is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import ssl
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from inspector.check.catalog import Transport, active, passive
+from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.posting import Posting, posting
+from inspector.check.visit import Visit
+from inspector.check.web import Response
+from inspector.journal.format import Dir
+from inspector.journal.journal import Frame
+from inspector.protocol import jsonrpc
+from inspector.protocol.headers import HeaderParam, mirrored
+from inspector.protocol.jsonrpc import HEADER_MISMATCH, METHOD_NOT_FOUND
+from inspector.protocol.revisions import LEGACY
+from inspector.protocol.sample import sample
+from inspector.transports.http_requests import RESUME_FIELD, SESSION_FIELD, VERSION_FIELD
+
+_GROUP = "transport-http-modern"
+_PAGE = "basic/transports/streamable-http"
+_VALIDATION = f"{_PAGE}#server-validation"
+_EARLIER = f"{_PAGE}#earlier-streamable-http-revisions"
+_HTTP: frozenset[Transport] = frozenset(("http",))
+_BEFORE_THE_FIELD = LEGACY[:2]
+"""The revisions whose clients send no MCP-Protocol-Version."""
+_METHOD, _NAME = "Mcp-Method", "Mcp-Name"
+_REFUSE = "Answer status 400 and error -32020 (HeaderMismatch)"
+_LARGEST_HEAD = 1 << 16
+
+passive(
+    "HTTP-74", "info", "r5", "event", page=f"{_PAGE}#receiving-messages", group=_GROUP, transports=_HTTP,
+    says="Events have no ids: streams cannot be resumed any more.",
+    fix="Leave the id field of events out.",
+)  # fmt: skip
+
+
+@active(
+    "HTTP-60", "must", "r5", page=_VALIDATION, group=_GROUP, transports=_HTTP, apart=True,
+    says="A request without MCP-Protocol-Version is refused with error -32020.",
+    fix=f"{_REFUSE} where the field is missing, unless you serve clients of before 2025-06-18.",
+)  # fmt: skip
+async def no_version(visit: Visit) -> Outcome:
+    """A request that leaves it out."""
+    async with posting(visit) as post:
+        answer = await post.ask(post.harmless(), without=VERSION_FIELD)
+    older = [name for name in visit.spoken if name in _BEFORE_THE_FIELD]
+    if older and answer.status:
+        return good(f"it serves {older[0]}, too, and answers with {answer.shown}", *answer.events)
+    return _mismatch("A request without MCP-Protocol-Version", answer)
+
+
+@active(
+    "HTTP-61", "must", "r5", page=_VALIDATION, group=_GROUP, transports=_HTTP, apart=True,
+    says="A request whose header names another revision than its body is refused with error -32020.",
+    fix=f"{_REFUSE} where MCP-Protocol-Version is not the revision in _meta.",
+)  # fmt: skip
+async def other_version(visit: Visit) -> Outcome:
+    """The newest revision with a handshake in the header."""
+    async with posting(visit) as post:
+        answer = await post.ask(post.harmless(), more=((VERSION_FIELD, LEGACY[-1]),))
+    return _mismatch(f"{LEGACY[-1]} in the header of a request of {visit.revision}", answer)
+
+
+@active(
+    "HTTP-62", "must", "r5", page=_VALIDATION, group=_GROUP, transports=_HTTP, apart=True,
+    says="A request is refused with error -32020 where Mcp-Method is missing or not its method.",
+    fix=f"{_REFUSE} unless Mcp-Method is the method of the request, with the same capitals.",
+)  # fmt: skip
+async def wrong_method(visit: Visit) -> Outcome:
+    """Without the field, and with another method in it."""
+    async with posting(visit) as post:
+        missing = await post.ask(post.harmless(), without=_METHOD)
+        wrong = await post.ask(post.harmless(), more=((_METHOD, "inspector/no-such-method"),))
+    return _all_mismatch({"A request without Mcp-Method": missing, "A request with another Mcp-Method": wrong})
+
+
+@active(
+    "HTTP-63", "must", "r5", page=_VALIDATION, group=_GROUP, transports=_HTTP, apart=True,
+    says="A request is refused with error -32020 where Mcp-Name is missing or not what it names.",
+    fix=f"{_REFUSE} unless Mcp-Name is params.name (of resources/read: params.uri).",
+)  # fmt: skip
+async def wrong_name(visit: Visit) -> Outcome:
+    """A thing that does not exist, without the field and with another name in it."""
+    async with posting(visit) as post:
+        method, params, _ = post.nameless()
+        if not method:
+            return skipped("the server has neither tools nor prompts nor resources")
+        missing = await post.ask(method, params, without=_NAME)
+        wrong = await post.ask(method, params, more=((_NAME, "inspector-check-another-name"),))
+    return _all_mismatch({f"{method} without Mcp-Name": missing, f"{method} with another Mcp-Name": wrong})
+
+
+@active(
+    "HTTP-64", "must", "r5", page=f"{_PAGE}#value-encoding", group=_GROUP, transports=_HTTP, apart=True,
+    says="A name that is encoded in the header is decoded before it is compared.",
+    fix="Decode =?base64?…?= in Mcp-Name and Mcp-Param fields, and compare what comes out.",
+)  # fmt: skip
+async def encoded_name(visit: Visit) -> Outcome:
+    """A thing that does not exist, its name in base64."""
+    async with posting(visit) as post:
+        method, params, name = post.nameless()
+        if not method:
+            return skipped("the server has neither tools nor prompts nor resources")
+        plain = await post.ask(method, params)
+        coded = base64.b64encode(name.encode()).decode()
+        answer = await post.ask(method, params, more=((_NAME, f"=?base64?{coded}?="),))
+    if plain.code == HEADER_MISMATCH or not plain.status:
+        return skipped(f"the plain name got {plain.shown}")
+    if answer.code == HEADER_MISMATCH or answer.status != plain.status:
+        return bad(f"The plain name got {plain.shown}, the encoded one {answer.shown}.", *plain.events, *answer.events)
+    return good("", *plain.events, *answer.events)
+
+
+@active(
+    "HTTP-65", "must", "r5", page=f"{_PAGE}#value-encoding", group=_GROUP, transports=_HTTP, apart=True,
+    says="A field that cannot be decoded, or has characters that no field may have, is refused with error -32020.",
+    fix=f"{_REFUSE} where the base64 is broken, or a field has characters beyond ASCII.",
+)  # fmt: skip
+async def broken_encoding(visit: Visit) -> Outcome:
+    """No base64, base64 of no text, and a letter with an accent."""
+    async with posting(visit) as post:
+        method, params, name = post.nameless()
+        if not method:
+            return skipped("the server has neither tools nor prompts nor resources")
+        answers = {
+            what: await post.ask(method, params, more=((_NAME, value),))
+            for what, value in (
+                ("broken base64 in Mcp-Name", "=?base64?%%%?="),
+                ("base64 of no UTF-8 in Mcp-Name", "=?base64?/w==?="),
+                ("a character beyond ASCII in Mcp-Name", f"{name}é"),
+            )
+        }
+    return _all_mismatch({f"A request with {what}": answer for what, answer in answers.items()})
+
+
+@active(
+    "HTTP-66", "must", "r5", page=f"{_PAGE}#server-behavior-for-custom-headers", group=_GROUP, transports=_HTTP,
+    mode="tool", apart=True,
+    says="A call is refused with error -32020 where a repeated argument is missing in the header, or another one.",
+    fix=f"{_REFUSE} where an Mcp-Param field and its argument are not the same, or only one of them is there.",
+)  # fmt: skip
+async def wrong_parameter(visit: Visit) -> Outcome:
+    """An allowed tool with such arguments: without the field, with another value, and with one too many."""
+    async with posting(visit) as post:
+        for tool in visit.callable()[: visit.limits.items]:
+            wanted, reasons = mirrored(tool)
+            if not wanted or reasons:
+                continue
+            name, path = wanted[0]
+            arguments = _arguments(tool, wanted)
+            params = {"name": tool.get("name"), "arguments": arguments}
+            others = params | {"arguments": _without(arguments, path)}
+            another = ((name, "inspector-check-another"),)
+            return _all_mismatch({
+                f"A call without {name}": await post.ask("tools/call", params, without=name),
+                f"A call with another {name}": await post.ask("tools/call", params, more=another),
+                f"A call with {name} and without its argument": await post.ask("tools/call", others, more=another),
+            })  # fmt: skip
+    return skipped("no tool that may be called has arguments that are repeated in the header")
+
+
+@active(
+    "HTTP-67", "should", "r5", page=_VALIDATION, group=_GROUP, transports=_HTTP, mode="tool", apart=True,
+    says="Whole numbers in the header are compared as numbers.",
+    fix="Read the field as a number before you compare: 42.0 is 42.",
+)  # fmt: skip
+async def other_number(visit: Visit) -> Outcome:
+    """An allowed tool with such an argument, written with a fraction of zero."""
+    async with posting(visit) as post:
+        for tool in visit.callable()[: visit.limits.items]:
+            wanted, reasons = mirrored(tool)
+            arguments = _arguments(tool, wanted)
+            params = {"name": tool.get("name"), "arguments": arguments}
+            for name, path in wanted if not reasons else ():
+                value = _at(arguments, path)
+                if type(value) is int:
+                    answer = await post.ask("tools/call", params, more=((name, f"{value}.0"),))
+                    if answer.code == HEADER_MISMATCH:
+                        return bad(f"{value}.0 in {name} was refused, where the argument is {value}.", *answer.events)
+                    return good(answer.shown, *answer.events) if answer.status else skipped(answer.shown)
+    return skipped("no tool that may be called has a whole number that is repeated in the header")
+
+
+@active(
+    "HTTP-68", "robust", "r5", page="RFC 9110, section 5.5", group=_GROUP, transports=_HTTP, apart=True,
+    says="White space around the value of a field is no part of it.",
+    fix="Strip blanks and tabs from the ends of a value before you compare it.",
+)  # fmt: skip
+async def white_space(visit: Visit) -> Outcome:
+    """A request with blanks and a tab around Mcp-Method."""
+    if visit.web.target.proxy:
+        return skipped("there is a proxy before the server")
+    async with posting(visit) as post:
+        message = post.request(post.harmless())
+        fields = [
+            (name, f" \t {value} \t " if name == _METHOD else value) for name, value in post.fields(message)
+        ]  # fmt: skip
+        n, status, answer_n = await _by_hand(visit, fields, jsonrpc.encode(message))
+    events = tuple(filter(None, (n, answer_n)))
+    if not status:
+        return skipped("the request got no response")
+    if status in (401, 403):
+        return skipped(f"the request got status {status}")
+    if status >= 400:
+        return bad(f"A request with white space around the value of Mcp-Method got status {status}.", *events)
+    return good("", *events)
+
+
+@active(
+    "HTTP-69", "must", "r5", page=f"{_PAGE}#protocol-version-header", group=_GROUP, transports=_HTTP, apart=True,
+    says="A method that does not exist is answered with status 404 and error -32601.",
+    fix="Answer 404 with the error in its body: without it the status says that there is no endpoint.",
+)  # fmt: skip
+async def unknown_method(visit: Visit) -> Outcome:
+    """A method that no server has."""
+    async with posting(visit) as post:
+        answer = await post.ask("inspector/no-such-method")
+    if answer.status == 404 and answer.code == METHOD_NOT_FOUND:
+        return good("", *answer.events)
+    return bad(f"An unknown method was answered with {answer.shown}.", *answer.events)
+
+
+@active(
+    "HTTP-70", "should", "r5", page=_EARLIER, group=_GROUP, transports=_HTTP, apart=True,
+    says="A server without sessions answers GET and DELETE with 405.",
+    fix="Answer 405 to both, with Allow: POST.",
+)  # fmt: skip
+async def gone_verbs(visit: Visit) -> Outcome:
+    """Both, where only this revision is spoken."""
+    if any(name in LEGACY for name in visit.spoken):
+        return skipped("the server speaks revisions with a handshake, too")
+    post = Posting(visit)
+    seen: list[int] = []
+    for answer, verb in ((await post.listen(until=0), "GET"), (await post.delete(), "DELETE")):
+        seen += answer.events
+        if answer.status != 405:
+            return bad(f"{verb} was answered with {answer.shown}, not 405.", *answer.events)
+    return good("", *seen)
+
+
+@active(
+    "HTTP-71", "should", "r5", page=_EARLIER, group=_GROUP, transports=_HTTP, apart=True,
+    says="Session ids and Last-Event-ID mean nothing: they are ignored, and none are given.",
+    fix="Do not look at either field in requests of this revision, and send no Mcp-Session-Id.",
+)  # fmt: skip
+async def gone_fields(visit: Visit) -> Outcome:
+    """A request with both."""
+    async with posting(visit) as post:
+        more = ((SESSION_FIELD, "inspector-check"), (RESUME_FIELD, "1"))
+        answer = await post.ask(post.harmless(), more=more)
+        plain = await post.ask(post.harmless())
+    for each in (answer, plain):
+        if each.header(SESSION_FIELD) is not None:
+            return bad("The response names a session.", *each.events)
+    if "result" in answer.message:
+        return good("", *answer.events, *plain.events)
+    if "result" not in plain.message:
+        return skipped(f"a plain request got {plain.shown}")
+    return bad(f"With Mcp-Session-Id and Last-Event-ID a request got {answer.shown}.", *answer.events)
+
+
+@active(
+    "HTTP-72", "must", "r5", page=f"{_PAGE}#cancellation", group=_GROUP, transports=_HTTP, mode="tool", apart=True,
+    says="Closing the stream of a request cancels it: nothing more is said about it.",
+    fix="Notice that the client has closed the stream, stop the call, and send what it says nowhere else.",
+)  # fmt: skip
+async def closed_stream(visit: Visit) -> Outcome:
+    """An allowed tool that tells its progress: its stream is closed, other streams are listened to."""
+    async with visit.fresh() as link:
+        names = [name for name in ("tools", "prompts", "resources") if visit.can(name, "listChanged")]
+        wanted = {f"{name}ListChanged": True for name in names}
+        if wanted:
+            params = link.dressed({"notifications": wanted})
+            link.begin({"jsonrpc": "2.0", "id": "listen", "method": "subscriptions/listen", "params": params})
+        for n, tool in enumerate(visit.callable()[: visit.limits.items]):
+            id = f"closed-{n}"
+            arguments = sample(tool.get("inputSchema"))
+            params = link.dressed({"name": tool.get("name"), "arguments": arguments, "_meta": {"progressToken": id}})
+            call = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}
+            begun = link.begin(call)
+            first = await link.until(partial(_concerns, id), visit.limits.request / 4)
+            link.close_stream(id)
+            if first is None or "method" not in first.message:
+                continue
+            link.frames = []
+            marker = await link.ask("server/discover", {})
+            await link.quiet(visit.limits.quiet * 4)
+            late = [frame for frame in link.frames if _concerns(id, frame)]
+            if late:
+                return bad("A message about a request came after its stream was closed.", begun.n, late[0].n)
+            if not marker.answered:
+                return bad(f"After a stream was closed there was {marker.shown}.", begun.n, *marker.events)
+            return good("", begun.n, first.n, *marker.events)
+    return skipped("no tool that may be called tells its progress")
+
+
+@active(
+    "HTTP-73", "must", "r5", page=f"{_PAGE}#sending-messages", group=_GROUP, transports=_HTTP, apart=True,
+    says="A body that is a response or an array is refused.",
+    fix="Answer 400 to everything that is not one request or one notification.",
+)  # fmt: skip
+async def wrong_bodies(visit: Visit) -> Outcome:
+    """A result for nothing, and two requests in an array."""
+    seen: list[int] = []
+    async with posting(visit) as post:
+        bodies = {
+            "A response": {"jsonrpc": "2.0", "id": "inspector-check", "result": {}},
+            "An array": [post.request(post.harmless()), post.request(post.harmless())],
+        }
+        for what, body in bodies.items():
+            answer = await post.say(body)
+            seen += answer.events
+            if not answer.refused:
+                return bad(f"{what} was answered with {answer.shown}.", *answer.events)
+    return good("", *seen)
+
+
+def _mismatch(what: str, answer: Response) -> Outcome:
+    """Whether a request was refused as one whose header does not fit its body."""
+    if answer.status == 400 and answer.code == HEADER_MISMATCH:
+        return good(answer.shown, *answer.events)
+    if not answer.status:
+        return bad(f"{what} got {answer.shown}.", *answer.events)
+    if answer.refused:
+        return doubtful(f"{what} was refused with {answer.shown}, not 400 and error -32020.", *answer.events)
+    return bad(f"{what} was answered with {answer.shown}.", *answer.events)
+
+
+def _all_mismatch(answers: dict[str, Response]) -> Outcome:
+    """The worst of several."""
+    outcomes = [_mismatch(what, answer) for what, answer in answers.items()]
+    for seen in ("bad", "doubtful"):
+        for outcome in outcomes:
+            if outcome.seen == seen:
+                return outcome
+    return good("", *(n for answer in answers.values() for n in answer.events))
+
+
+async def _by_hand(visit: Visit, fields: list[tuple[str, str]], body: bytes) -> tuple[int, int, int]:
+    """A POST written byte by byte, for what HTTP libraries set right; its event, the status, and its event."""
+    url = visit.web.url
+    head = [("Host", url.netloc), *fields, *visit.web.target.headers, *await visit.token_fields()]
+    head += [("Content-Length", str(len(body))), ("Connection", "close")]
+    channel = "post-check-by-hand"
+    n = visit.journal.record_http(channel, Dir.SEND, method="POST", url=url.text, headers=head)
+    lines = [f"POST {url.target} HTTP/1.1", *(f"{name}: {value}" for name, value in head), "", ""]
+    tls = None
+    if url.scheme == "https":
+        tls = ssl.create_default_context()
+        if not visit.web.target.verify:
+            tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+    line = b""
+    with suppress(OSError, TimeoutError, ValueError, asyncio.IncompleteReadError):
+        async with asyncio.timeout(visit.limits.request):
+            reader, writer = await asyncio.open_connection(url.host, url.port, ssl=tls, limit=_LARGEST_HEAD)
+            try:
+                writer.write("\r\n".join(lines).encode("latin-1", "replace") + body)
+                line = await reader.readline()
+            finally:
+                writer.close()
+    words = line.split(b" ", 2)
+    if len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit():
+        return n, 0, 0
+    status = int(words[1][:3])
+    return n, status, visit.journal.record_http(channel, Dir.RECV, status=status, headers=[])
+
+
+def _arguments(tool: dict[str, Any], wanted: Sequence[HeaderParam]) -> Any:
+    """Arguments for a tool, those that are repeated in the header among them."""
+    arguments = sample(tool.get("inputSchema"))
+    for _, path in wanted:
+        schema: Any = tool.get("inputSchema")
+        for step in path:
+            properties = schema.get("properties") if type(schema) is dict else None
+            schema = properties.get(step) if type(properties) is dict else None
+        arguments = _with(arguments, path, sample(schema))
+    return arguments
+
+
+def _with(arguments: Any, path: tuple[str, ...], value: Any) -> Any:
+    """Arguments with a value at a path, unless there is one."""
+    given = arguments if type(arguments) is dict else {}
+    if len(path) == 1:
+        return {path[0]: value, **given}
+    return {**given, path[0]: _with(given.get(path[0]), path[1:], value)}
+
+
+def _without(arguments: Any, path: tuple[str, ...]) -> Any:
+    """Arguments without the one at a path."""
+    if type(arguments) is not dict:
+        return arguments
+    if len(path) == 1:
+        return {key: value for key, value in arguments.items() if key != path[0]}
+    return {key: _without(value, path[1:]) if key == path[0] else value for key, value in arguments.items()}
+
+
+def _at(value: Any, path: tuple[str, ...]) -> Any:
+    for step in path:
+        value = value.get(step) if type(value) is dict else None
+    return value
+
+
+def _concerns(id: str, frame: Frame) -> bool:
+    """Whether a message answers a request or tells of its progress."""
+    if type(frame.message) is not dict:
+        return False
+    params = frame.message.get("params")
+    return frame.message.get("id") == id or (type(params) is dict and params.get("progressToken") == id)

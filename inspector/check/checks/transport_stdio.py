@@ -1,0 +1,271 @@
+"""stdio: lines on a pipe, and a process that begins and ends with its client."""
+
+from __future__ import annotations
+
+from inspector.check.catalog import Transport, active, passive
+from inspector.check.link import CLIENT
+from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.process import Child, child
+from inspector.check.visit import Visit
+from inspector.config.targets import StdioTarget
+from inspector.journal.format import Kind
+from inspector.journal.journal import Frame
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.sample import sample
+
+_GROUP = "transport-stdio"
+_PAGE = "basic/transports#stdio"
+_STDIO: frozenset[Transport] = frozenset(("stdio",))
+_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+_LARGE = 1 << 20
+_IN_FLIGHT = 10
+_FAMILY_SECONDS = 1.0
+"""Seconds that the children of a process have to follow it."""
+_SLOW_START = 10.0
+"""Seconds from the start to the first answer that are worth a word."""
+
+passive(
+    "STDIO-01", "must", "r1+", "stdio", page=_PAGE, group=_GROUP, transports=_STDIO,
+    says="Nothing but messages is written to stdout.",
+    fix="Send log lines, banners and prints of libraries to stderr.",
+)  # fmt: skip
+passive(
+    "STDIO-02", "must", "r1+", "stdio", page=_PAGE, group=_GROUP, transports=_STDIO,
+    says="Each message is one line, whole, and ends with a line feed.",
+    fix="Write each message as compact JSON and one line feed, and flush it at once.",
+)  # fmt: skip
+passive(
+    "STDIO-03", "must", "r1+", "stderr", page=_PAGE, group=_GROUP, transports=_STDIO,
+    says="What is written to stderr is UTF-8 text.",
+    fix="Set the encoding of stderr to UTF-8, whatever the locale is.",
+)  # fmt: skip
+
+
+@active(
+    "STDIO-04", "should", "r1+", page="basic/transports/stdio#shutdown", group=_GROUP, transports=_STDIO, apart=True,
+    once=True,
+    says="The server ends by itself when its stdin is closed.",
+    fix="End when reading from stdin gives the end of the file; stop timers and listeners that keep the process alive.",
+)  # fmt: skip
+async def ends_with_its_input(visit: Visit) -> Outcome:
+    """A process of its own, greeted and then left alone."""
+    async with child(_target(visit), visit.journal) as server:
+        await _greet(visit, server)
+        if server.status is not None:
+            return skipped("the server had ended before")
+        if not await server.close_input(visit.limits.request):
+            return bad(f"It still ran {visit.limits.request:g} s after its stdin was closed.", server.spawned)
+        if server.status:
+            return bad(f"It ended after {server.seconds:.2f} s with status {server.status}.", server.ended)
+        return good(f"it ended after {server.seconds:.2f} s", server.ended)
+
+
+@active(
+    "STDIO-05", "robust", "r1+", page="basic/transports/stdio#shutdown", group=_GROUP, transports=_STDIO, apart=True,
+    once=True,
+    says="The server ends when it is sent SIGTERM, and takes the processes with it that it has started.",
+    fix="Do not ignore SIGTERM; hand it on to your children, or end them when you end.",
+)  # fmt: skip
+async def ends_when_told(visit: Visit) -> Outcome:
+    """A process of its own, greeted and terminated."""
+    async with child(_target(visit), visit.journal) as server:
+        await _greet(visit, server)
+        if server.status is not None:
+            return skipped("the server had ended before")
+        if not await server.terminate(visit.limits.request / 2):
+            return bad(f"It still ran {visit.limits.request / 2:g} s after SIGTERM.", server.spawned)
+        left = await server.survivors(_FAMILY_SECONDS)
+        if left:
+            return bad(f"{left} of its processes went on without it.", server.ended)
+        return good(f"it ended after {server.seconds:.2f} s", server.ended)
+
+
+@active(
+    "STDIO-06", "robust", "r1+", page=_PAGE, group=_GROUP, transports=_STDIO, apart=True, once=True,
+    says="Odd lines do no harm: the requests after them are answered.",
+    fix="Catch what goes wrong with one line, answer it with an error where it has an id, and read the next one.",
+)  # fmt: skip
+async def odd_lines(visit: Visit) -> Outcome:
+    """No JSON, an empty line, a megabyte, a notification and a method that nobody knows, an answer to nothing."""
+    unknown = jsonrpc.encode({"jsonrpc": "2.0", "method": "notifications/inspector/no-such-thing"})
+    large = {"jsonrpc": "2.0", "method": "notifications/inspector/large", "params": {"text": "x" * _LARGE}}
+    lines = {
+        "a line that is no JSON": b"{not json",
+        "an empty line": b"",
+        "an unknown notification": unknown,
+        "an unknown method": jsonrpc.encode({"jsonrpc": "2.0", "id": "odd-1", "method": "inspector/no-such-method"}),
+        "an answer to nothing": jsonrpc.encode({"jsonrpc": "2.0", "id": "odd-2", "result": {}}),
+        "a line of a megabyte": jsonrpc.encode(large),
+    }
+    seen: list[int] = []
+    async with visit.fresh() as link:
+        for what, line in lines.items():
+            sent = link.send(line)
+            asked = await link.ask(_harmless(visit), {})
+            if not asked.answered:
+                return bad(
+                    f"After {what} there were no answers any more: {asked.shown}.", *filter(None, (sent, asked.n))
+                )
+            seen.append(sent)
+    return good("", *seen)
+
+
+@active(
+    "STDIO-07", "robust", "r1+", page=_PAGE, group=_GROUP, transports=_STDIO, apart=True,
+    says="Requests that are sent without waiting are all answered, each under its id.",
+    fix="Read the next request while others are served, and keep each answer with the id of its request.",
+)  # fmt: skip
+async def pipelined(visit: Visit) -> Outcome:
+    """Ten requests in one go."""
+    async with visit.link() as link:
+        params = link.dressed({})
+        begun = [
+            link.begin({"jsonrpc": "2.0", "id": f"pipelined-{n}", "method": _harmless(visit), "params": params})
+            for n in range(_IN_FLIGHT)
+        ]
+        missing = [asked for asked in begun if not (await link.answer(asked)).answered]
+    if missing:
+        return bad(f"Of {_IN_FLIGHT} requests {len(missing)} got no answer: {missing[0].shown}.", missing[0].n)
+    return good("", *(n for asked in begun for n in asked.events))
+
+
+@active(
+    "STDIO-08", "must", "r5", page="basic/transports/stdio#cancellation", group=_GROUP, transports=_STDIO, mode="tool",
+    apart=True,
+    says="Nothing is said any more about a request that was cancelled.",
+    fix="Look at the cancellation before every message about a request, its answer included.",
+)  # fmt: skip
+async def silent_after_cancellation(visit: Visit) -> Outcome:
+    """An allowed tool, cancelled while it runs; the answer to another request shows that the server has heard of it."""
+    async with visit.fresh() as link:
+        for n, tool in enumerate(visit.callable()[: visit.limits.items]):
+            id = f"cancelled-{n}"
+            params = {
+                "name": tool.get("name"),
+                "arguments": sample(tool.get("inputSchema")),
+                "_meta": {"progressToken": id},
+            }
+            call = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": link.dressed(params)}
+            begun = link.begin(call)
+            sent = link.notify("notifications/cancelled", {"requestId": id, "reason": "check"})
+            marker = await link.ask("server/discover", {})
+            if not marker.answered:
+                return skipped(f"after the cancellation there was {marker.shown}")
+            if visit.journal.index.pairs[begun.n - 1]:
+                continue  # It was answered before the cancellation was read.
+            late = [frame for frame in await link.quiet(visit.limits.quiet * 4) if _is_about(frame, id)]
+            if late:
+                return bad("A message about a cancelled request came after that.", begun.n, sent, late[0].n)
+            return good("", begun.n, sent, *marker.events)
+    return skipped("no tool that may be called takes long enough to be cancelled")
+
+
+@active(
+    "STDIO-09", "must", "r5", page="basic/patterns/subscriptions", group=_GROUP, transports=_STDIO, apart=True,
+    says="Every notification of a subscription says to which one it belongs.",
+    fix=f"Put the id of the subscriptions/listen request into _meta, as {_SUBSCRIPTION}.",
+)  # fmt: skip
+async def named_subscriptions(visit: Visit) -> Outcome:
+    """A subscription to all changes of lists that the server tells of, and its confirmation."""
+    wanted = {
+        f"{name}ListChanged": True for name in ("tools", "prompts", "resources") if visit.can(name, "listChanged")
+    }
+    if not wanted:
+        return skipped("the server tells of no changes")
+    id = "listen-1"
+    async with visit.link() as link:
+        params = link.dressed({"notifications": wanted})
+        begun = link.begin({"jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params})
+        frame = await link.until(
+            lambda frame: frame.shape is Shape.NOTIFICATION or _is_answer(frame, id), visit.limits.quiet * 8
+        )
+        link.notify("notifications/cancelled", {"requestId": id})
+    if frame is None or frame.shape is not Shape.NOTIFICATION:
+        return skipped("the subscription was not confirmed")
+    params = frame.message.get("params")
+    meta = params.get("_meta") if type(params) is dict else None
+    named = meta.get(_SUBSCRIPTION) if type(meta) is dict else None
+    if named != id:
+        return bad(f"{frame.message['method'][:80]} has {jsonrpc.excerpt(named, 60)} as its subscription.", frame.n)
+    return good("", begun.n, frame.n)
+
+
+@active(
+    "STDIO-10", "info", "r1+", page=_PAGE, group=_GROUP, transports=_STDIO, once=True,
+    says="The server starts quickly and says little on stderr.",
+    fix="Load what is needed for a call when it is called; write debugging output only when it is asked for.",
+)  # fmt: skip
+async def quick_start(visit: Visit) -> Outcome:
+    """What the recording of this run has of it."""
+    journal, index = visit.journal, visit.journal.index
+    spawned, seconds, starts = 0, 0.0, []
+    for n in range(1, index.count + 1):
+        kind = index.kind(n)
+        if kind == Kind.LIFE and journal.event(n).fields.get("event") == "spawn":
+            spawned = n
+        elif spawned and kind == Kind.RPC and index.shape(n) in (Shape.RESULT, Shape.ERROR):
+            starts.append(((journal.event(n).t - journal.event(spawned).t) / 1_000_000, n))
+            spawned = 0
+    if not starts:
+        return skipped("no start was seen")
+    seconds, answer = sorted(starts)[len(starts) // 2]
+    lines = sum(index.kind(n) == Kind.STDERR for n in range(1, index.count + 1))
+    text = f"{seconds:.2f} s to the first answer, {lines:,} lines on stderr, {len(starts)} starts"
+    return remark(f"It took {text}.", answer) if seconds > _SLOW_START else good(text, answer)
+
+
+@active(
+    "STDIO-11", "robust", "r1+", page="basic/transports/stdio#backward-compatibility", group=_GROUP, transports=_STDIO,
+    apart=True, once=True,
+    says="A method that the server does not know is refused also when it comes first.",
+    fix="Answer any request before the handshake with an error; clients find out in this way what you speak.",
+)  # fmt: skip
+async def unknown_method_first(visit: Visit) -> Outcome:
+    """The first thing that a client of a later era might say."""
+    async with visit.fresh(handshake=False) as link:
+        asked = await link.ask("inspector/no-such-method", {}, timeout=visit.limits.request / 2)
+        lost = link.lost
+    if asked.ok:
+        return bad(f"It was answered with {asked.shown}.", *asked.events)
+    if asked.answered:
+        return good(asked.shown, *asked.events)
+    what = f"The server ended: {lost.message}" if lost is not None else "It was met with silence."
+    return bad(what, *asked.events)
+
+
+passive(
+    "STDIO-12", "should", "r1+", "answer", page="basic/authorization", group=_GROUP, transports=_STDIO,
+    says="Nobody is asked for a login over stdio.",
+    fix="Take credentials from the environment, and start without them as far as possible.",
+)  # fmt: skip
+
+
+def _target(visit: Visit) -> StdioTarget:
+    assert isinstance(visit.target, StdioTarget)
+    return visit.target
+
+
+async def _greet(visit: Visit, server: Child) -> None:
+    """One request, so that the server is up before anything is concluded from what it does."""
+    async with visit.link() as link:
+        method, params = "server/discover", link.dressed({})
+    if not visit.modern:
+        method = "initialize"
+        params = {"protocolVersion": visit.revision, "capabilities": {}, "clientInfo": CLIENT}
+    greeting = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    await server.greet(jsonrpc.encode(greeting), visit.limits.request)
+
+
+def _harmless(visit: Visit) -> str:
+    return "ping" if visit.features.ping else "server/discover"
+
+
+def _is_answer(frame: Frame, id: str) -> bool:
+    return frame.shape in (Shape.RESULT, Shape.ERROR) and frame.message.get("id") == id
+
+
+def _is_about(frame: Frame, id: str) -> bool:
+    """Whether a message answers a request or tells of its progress."""
+    params = frame.message.get("params") if type(frame.message) is dict else None
+    return _is_answer(frame, id) or (type(params) is dict and params.get("progressToken") == id)

@@ -1,0 +1,329 @@
+"""Rules about HTTP itself: statuses, content types, event streams. What belongs to one exchange is kept by its channel.
+
+Each method takes one event and does a bounded amount of work for it. Ids are those of the check list (HTTP-…, SSE-…,
+ECO-…). The transport of 2024-11-05 is told by the event that names its endpoint; rules of Streamable HTTP leave it out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from inspector.check.rules import Verdict, is_error_response, short
+from inspector.check.watched import Watched
+from inspector.journal.format import Dir, Event
+from inspector.journal.index import Index
+from inspector.protocol.jsonrpc import Shape, shape_of
+
+JSON_TYPE = "application/json"
+STREAM_TYPE = "text/event-stream"
+LISTEN = "subscriptions/listen"
+MOST_EXCHANGES = 4096
+MOST_IDS = 50_000
+LATER = 3
+"""Answers to other requests after which a stream that was never ended counts as left open."""
+_CHANGES = re.compile(r"notifications/(?:(?:tools|resources|prompts)/list_changed|resources/updated)")
+_AUTH_STATUSES = (401, 403)
+_KEPT_TYPES = ("", "message", "endpoint")
+_AUTH_WORDS = re.compile(r"\b401\b|unauthori[sz]ed|bearer|www-authenticate", re.IGNORECASE)
+_FIRST_METHODS = frozenset((
+    "initialize", "server/discover", "ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list",
+))  # fmt: skip
+
+
+class Exchange:
+    """One HTTP request and its response so far."""
+
+    __slots__ = (
+        "answer_n", "answers", "begun", "ended", "ids", "later", "method", "resumes", "rpc", "rpc_n", "shape", "status",
+        "stream", "stream_n", "wanted",
+    )  # fmt: skip
+
+    def __init__(self, rpc: str, rpc_n: int, shape: Shape, wanted: int) -> None:
+        self.rpc = rpc
+        self.rpc_n = rpc_n
+        self.shape = shape
+        self.wanted = wanted
+        """Answers that it should have."""
+        self.method = ""
+        self.resumes = False
+        self.status = 0
+        self.stream = False
+        self.stream_n = 0
+        self.begun = False
+        """Something has come on its stream."""
+        self.ids = False
+        """An event had an id."""
+        self.answers = 0
+        self.answer_n = 0
+        self.ended = False
+        self.later = 0
+
+
+class HttpWatch:
+    """What the judge knows of the exchanges of one connection. Bounded in size."""
+
+    def __init__(self, *, thorough: bool) -> None:
+        self.thorough = thorough
+        self.old = False
+        """The transport is HTTP+SSE."""
+        self._exchanges: dict[str, Exchange] = {}
+        self._origin = ""
+        self._ids: set[str] = set()
+        self._open: dict[str, Exchange] = {}
+        """Streams that have brought all their answers and have not ended."""
+        self._said: set[str] = set()
+
+    # What we send
+
+    def sent(self, event: Event, message: Any) -> None:
+        """A message goes out on a channel of its own."""
+        if not event.ch.startswith("post-"):
+            return
+        shape = shape_of(message)
+        method = message["method"] if shape in (Shape.REQUEST, Shape.NOTIFICATION) else ""
+        wanted = 1 if shape is Shape.REQUEST else 0
+        if shape is Shape.BATCH:
+            wanted = sum(shape_of(item) is Shape.REQUEST for item in message)
+        self._keep(event.ch, Exchange(method, event.n, shape, wanted))
+
+    def _keep(self, channel: str, exchange: Exchange) -> None:
+        self._exchanges.pop(channel, None)
+        self._exchanges[channel] = exchange
+        if len(self._exchanges) > MOST_EXCHANGES:
+            del self._exchanges[next(iter(self._exchanges))]
+
+    def head(self, event: Event, watched: Watched) -> Iterator[Verdict]:
+        """The head of a request or of a response."""
+        if event.dir == Dir.SEND:
+            self._asked(event)
+        elif event.dir == Dir.RECV:
+            yield from self._answered(event, watched)
+
+    def _asked(self, event: Event) -> None:
+        method = event.fields.get("method")
+        exchange = self._exchanges.get(event.ch)
+        if exchange is None or method != "POST":
+            if exchange is None:
+                exchange = Exchange("", 0, Shape.NONE, 0)
+            exchange.resumes = _field(event, "last-event-id") is not None
+            exchange.begun = exchange.ended = False
+            self._keep(event.ch, exchange)
+        exchange.method = method if type(method) is str else ""
+        url = event.fields.get("url")
+        if type(url) is str and event.ch.startswith("get-"):
+            self._origin = _origin(url)
+
+    # Heads of responses
+
+    def _answered(self, event: Event, watched: Watched) -> Iterator[Verdict]:
+        exchange = self._exchanges.get(event.ch)
+        status = event.fields.get("status")
+        if exchange is None or type(status) is not int:
+            return
+        kind = _media_type(event)
+        exchange.status = status
+        exchange.stream = 200 <= status < 300 and kind == STREAM_TYPE
+        exchange.stream_n = event.n
+        if status == 429 and _field(event, "retry-after") is None:
+            yield "ECO-17", "note", "Status 429 came without Retry-After."
+        if self.old or exchange.method != "POST":
+            return
+        if 200 <= status < 300:
+            yield from self._accepted(event, exchange, kind)
+        if not self.thorough:
+            return
+        if exchange.stream and watched.era == "modern":
+            buffering = _field(event, "x-accel-buffering")
+            if (buffering or "").strip().lower() != "no":
+                yield "HTTP-18", "should", "An event stream came without X-Accel-Buffering: no."
+        if _field(event, "mcp-protocol-version") is None and self._once("ECO-04"):
+            yield "ECO-04", "note", "Responses do not name the revision in MCP-Protocol-Version."
+        charset = _charset(event)
+        if charset not in ("", "utf-8"):
+            yield "ECO-11", "note", f"The content type names the charset {short(charset)}."
+
+    def _accepted(self, event: Event, exchange: Exchange, kind: str) -> Iterator[Verdict]:
+        status = exchange.status
+        if exchange.wanted:
+            if status == 202 and kind not in (JSON_TYPE, STREAM_TYPE):
+                yield "HTTP-02", "must", f"{short(exchange.rpc)} was only accepted, with status 202 and no answer."
+            elif kind not in (JSON_TYPE, STREAM_TYPE):
+                yield "HTTP-02", "must", f"The answer to {short(exchange.rpc)} has the content type {short(kind)}."
+        elif exchange.shape is not Shape.NONE and status != 202:
+            yield "HTTP-03", "must", f"A message that wants no answer was accepted with status {status}, not 202."
+
+    # Bodies and streams
+
+    def received(self, event: Event, message: Any, index: Index, watched: Watched) -> Iterator[Verdict]:
+        """A body, or an event with a message; `message` is None for what is no JSON."""
+        exchange = self._exchanges.get(event.ch)
+        if exchange is None:
+            return
+        if exchange.stream:
+            yield from self._event(event, exchange, watched, bare=False)
+        if self.old:
+            return
+        if exchange.method == "POST" and exchange.shape is not Shape.NONE:
+            if not exchange.wanted and 200 <= exchange.status < 300 and not exchange.stream:
+                yield "HTTP-03", "must", f"Status {exchange.status} for a message that wants no answer has a body."
+            if exchange.status >= 400 and exchange.status not in _AUTH_STATUSES and not is_error_response(message):
+                yield "HTTP-14", "should", f"The body of status {exchange.status} is no JSON-RPC error."
+            if self.thorough and not exchange.stream and event.bytes.strip(b" \t\r\n") != event.bytes:
+                yield "ECO-11", "note", "There is white space around the JSON of a body."
+        for item in message if type(message) is list else (message,):
+            yield from self._item(event, exchange, item, index, watched)
+
+    def _item(
+        self, event: Event, exchange: Exchange, message: Any, index: Index, watched: Watched
+    ) -> Iterator[Verdict]:
+        shape = shape_of(message)
+        if shape in (Shape.RESULT, Shape.ERROR):
+            if event.ch.startswith("get-") and not exchange.resumes:
+                yield "HTTP-37", "must", "A standing stream brought an answer."
+            exchange.answers += 1
+            exchange.answer_n = event.n
+            self._count(event.ch, exchange)
+        elif exchange.stream and exchange.rpc_n and exchange.answers >= exchange.wanted > 0:
+            what = short(message.get("method") if type(message) is dict else message)
+            yield "HTTP-15", "should", f"{what} came on a stream after its answer."
+        elif shape is Shape.NOTIFICATION and exchange.stream and exchange.wanted and exchange.rpc != LISTEN:
+            yield from self._related(event, exchange, message["method"], index, watched)
+
+    def _count(self, channel: str, exchange: Exchange) -> None:
+        """An answer came: streams that should have ended before are still open one answer later."""
+        for other in self._open.values():
+            other.later += 1
+        if exchange.stream and exchange.rpc_n and exchange.answers >= exchange.wanted and len(self._open) < 100:
+            self._open[channel] = exchange
+
+    def _related(
+        self, event: Event, exchange: Exchange, method: str, index: Index, watched: Watched
+    ) -> Iterator[Verdict]:
+        if method == "notifications/progress":
+            request = index.pairs[event.n - 1]
+            if watched.era == "legacy" and request and request != exchange.rpc_n:
+                yield "HTTP-17", "should", f"Progress of another request came on the stream of {short(exchange.rpc)}."
+        elif _CHANGES.fullmatch(method):
+            level = "should" if watched.era == "modern" else "note"
+            yield "HTTP-17", level, f"{method} came on the stream of {short(exchange.rpc)}."  # type: ignore[misc]
+
+    def bare_event(self, event: Event, watched: Watched) -> Iterator[Verdict]:
+        """An event without a message, or lines without effect."""
+        exchange = self._exchanges.get(event.ch)
+        if exchange is None:
+            return
+        text = event.text
+        if event.fields.get("event") == "endpoint":
+            self.old = True
+            if exchange.begun:
+                yield "SSE-01", "must", "Something came on the stream before the event that names the endpoint."
+            target = _origin(text.strip())
+            if target and self._origin and target != self._origin:
+                yield "SSE-03", "must", f"The endpoint is at {short(target)}, the stream at {self._origin}."
+        yield from self._event(event, exchange, watched, bare=True)
+        if not {"event", "id", "retry"} & event.fields.keys():
+            odd = [line for line in text.split("\n", 20)[:20] if line and not line.startswith((":", "data"))]
+            if odd:
+                yield "HTTP-20", "should", f"The stream has the line {short(odd[0])}, which means nothing."
+
+    def _event(self, event: Event, exchange: Exchange, watched: Watched, *, bare: bool) -> Iterator[Verdict]:
+        """Id and type of an event on a stream."""
+        fields = event.fields if bare else event.fields.get("sse")
+        fields = fields if type(fields) is dict else {}
+        kind, id = fields.get("event", ""), fields.get("id")
+        if bare and not {"event", "id", "retry"} & fields.keys() and event.text.startswith(":"):
+            return
+        first, exchange.begun = not exchange.begun, True
+        if kind not in _KEPT_TYPES:
+            rule = "SSE-02" if self.old else "HTTP-20"
+            yield rule, "must" if self.old else "should", f"An event has the type {short(kind)}."
+        if self.old:
+            return
+        if first and watched.features.primed_streams and exchange.rpc_n and not (bare and id) and not exchange.resumes:
+            level = "should" if id else "note"
+            yield "HTTP-41", level, "A stream does not begin with an event that has an id and no data."  # type: ignore[misc]
+        if type(id) is str and id:
+            exchange.ids = True
+            yield from self._identified(id, exchange, watched)
+
+    def _identified(self, id: str, exchange: Exchange, watched: Watched) -> Iterator[Verdict]:
+        if watched.era == "modern":
+            if self._once("HTTP-74"):
+                yield "HTTP-74", "note", "Events have ids, though streams of this revision cannot be resumed."
+        elif id in self._ids and not exchange.resumes:
+            yield "HTTP-39", "must", f"The event id {short(id)} was used before."
+        elif len(self._ids) < MOST_IDS:
+            self._ids.add(id)
+
+    # Ends
+
+    def life(self, event: Event, watched: Watched) -> Iterator[Verdict]:
+        """The end of a stream, or its resumption."""
+        what = event.fields.get("event")
+        exchange = self._exchanges.get(event.ch)
+        if what not in ("stream-end", "stream-closed") or exchange is None:
+            return
+        exchange.ended = True
+        self._open.pop(event.ch, None)
+        if what == "stream-closed" or self.old or exchange.rpc == LISTEN or not exchange.rpc_n:
+            return
+        resumable = exchange.ids and watched.features.resumable
+        if exchange.answers < exchange.wanted and not resumable:
+            yield "HTTP-16", "should", f"The stream of {short(exchange.rpc)} ended before the answer."
+
+    def end(self) -> Iterator[tuple[int, Verdict]]:
+        """What can be said only when nothing more comes."""
+        for exchange in self._open.values():
+            if exchange.later >= LATER:
+                yield (
+                    exchange.answer_n,
+                    ("HTTP-15", "should", f"The stream of {short(exchange.rpc)} was not ended after its answer."),
+                )
+
+    def _once(self, rule: str) -> bool:
+        """Whether this is said for the first time on this connection."""
+        new = rule not in self._said
+        self._said.add(rule)
+        return new
+
+
+def stdio_error_rules(method: str, error: Any) -> Iterator[Verdict]:
+    """Authorization is HTTP's: over stdio nobody can answer a demand for it."""
+    words = error.get("message") if type(error) is dict else None
+    if method in _FIRST_METHODS and type(words) is str and _AUTH_WORDS.search(words[:2000]):
+        yield "STDIO-12", "should", f"{method} was refused with {short(words)}."
+
+
+def _field(event: Event, name: str) -> str | None:
+    headers = event.fields.get("headers")
+    for pair in headers if type(headers) is list else ():
+        if type(pair) in (list, tuple) and len(pair) == 2 and str(pair[0]).lower() == name:
+            return str(pair[1])
+    return None
+
+
+def _media_type(event: Event) -> str:
+    return (_field(event, "content-type") or "").partition(";")[0].strip().lower()
+
+
+def _charset(event: Event) -> str:
+    found = re.search(r";\s*charset\s*=\s*\"?([^\s\";]+)", _field(event, "content-type") or "", re.IGNORECASE)
+    return found[1].lower() if found else ""
+
+
+def _origin(url: str) -> str:
+    """Scheme, host and port; empty for a relative reference, which has the origin of its base."""
+    try:
+        parts = urlsplit(url[:10_000])
+        port = parts.port
+    except ValueError:
+        return ""
+    if not parts.netloc:
+        return ""
+    own = {"http": 80, "https": 443}.get(parts.scheme)
+    return f"{parts.scheme.lower()}://{(parts.hostname or '').lower()}" + (
+        f":{port}" if port not in (None, own) else ""
+    )

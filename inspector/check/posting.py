@@ -1,0 +1,208 @@
+"""HTTP requests of a revision as a client makes them, but each field of their header in the hands of a check.
+
+In the handshake's era a `Posting` has a session of its own, begun and ended by `posting`; in the modern era there is
+none, and each request carries its metadata.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from inspector.check.link import CLIENT, PREFIX
+from inspector.check.visit import Visit
+from inspector.check.web import ACCEPT, JSON, Response, Web
+from inspector.client.header_fields import HeaderFields
+from inspector.errors import HttpError
+from inspector.protocol import jsonrpc
+from inspector.transports.http_requests import RESUME_FIELD, SESSION_FIELD, VERSION_FIELD
+from inspector.transports.http_url import resolve
+
+Fields = Sequence[tuple[str, str]]
+NOWHERE = "inspector-check-no-such-thing"
+_LISTS = {"tools": "tools/list", "resources": "resources/list", "prompts": "prompts/list"}
+_REDIRECTS = (307, 308)
+
+
+class Posting:
+    """Requests to the endpoint of a visit."""
+
+    def __init__(self, visit: Visit, capabilities: dict[str, Any] | None = None) -> None:
+        self.visit = visit
+        self.web: Web = visit.web
+        self.capabilities = capabilities or {}
+        self.session = ""
+        """The session id, where the server gives one."""
+        self.opened: Response
+        """The answer to the handshake."""
+        self._mirror = HeaderFields()
+        self._next_id = 1
+
+    @property
+    def url(self) -> str:
+        """The endpoint; where it redirects within its origin, the one behind it."""
+        url: str = self.visit.remembered.get("endpoint", self.web.url.text)
+        return url
+
+    # The session
+
+    async def begin(self) -> Response:
+        """`initialize`, and the word that it is done; nothing in the modern era. Raises `HttpError` if refused."""
+        if self.visit.modern:
+            return await self.ask("server/discover")
+        opened = self.opened = await self.initialize()
+        if "result" not in opened.message:
+            raise HttpError(f"plain HTTP requests are not served: initialize got {opened.shown}")
+        await self.notify("notifications/initialized")
+        return opened
+
+    async def initialize(
+        self, more: Fields = (), host: str | None = None, url: str | None = None, own: bool = True
+    ) -> Response:
+        """A handshake. The session id that comes with it is this posting's from now on; `end` ends it."""
+        params = {"protocolVersion": self.visit.revision, "capabilities": self.capabilities, "clientInfo": CLIENT}
+        message = {"jsonrpc": "2.0", "id": self._id(), "method": "initialize", "params": params}
+        opened = await self._send(message, _over((JSON, ACCEPT), more), host=host, url=url, own=own)
+        if opened.status in _REDIRECTS and url is None:
+            self._follow(opened)
+            opened = await self._send(message, _over((JSON, ACCEPT), more), host=host, own=own)
+        session = opened.header(SESSION_FIELD)
+        if session and "result" in opened.message:
+            self.visit.journal.redactor.add(session)
+            self.session = session
+        return opened
+
+    def _follow(self, answer: Response) -> None:
+        try:
+            there = resolve(self.web.url, answer.header("location") or "")
+        except ValueError:
+            return
+        if there.origin == self.web.url.origin:
+            self.visit.remembered["endpoint"] = there.text
+
+    async def end(self) -> None:
+        """End the session, so that none is left behind. Idempotent."""
+        if self.session:
+            await self.delete()
+            self.session = ""
+
+    async def delete(self) -> Response:
+        """DELETE of the session."""
+        return await self.web.send("DELETE", url=self.url, fields=await self._dress(self.fields()))
+
+    # Requests
+
+    def _id(self) -> int:
+        self._next_id += 1
+        return self._next_id
+
+    def request(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        """A request of the revision."""
+        message: dict[str, Any] = {"jsonrpc": "2.0", "id": self._id(), "method": method}
+        params = dict(params or {})
+        if self.visit.modern:
+            given = params.get("_meta")
+            params["_meta"] = {
+                f"{PREFIX}protocolVersion": self.visit.revision, f"{PREFIX}clientInfo": CLIENT,
+                f"{PREFIX}clientCapabilities": self.capabilities, **(given if type(given) is dict else {}),
+            }  # fmt: skip
+        return message | {"params": params}
+
+    def fields(self, message: dict[str, Any] | None = None) -> list[tuple[str, str]]:
+        """The header fields that belong to a message (None: to a request without one)."""
+        fields = [JSON, ACCEPT]
+        if self.session:
+            fields.append((SESSION_FIELD, self.session))
+        if self.visit.features.version_header and (message is None or message.get("method") != "initialize"):
+            fields.append((VERSION_FIELD, self.visit.revision))
+        if self.visit.modern and message is not None and "method" in message and "id" in message:
+            self._mirror.learn(self.visit.items("tools"))
+            mirrored = self._mirror.of(message["method"], message["params"], self.visit.revision)
+            fields += [(name, value) for name, value in mirrored if name.lower() != VERSION_FIELD.lower()]
+        return fields
+
+    async def ask(
+        self, method: str, params: dict[str, Any] | None = None, *, more: Fields = (), without: str = "", **how: Any
+    ) -> Response:
+        """A request. `more` are fields that win over those it would have; `without` is one that is left out."""
+        message = self.request(method, params)
+        fields = [pair for pair in _over(self.fields(message), more) if pair[0].lower() != without.lower()]
+        return await self._send(message, fields, **how)
+
+    async def notify(self, method: str, params: Any = None) -> Response:
+        """A notification."""
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
+        if params is not None:
+            message["params"] = params
+        return await self.say(message)
+
+    async def say(self, message: Any, **how: Any) -> Response:
+        """Any value as it is."""
+        fields = self.fields(message if type(message) is dict else None)
+        return await self._send(message, fields, **how)
+
+    async def _send(self, message: Any, fields: Fields, **how: Any) -> Response:
+        how["url"] = how.get("url") or self.url
+        body = jsonrpc.encode(message)
+        if how.get("own", True):
+            fields = await self._dress(fields)
+        return await self.web.send(fields=fields, body=body, message=message, **how)
+
+    async def listen(self, after: str = "", **how: Any) -> Response:
+        """A GET, which resumes the stream of the event id `after` if there is one."""
+        fields = [pair for pair in self.fields() if pair not in (JSON, ACCEPT)]
+        fields.append(("Accept", "text/event-stream"))
+        if after:
+            fields.append((RESUME_FIELD, after))
+        return await self.web.send("GET", url=self.url, fields=await self._dress(fields), **how)
+
+    async def _dress(self, fields: Fields) -> list[tuple[str, str]]:
+        """The fields, with what a login has brought."""
+        proof = await self.visit.token_fields()
+        return _over(fields, proof) if proof else list(fields)
+
+    # What every server has
+
+    def harmless(self) -> str:
+        """A request that every server of the revision can answer."""
+        if self.visit.features.ping:
+            return "ping"
+        return next((_LISTS[name] for name in _LISTS if self.visit.can(name)), "server/discover")
+
+    def nameless(self) -> tuple[str, dict[str, Any], str]:
+        """A request that names something which is not there: method, params, the name; empty without any."""
+        for capability, method, key in (
+            ("tools", "tools/call", "name"), ("prompts", "prompts/get", "name"), ("resources", "resources/read", "uri"),
+        ):  # fmt: skip
+            if self.visit.can(capability):
+                name = NOWHERE if key == "name" else f"inspector://{NOWHERE}"
+                return method, {key: name}, name
+        return "", {}, ""
+
+
+@asynccontextmanager
+async def posting(visit: Visit, capabilities: dict[str, Any] | None = None) -> AsyncIterator[Posting]:
+    """A posting with a session that is ended at the end. Raises `HttpError` where none can be begun."""
+    made = Posting(visit, capabilities)
+    try:
+        await made.begin()
+        yield made
+    finally:
+        await made.end()
+
+
+def is_local(host: str) -> bool:
+    """Whether a host is this machine by its name or address."""
+    if host.lower() == "localhost" or host.lower().endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _over(fields: Fields, winners: Fields) -> list[tuple[str, str]]:
+    names = {name.lower() for name, _ in winners}
+    return [pair for pair in fields if pair[0].lower() not in names] + list(winners)

@@ -1,0 +1,143 @@
+"""A server's process without a connection's care: how it ends when it is asked to, and what it leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from inspector.config.targets import StdioTarget
+from inspector.errors import SpawnError
+from inspector.journal.journal import Journal
+from inspector.transports.child import child_environment, find_program
+
+CHANNEL = "stdio"
+LOOK_EVERY = 0.02
+"""Seconds between two looks at a process group."""
+
+
+class Child:
+    """A started server. Made by `child`, which ends it."""
+
+    def __init__(self, process: asyncio.subprocess.Process, journal: Journal, spawned: int) -> None:
+        self.process = process
+        self.journal = journal
+        self.spawned = spawned
+        """The event of its start."""
+        self.seconds = 0.0
+        """From what was done to it last until it ended, or was no longer waited for."""
+        self.ended = 0
+        """The event of its end."""
+        self._answer = asyncio.Event()
+        self._reading = [asyncio.create_task(self._read(pipe)) for pipe in (process.stdout, process.stderr)]
+
+    async def _read(self, pipe: asyncio.StreamReader | None) -> None:
+        """Read so that it never has to wait for us; what it says is another check's matter."""
+        assert pipe is not None
+        while await pipe.read(1 << 16):
+            if pipe is self.process.stdout:
+                self._answer.set()
+        self._answer.set()
+
+    async def greet(self, message: bytes, seconds: float) -> None:
+        """Send it one request, so that it is known to be up, and wait until it says something or has ended."""
+        assert self.process.stdin is not None
+        self.journal.record_sent(CHANNEL, message)
+        with suppress(ConnectionError, TimeoutError):
+            self.process.stdin.write(message + b"\n")
+            async with asyncio.timeout(seconds):
+                await self.process.stdin.drain()
+                await self._answer.wait()
+
+    async def close_input(self, seconds: float) -> bool:
+        """Close its stdin and wait for it to end; whether it did."""
+        assert self.process.stdin is not None
+        self.journal.record_life(CHANNEL, "input-closed", pid=self.process.pid)
+        self.process.stdin.close()
+        return await self._wait(seconds)
+
+    async def terminate(self, seconds: float) -> bool:
+        """Ask the process alone to end, as a client does; whether it did."""
+        self.journal.record_life(CHANNEL, "signal", pid=self.process.pid, signal="SIGTERM")
+        with suppress(ProcessLookupError):
+            self.process.terminate()
+        return await self._wait(seconds)
+
+    async def _wait(self, seconds: float) -> bool:
+        began = time.monotonic()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.process.wait()
+        self.seconds = time.monotonic() - began
+        status = self.process.returncode
+        if status is None:
+            return False
+        self.ended = self.journal.record_life(CHANNEL, "exit", status=status, pid=self.process.pid)
+        return True
+
+    @property
+    def status(self) -> int | None:
+        """Its exit code, negative for a signal."""
+        return self.process.returncode
+
+    async def survivors(self, seconds: float) -> int:
+        """How many processes of its group are still there after it, given a moment to follow it."""
+        for _ in range(int(seconds / LOOK_EVERY)):
+            if not self._left():
+                return 0
+            await asyncio.sleep(LOOK_EVERY)
+        return self._left()
+
+    def _left(self) -> int:
+        try:
+            os.killpg(self.process.pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return 0
+        return _members(self.process.pid)
+
+    async def end(self) -> None:
+        """End all of it now."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        await self.process.wait()
+        for task in self._reading:
+            task.cancel()
+        await asyncio.gather(*self._reading, return_exceptions=True)
+
+
+@asynccontextmanager
+async def child(target: StdioTarget, journal: Journal) -> AsyncIterator[Child]:
+    """Start a server in a process group of its own, and end the group afterwards. Raises `SpawnError`."""
+    environment = child_environment(target.env)
+    program = find_program(target.command, environment)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            program or target.command[0], *target.command[1:], stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=target.cwd, env=environment,
+            start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        raise SpawnError(f"“{target.command[0]}” could not be started: {error.strerror}.") from error
+    started = Child(process, journal, journal.record_life(CHANNEL, "spawn", argv=target.command, pid=process.pid))
+    try:
+        yield started
+    finally:
+        await started.end()
+
+
+def _members(group: int) -> int:
+    """How many processes of a group run; those that have ended and wait to be noticed do not count."""
+    found = 0
+    try:
+        numbers = [name for name in os.listdir("/proc") if name.isdecimal()]
+    except OSError:
+        return 1  # No such list on this system; the group exists.
+    for number in numbers:
+        with suppress(OSError, ValueError, IndexError):
+            with open(f"/proc/{number}/stat", "rb") as file:
+                state, _, own = file.read().rpartition(b") ")[2].split()[:3]
+            found += int(own) == group and state not in (b"Z", b"X")
+    return found
