@@ -21,6 +21,8 @@ _PLACEHOLDER = re.compile(
 )
 _ASSIGNED = re.compile(r"(?<![\w.$])(?P<name>[A-Za-z_][\w.-]{1,60}+)\\?[\"']?(?P<sep>\s{0,3}(?:=>|[=:])\s{0,3})")
 _VALUE = re.compile(r"\\?[\"'`](?P<quoted>[^\"'`\\\n]++)|(?P<plain>[^\s\"'`&;,)}\]\\<>]{4,}+)")
+_CODE = re.compile(r"[A-Za-z_][\w.]*\(.*|[A-Za-z_]+(?:\.[A-Za-z_]+)+|[a-z]+(?:_[a-z]+)+", re.DOTALL)
+"""What stands behind a name in a program: a call, a member, another name."""
 _PARAMETER = re.compile(r"(?<=[?&;#])([A-Za-z_][\w.%-]{0,60}+)=([^&;#\s\"'<>\\]{1,4000}+)")
 _PARAMETER_NAME = re.compile(r"key|sig|signature|code|auth", re.IGNORECASE)
 _CREDENTIAL = re.compile(r"(?=[^\n]*\d)(?=[^\n]*[A-Za-z])\S{8,}|\S{20,}")
@@ -81,6 +83,8 @@ def in_text(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         at = given.end()  # So that no character is looked at twice, whatever stands there.
         secret = given["quoted"] or given["plain"]
+        if not setting and _CODE.fullmatch(secret):
+            continue
         prose = sign == ":" and given["plain"] and not _CREDENTIAL.fullmatch(secret)
         if not prose and " " not in secret and plausible(name, secret):
             yield *given.span(given.lastgroup or 0), secret

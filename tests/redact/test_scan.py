@@ -177,6 +177,8 @@ def test_everything_beside_a_secret_stays_as_it_was_spelled() -> None:
         ({"token_count": "12345678"}, False),
         ({"text": "Enter your password: it must have eight characters"}, False),
         ({"text": "token=TOKEN, api_key=YOUR_API_KEY, password=<password>"}, False),
+        ({"text": "token = self.make_token(1234), secret=settings.jwt.key, api_key=other_api_key"}, False),
+        ({"text": "API_KEY=ab(c12345678"}, True),
         ({"text": "Set Authorization: Bearer <token> in the header"}, False),
         ({"key": "value", "keys": ["a-long-name-of-a-member-1"]}, False),
         ({"id": "3f8a9c1e-7b2d-4e5f-8a9b-0c1d2e3f4a5b"}, False),
