@@ -35,6 +35,26 @@ _AT_ONCE = 64
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
 
 
+class _Asked:
+    """A request that has no answer yet."""
+
+    __slots__ = ("given_up", "matched", "reply", "task")
+
+    def __init__(self, reply: Reply) -> None:
+        self.reply = reply
+        self.task: asyncio.Task[None]
+        self.matched = False
+        """It is known which recorded request stands for it."""
+        self.given_up = False
+
+    def give_up(self) -> None:
+        """The client wants no answer. The recorded request counts as used up all the same."""
+        self.given_up = True
+        if self.matched:
+            self.task.cancel()
+        self.reply.end()
+
+
 class MockClient:
     """The `Handler` of one client."""
 
@@ -48,7 +68,8 @@ class MockClient:
         self._order = Order(mock.requests, mock.options.match)
         self._passthrough = Passthrough(self, mock.upstream) if mock.upstream is not None else None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._asked: dict[Any, tuple[asyncio.Task[None], Reply]] = {}
+        self._asked: dict[Any, _Asked] = {}
+        """By id."""
         self._listens: dict[int, list[tuple[Names, Answering]]] = {}
         """By recorded `subscriptions/listen`, the live ones that are open."""
         self._names: dict[int, Names] = {}
@@ -134,15 +155,14 @@ class MockClient:
     def left(self, reply: Reply) -> None:
         """A stream was closed by its client: in the modern era it has cancelled what was asked there."""
         if self.mock.conduct.modern:
-            for key in [key for key, (_, where) in self._asked.items() if where is reply]:
+            for key in [key for key, asked in self._asked.items() if asked.reply is reply]:
                 self._cancel(key)
 
     def _cancel(self, key: Any) -> None:
-        task, reply = self._asked.pop(key, (None, None))
-        if task is not None and reply is not None:
+        asked = self._asked.pop(key, None)
+        if asked is not None:
             self.mock.tally.counts["cancelled"] += 1
-            task.cancel()
-            reply.end()
+            asked.give_up()
 
     # Requests
 
@@ -155,15 +175,16 @@ class MockClient:
             self.mock.tally.counts["invalid"] += 1
             Answering(self, {"id": None}, reply).error(jsonrpc.INVALID_REQUEST, "An id is a string or a number.")
             return
-        task = self._start(self._answer(message, reply, head))
-        self._asked[key] = task, reply
-        task.add_done_callback(lambda done: self._over(key, done))
+        asked = self._asked[key] = _Asked(reply)
+        asked.task = self._start(self._answer(message, asked, head))
+        asked.task.add_done_callback(lambda _: self._over(key, asked))
 
-    def _over(self, key: Any, task: asyncio.Task[None]) -> None:
-        if self._asked.get(key, (None,))[0] is task:
+    def _over(self, key: Any, asked: _Asked) -> None:
+        if self._asked.get(key) is asked:
             del self._asked[key]
 
-    async def _answer(self, message: dict[str, Any], reply: Reply, head: Head | None) -> None:
+    async def _answer(self, message: dict[str, Any], asked: _Asked, head: Head | None) -> None:
+        reply = asked.reply
         answering = Answering(self, message, reply)
         problem = self.mock.conduct.problem(head, message)
         if problem is not None:
@@ -171,6 +192,9 @@ class MockClient:
             answering.error(*problem, status=400)
             return
         n = await self._order.find(message["method"], message.get("params"))
+        asked.matched = True
+        if asked.given_up:
+            return
         ended = self._task_ended(n, message)
         if ended is not None:
             answering.result(ended)

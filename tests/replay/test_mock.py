@@ -6,9 +6,10 @@ import pytest
 
 from inspector.client.recorded import RecordedSession
 from inspector.errors import RecordingError
-from inspector.journal.format import Kind
+from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
+from tests.processes import ROOT
 from tests.replay.stage import KeptClient, Written, mocked, until
 
 
@@ -421,6 +422,16 @@ async def test_a_request_without_an_answer_has_none_or_says_why(written, serve, 
         assert client.handler.mock.tally.counts["unanswered"] == 1
 
 
+async def test_a_call_that_is_cancelled_at_once_counts_as_used_up(written, serve):
+    for value in ("first", "second"):
+        written.exchange(value, "tools/call", echo("x"), value)
+    client = await serve(written)
+    reply = client.ask(1, "tools/call", echo("x"))
+    client.say(jsonrpc.notification("notifications/cancelled", {"requestId": 1}))
+    assert (await client.call("tools/call", echo("x")))["result"] == "second"
+    assert (reply.sent, reply.ended) == ([], True)
+
+
 async def test_a_cancelled_call_plays_no_further(written, serve):
     written.ask(1, "tools/call", echo("a"))
     written.receive(jsonrpc.request("q", "roots/list"))
@@ -585,3 +596,39 @@ async def test_what_is_recorded_of_a_client_is_a_recording_that_can_be_served_ag
     again = await serve(type("W", (), {"journal": journal})())
     assert (await again.call("tools/list"))["result"] == {"tools": [{"name": "a"}]}
     await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("match", ["params", "exact", "method", "sequence"])
+@pytest.mark.parametrize("name", ["demo-tour", "demo-http", "hostile"])
+async def test_who_says_what_was_said_is_answered_as_was_answered(serve, name, match):
+    journal = Journal.open(ROOT / "recordings" / f"{name}.mcp.jsonl")
+    client = await serve(type("W", (), {"journal": journal})(), match=match)
+    index = journal.index
+    for n in range(1, len(journal) + 1):
+        if index.dir(n) != Dir.SEND or index.kind(n) not in (Kind.RPC, Kind.INVALID):
+            continue
+        reply = client.say(journal.event(n).bytes)
+        if index.shape(n) is jsonrpc.Shape.REQUEST:
+            asked = any(
+                index.parents[m - 1] == n and index.shape(m) is jsonrpc.Shape.REQUEST for m in range(n, len(journal))
+            )
+            answered = index.pairs[n - 1]
+            if answered and not asked:
+                await until(lambda reply=reply: reply.ended)
+                assert any(jsonrpc.id_key(m.get("id")) == index.id(n) for m in parsed(reply.sent))
+    report = client.handler.mock.report()
+    assert report.missed == []
+    assert not [
+        event for event in client.handler.journal.events() if str(event.fields.get("text")).startswith("failed")
+    ]
+    journal.release()
+
+
+def parsed(sent):
+    """What of it is a JSON object, in a batch or not."""
+    for raw in sent:
+        try:
+            message = jsonrpc.parse(raw)
+        except jsonrpc.NotJson:
+            continue
+        yield from (item for item in (message if type(message) is list else [message]) if type(item) is dict)
