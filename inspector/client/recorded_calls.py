@@ -31,14 +31,12 @@ class RecordedCall:
     """A call in flight, as the interface looks at a live one. `now` is the moment, in microseconds of the recording."""
 
     fate = "pending"
-    late = False
     allowed = 0.0
     """Seconds that it may take; a recording does not say."""
     task_id = ""
 
     def __init__(self, journal: Journal, n: int, now: int, progress: Progress | None) -> None:
         self.n = n
-        self.answer_n = 0
         self.method = journal.index.method(n)
         self.params = params_of(journal.event(n))
         self.progress = progress
@@ -55,12 +53,6 @@ class RecordedCall:
     def elapsed(self) -> float:
         """Seconds since it was sent."""
         return max(self.now - self.started, 0) / 1_000_000
-
-    def cancel(self, reason: str = "") -> None:
-        """Nothing can be done to a recording."""
-
-    def extend(self, seconds: float) -> None:
-        """Nothing can be done to a recording."""
 
 
 class InFlight:

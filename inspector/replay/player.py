@@ -140,11 +140,6 @@ class Player:
         times = self.journal.index.times
         return min(max(times[n] - times[n - 1], 0), self.profile.fold) if 0 < n < self.count else 0
 
-    @property
-    def due(self) -> float:
-        """Seconds until the next event comes, at this speed."""
-        return 0.0 if self.speed == inf else max(self._gap(self.position) - self._owed, 0.0) / 1_000_000 / self.speed
-
     # Going to places
 
     def go(self, n: int | None) -> bool:

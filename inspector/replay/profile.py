@@ -122,11 +122,6 @@ class Profile:
             n += 1
         return n
 
-    def folded(self, n: int) -> bool:
-        """Whether the gap after event `n` is a folded one."""
-        times = self.journal.index.times
-        return 0 < n < self.seen and times[n] - times[n - 1] > self.fold
-
     # Drawing
 
     def columns(self, cells: int) -> list[tuple[int, int]]:

@@ -299,7 +299,7 @@ def test_a_recording_of_nothing(tmp_path: Path, clock: Clock) -> None:
     player = Player(Tape().journal(tmp_path / "a.mcp.jsonl"), clock=clock)
     player.play()
     assert not player.playing
-    assert (player.position, player.now, player.place, player.due) == (0, 0, 0, 0)
+    assert (player.position, player.now, player.place) == (0, 0, 0)
     for move in (lambda: player.step(1), lambda: player.step(-1), lambda: player.step_exchange(1)):
         move()
         assert player.position == 0
@@ -307,14 +307,3 @@ def test_a_recording_of_nothing(tmp_path: Path, clock: Clock) -> None:
     player.go_to(Place("time", 5))
     assert not player.go_to_finding(1)
     assert player.position == 0
-
-
-def test_when_the_next_event_is_due(second: Player, clock: Clock) -> None:
-    second.speed = 2
-    second.play()
-    second.tick()
-    assert second.due == 0.5
-    passes(second, clock, 0.2)
-    assert second.due == pytest.approx(0.3)
-    second.speed = inf
-    assert second.due == 0

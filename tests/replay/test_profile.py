@@ -88,12 +88,6 @@ def test_errors_are_marked_where_they_came(tmp_path: Path) -> None:
     assert profile.errors == 4
 
 
-def test_what_is_folded_is_known() -> None:
-    profile = measured(of_times([0, 1, 5_000_000, 5_000_001]))
-    assert [profile.folded(n) for n in range(5)] == [False, False, True, False, False]
-    assert profile.length == 1 + 1 + FOLD + 1
-
-
 def test_nothing_has_no_places() -> None:
     profile = measured(of_times([]))
     assert profile.columns(10) == [(0, 0)] * 10

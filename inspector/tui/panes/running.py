@@ -167,12 +167,12 @@ class RunningPane(SnugEdge):
         return self.session.can_send or action not in ("cancel", "more_time")
 
     def action_cancel(self) -> None:
-        if self.call is not None:
+        if isinstance(self.call, Call):
             self.call.cancel()
 
     def action_more_time(self) -> None:
         """Allow the call as much time again as it was given at first."""
-        if self.call is not None and isinstance(self.session, Session):
+        if isinstance(self.call, Call) and isinstance(self.session, Session):
             self.call.extend(self.session.options.timeout)
             self._draw_time()
 

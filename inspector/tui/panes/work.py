@@ -17,6 +17,7 @@ from textual.widget import Widget
 
 from inspector.client.answers import Question
 from inspector.client.catalog import ListName
+from inspector.client.pending import Call
 from inspector.client.recorded import RecordedSession
 from inspector.client.recorded_calls import RecordedCall
 from inspector.client.session import Session
@@ -207,7 +208,7 @@ class WorkPane(Container):
 
     def on_request_pane_cancel_call(self, event: RequestPane.CancelCall) -> None:
         event.stop()
-        if event.work.call is not None:
+        if isinstance(event.work.call, Call):
             event.work.call.cancel()
 
     # What becomes of calls
