@@ -59,7 +59,7 @@ class Answering:
             self._body = raw
         elif answer:
             await self._answer(raw, m)
-        elif event.shape is Shape.NOTIFICATION and self._client.tell_listener(m, event):
+        elif event.shape is Shape.NOTIFICATION and self._client.teller.tell_listener(m, event):
             return  # It only happened to come while this call was under way.
         elif (self._apart and event.ch.startswith("get-")) or self._form == "json":
             self._client.push(raw, m)
@@ -75,7 +75,7 @@ class Answering:
         journal = self._client.mock.journal
         kind, dir = journal.index.kind(m), journal.index.dir(m)
         if dir == Dir.SEND and kind == Kind.RPC:
-            self._client.tell(m)
+            self._client.teller.tell(m)
         elif kind == Kind.HTTP and dir == Dir.RECV:
             self._head(journal.event(m).fields)
         elif kind == Kind.SSE:
@@ -147,7 +147,7 @@ class Answering:
         self.send(raw, m)
         self.reply.end()
         mock.tally.counts["answered"] += 1
-        self._client.tell(m)
+        self._client.teller.tell(m)
 
     def _struck(self, text: str, kind: str, m: int) -> None:
         self._client.mock.tally.counts[f"fault:{kind}"] += 1

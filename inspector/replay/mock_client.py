@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from array import array
 from collections.abc import Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from inspector.errors import InspectorError
-from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, encode, id_key
@@ -20,9 +19,9 @@ from inspector.replay.mock_http import version_of
 from inspector.replay.mock_passthrough import Passthrough
 from inspector.replay.mock_tally import Missed, shown
 from inspector.replay.mock_tasks import GET
-from inspector.replay.mock_timeline import subscription_of
+from inspector.replay.mock_teller import Teller
 from inspector.serving.base import Arrived, Client, Form, Head, Reply
-from inspector.transports.recorded_play import Names, Play, Questions, asked_as
+from inspector.transports.recorded_play import Names, Play, Questions
 from inspector.transports.recorded_requests import HANDSHAKE, Order
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 TYPES: dict[Form, str] = {"json": "application/json", "sse": "text/event-stream"}
 FINISH_WITHIN = 1.0
 """Seconds in which what was asked is still answered when the client has said its last word."""
-_AT_ONCE = 64
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
 
 
@@ -70,16 +68,12 @@ class MockClient:
         self._tasks: set[asyncio.Task[None]] = set()
         self._asked: dict[Any, _Asked] = {}
         """By id."""
-        self._listens: dict[int, list[tuple[Names, Answering]]] = {}
-        """By recorded `subscriptions/listen`, the live ones that are open."""
-        self._names: dict[int, Names] = {}
-        """By recorded request, the live one that stood for it last."""
-        self._told: set[int] = set()
+        self.teller = Teller(self)
         self._passed: dict[str, int] = {}
         self._ready = False
         self.initialize: dict[str, Any] | None = None
         """How the client opened its connection in the legacy era."""
-        self.tell(0)
+        self.teller.tell(0)
 
     # What comes
 
@@ -125,7 +119,7 @@ class MockClient:
         self.mock.tally.counts["invalid"] += 1
         word = self._next_word("", self.mock.timeline.senseless)
         if word:
-            self.tell(word)
+            self.teller.tell(word)
         elif arrived is None or not arrived.why:
             self._refuse(reply, jsonrpc.INVALID_REQUEST, "This is no JSON-RPC message.")
         elif not arrived.cut:  # Who broke off does not listen any more.
@@ -144,7 +138,7 @@ class MockClient:
             self._cancel(id_key(params.get("requestId")) if type(params) is dict else None)
         word = self._next_word(method, self.mock.timeline.notifications.get(method, ()))
         if word:
-            self.tell(word)
+            self.teller.tell(word)
 
     def _next_word(self, method: str, numbers: list[int] | tuple[int, ...]) -> int:
         """The next recorded one of what the client says again; 0 when there are no more."""
@@ -176,7 +170,7 @@ class MockClient:
             Answering(self, {"id": None}, reply).error(jsonrpc.INVALID_REQUEST, "An id is a string or a number.")
             return
         asked = self._asked[key] = _Asked(reply)
-        asked.task = self._start(self._answer(message, asked, head))
+        asked.task = self.start(self._answer(message, asked, head))
         asked.task.add_done_callback(lambda _: self._over(key, asked))
 
     def _over(self, key: Any, asked: _Asked) -> None:
@@ -224,30 +218,16 @@ class MockClient:
         mock = self.mock
         mock.tally.used.add(n)
         answering = Answering(self, message, reply, n)
-        self._names[n] = Names(mock.journal.event(n).message, message)
+        names = self.teller.names[n] = Names(mock.journal.event(n).message, message)
         if n in mock.timeline.listens:
-            await self._listen(n, answering)
+            await self.teller.listen(n, names, answering)
             return
-        if self.tell(n):
+        if self.teller.tell(n):
             await asyncio.sleep(0)  # What came before the answer comes before it.
         if not await Play(mock.journal, n, message, answering).run():
             await answering.without_answer()
         elif not self._ready:
             self._say_ready(message, reply)
-
-    async def _listen(self, n: int, answering: Answering) -> None:
-        """A subscription is open until either side ends it; what comes on it is told by the timeline."""
-        answering.listen()
-        live = self._names[n], answering
-        self._listens.setdefault(n, []).append(live)
-        try:
-            acknowledged = self.mock.timeline.acknowledged.get(n)
-            if acknowledged is not None:
-                self._tell_listener(acknowledged, self.mock.journal.event(acknowledged), *live)
-            self.tell(n)
-            await asyncio.get_running_loop().create_future()
-        finally:
-            self._listens[n].remove(live)
 
     async def _miss(self, message: dict[str, Any], answering: Answering) -> None:
         mock, method, params = self.mock, message["method"], message.get("params")
@@ -290,71 +270,6 @@ class MockClient:
             transport = "stdio" if reply.channel == "stdio" else "http"
             self.journal.record_life("", "ready", revision=revision, era=era, transport=transport)
 
-    # What the recorded server told by itself
-
-    def tell(self, word: int) -> bool:
-        """The conversation has come to this word of the recording: tell what came behind it, once. Whether it is."""
-        told = self.mock.timeline.after.get(word)
-        if told is None or word in self._told:
-            return False
-        self._told.add(word)
-        self._start(self._tell(word, told))
-        return True
-
-    async def _tell(self, word: int, told: array[int]) -> None:
-        journal = self.mock.journal
-        clock = journal.index.times[(word or told[0]) - 1]
-        for done, m in enumerate(told, 1):
-            await self.mock.wait(journal.index.times[m - 1] - clock)
-            clock = journal.index.times[m - 1]
-            self._tell_one(m, journal.event(m))
-            if done % _AT_ONCE == 0:
-                await self.client.drain()
-                await asyncio.sleep(0)
-
-    def _tell_one(self, m: int, event: Event) -> None:
-        if event.kind == Kind.STDERR:
-            self.journal.record_stderr("stderr", [event.bytes])
-            self.mock.said(event.bytes)
-            return
-        if self.tell_listener(m, event):
-            return
-        if event.shape is Shape.REQUEST and id_key(event.message["id"]) is not None:
-            id, answered = self.questions.ask(event.message["id"])
-            answer = self.mock.journal.index.pairs[m - 1]
-            answered.add_done_callback(lambda done: None if done.cancelled() else self._client_has_answered(answer))
-            self.push(asked_as(id, event.bytes, event.message), m)
-        elif event.shape in _ANSWERS and self.mock.journal.index.pairs[m - 1] in self._names:
-            names = self._names[self.mock.journal.index.pairs[m - 1]]
-            self.push(names.response(event.bytes, event.message), m)
-        else:
-            self.push(event.bytes, m)
-
-    def _client_has_answered(self, answer: int) -> None:
-        if answer:
-            self.tell(answer)
-
-    def tell_listener(self, m: int, event: Event) -> bool:
-        """Whether an event belongs to a subscription; then it goes there, if the client has that subscription now."""
-        subscription = subscription_of(event.message)
-        listen = self.mock.timeline.listen_of(m, subscription)
-        if self.mock.timeline.acknowledged.get(listen) == m:
-            return True
-        for live in self._listens.get(listen, ()):
-            self._tell_listener(m, event, *live)
-        return bool(listen) or subscription is not None
-
-    def _tell_listener(self, m: int, event: Event, names: Names, answering: Answering) -> None:
-        if event.shape in _ANSWERS:
-            answering.send(names.response(event.bytes, event.message), m)
-            answering.reply.end()
-        elif event.shape is Shape.NOTIFICATION:
-            raw = names.notification(event.bytes, event.message)
-            if raw is not None:
-                answering.send(raw, m)
-        else:
-            answering.send(event.bytes, m)
-
     # What goes
 
     def begin(self, reply: Reply, form: Form, status: int, kind: str = "") -> None:
@@ -380,7 +295,8 @@ class MockClient:
 
     # Tasks, and the end
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Have something done for this client, at its end at the latest."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
