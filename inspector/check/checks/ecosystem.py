@@ -1,0 +1,358 @@
+"""What hosts, browsers and directories like to see, and the specification does not ask for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Iterator
+from statistics import median
+from typing import Any
+
+from inspector.check.catalog import EVERYWHERE, Transport, active, passive
+from inspector.check.outcome import Outcome, good, remark, skipped
+from inspector.check.posting import Posting, is_local, posting
+from inspector.check.visit import Visit
+from inspector.check.web import ACCEPT, JSON, Response
+from inspector.protocol.jsonrpc import Shape
+from inspector.transports.http_requests import SESSION_FIELD
+
+_GROUP = "ecosystem"
+_PAGE = "custom, not of the specification"
+_HTTP: frozenset[Transport] = frozenset(("http",))
+_WEB: frozenset[Transport] = frozenset(("http", "sse"))
+_BROWSER = "http://localhost:6274"
+"""An origin of this machine, as a tool in a browser has it."""
+_VERBS = ("POST", "GET", "DELETE")
+_ASKED = ("content-type", "authorization", "mcp-session-id", "mcp-protocol-version", "last-event-id")
+_ASKED_MODERN = ("content-type", "authorization", "mcp-protocol-version", "mcp-method", "mcp-name")
+_SHOWN = ("mcp-session-id", "mcp-protocol-version", "www-authenticate")
+_BUDGETS = {
+    "initialize": 0.3, "server/discover": 0.3, "tools/list": 0.4, "resources/list": 0.4, "prompts/list": 0.4,
+    "tools/call": 2.0,
+}  # fmt: skip
+"""Seconds that hosts like to wait at most."""
+_HEALTH = ("/health", "/api/health")
+_DISCOVERY = ("/.well-known/mcp-config", "/.well-known/mcp-server", "/.well-known/mcp.json")
+_CARDS = ("/.well-known/mcp/server-card.json", "/.well-known/mcp-server-card", "/server.json")
+_MEMBERS = ("protocol_version", "server_info", "capabilities", "endpoints")
+_UNAUTHORIZED = -32001
+_IDLE_SECONDS = 60.0
+
+passive(
+    "ECO-04", "info", "r1+", "posted", page=_PAGE, group=_GROUP, transports=_HTTP,
+    says="Responses name the revision in MCP-Protocol-Version.",
+    fix="Send the field with every response, if tools that you care for read it.",
+)  # fmt: skip
+passive(
+    "ECO-11", "info", "r1+", "posted", page=_PAGE, group=_GROUP, transports=_HTTP,
+    says="A body is its JSON and nothing else, in UTF-8.",
+    fix="Write no line breaks around the JSON, and name no other charset.",
+)  # fmt: skip
+passive(
+    "ECO-17", "info", "r1+", "http:429", page=_PAGE, group=_GROUP, transports=_WEB,
+    says="Who is asked to wait is told for how long.",
+    fix="Send Retry-After with status 429.",
+)  # fmt: skip
+
+
+@active(
+    "ECO-01", "info", "r1+", page=_PAGE, group=_GROUP, transports=_WEB, apart=True, once=True,
+    says="Clients in a browser may ask: the preflight is answered with what they need.",
+    fix="Answer OPTIONS with Access-Control-Allow-Origin, -Methods (POST, GET, DELETE) and -Headers (those of MCP).",
+)  # fmt: skip
+async def preflight(visit: Visit) -> Outcome:
+    """What a browser asks before it lets a page of this machine send a request."""
+    wanted = _ASKED_MODERN if visit.modern else _ASKED
+    fields = (
+        ("Origin", _BROWSER), ("Access-Control-Request-Method", "POST"),
+        ("Access-Control-Request-Headers", ",".join(wanted)),
+    )  # fmt: skip
+    answer = await visit.web.send("OPTIONS", url=Posting(visit).url, fields=fields)
+    if not 200 <= answer.status < 300:
+        return remark(f"OPTIONS was answered with {answer.shown}.", *answer.events)
+    if answer.header("access-control-allow-origin") not in ("*", _BROWSER):
+        return remark(f"A page of {_BROWSER} may not ask.", *answer.events)
+    verbs = _listed(answer, "access-control-allow-methods")
+    names = _listed(answer, "access-control-allow-headers")
+    missing = [verb for verb in _VERBS[: 1 if visit.modern else 3] if verb.lower() not in verbs and "*" not in verbs]
+    missing += [name for name in wanted if name not in names and ("*" not in names or name == "authorization")]
+    if missing:
+        return remark(f"Browsers may not use {', '.join(missing)}.", *answer.events)
+    return good("", *answer.events)
+
+
+@active(
+    "ECO-02", "info", "r1+", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True,
+    says="Clients in a browser may read the fields of responses that they need.",
+    fix="List Mcp-Session-Id, MCP-Protocol-Version and WWW-Authenticate in Access-Control-Expose-Headers.",
+)  # fmt: skip
+async def exposed_fields(visit: Visit) -> Outcome:
+    """A request from a page of this machine."""
+    post = Posting(visit)
+    try:
+        more = (("Origin", _BROWSER),)
+        answer = await (post.ask("server/discover", more=more) if visit.modern else post.initialize(more))
+    finally:
+        await post.end()
+    if not answer.status or answer.header("access-control-allow-origin") not in ("*", _BROWSER):
+        return remark(f"A page of {_BROWSER} may not ask.", *answer.events)
+    shown = _listed(answer, "access-control-expose-headers")
+    missing = [name for name in _SHOWN[1 if visit.modern else 0 :] if name not in shown]
+    if missing:
+        return remark(f"Browsers may not read {', '.join(missing)}.", *answer.events)
+    return good("", *answer.events)
+
+
+@active(
+    "ECO-03", "info", "r1+", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True,
+    says="Header fields are spelled with capitals, as most servers do.",
+    fix="Nothing has to be changed: names of fields have no case. Some hand-made clients think otherwise.",
+)  # fmt: skip
+async def spelling(visit: Visit) -> Outcome:
+    """The names of the fields of one response."""
+    async with posting(visit) as post:
+        answer = await post.ask(post.harmless())
+    if not answer.headers:
+        return skipped(f"the request got {answer.shown}")
+    small = [name for name, _ in answer.headers if not name[:1].isupper()]
+    if small:
+        return remark(f"Written in small letters: {', '.join(small[:10])[:300]}.", *answer.events)
+    return good("", *answer.events)
+
+
+@active(
+    "ECO-05", "info", "r1+", page=_PAGE, group=_GROUP, transports=_WEB, apart=True, once=True,
+    says="There is a place where monitors can ask whether the server lives.",
+    fix="Answer GET /health with 200.",
+)  # fmt: skip
+async def health(visit: Visit) -> Outcome:
+    """The two usual places."""
+    seen: list[int] = []
+    async for path, answer in _got(visit, _HEALTH):
+        seen += answer.events
+        if answer.status == 200:
+            return good(f"{path} answers", *answer.events)
+    return remark(f"None of {', '.join(_HEALTH)} answers 200.", *seen)
+
+
+@active(
+    "ECO-06", "info", "r1+", page=_PAGE, group=_GROUP, transports=_WEB, apart=True, once=True,
+    says="There is a document from which directories learn of the server.",
+    fix="Serve it at /.well-known/mcp-config as plain JSON, with Cache-Control: no-store, if a host asks for it.",
+)  # fmt: skip
+async def discovery(visit: Visit) -> Outcome:
+    """The usual places, at the root and below the endpoint."""
+    paths = [*_DISCOVERY, *(f"{visit.web.url.target.partition('?')[0].rstrip('/')}{path}" for path in _DISCOVERY[:2])]
+    seen: list[int] = []
+    async for path, answer in _got(visit, paths):
+        seen += answer.events
+        document = _document(answer)
+        if answer.status == 200 and document is not None:
+            missing = [name for name in _MEMBERS if name not in document]
+            if answer.media_type != "application/json":
+                missing.append(f"the type application/json ({answer.media_type[:60] or 'none'})")
+            if "no-store" not in (answer.header("cache-control") or "").lower():
+                missing.append("Cache-Control: no-store")
+            if missing:
+                return remark(f"{path} lacks {', '.join(missing)}.", *answer.events)
+            return good(path, *answer.events)
+    return remark("There is none at the usual places.", *seen)
+
+
+@active(
+    "ECO-07", "info", "r1+", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True,
+    says="Messages are taken at the root of the host, too.",
+    fix="Serve the endpoint at / as well, if a host wants the bare name of the server.",
+)  # fmt: skip
+async def root(visit: Visit) -> Outcome:
+    """The first request of a client, at /."""
+    post = Posting(visit)
+    url = f"{visit.web.url.origin}/"
+    try:
+        answer = await (post.ask("server/discover", url=url) if visit.modern else post.initialize(url=url))
+    finally:
+        await post.end()
+    if "result" in answer.message:
+        return good("", *answer.events)
+    return remark(f"A POST to / was answered with {answer.shown}.", *answer.events)
+
+
+@active(
+    "ECO-08", "info", "r1+", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True, mode="auth",
+    says="A refusal for want of a login says so in its body, too.",
+    fix="Put a JSON-RPC error with the code -32001 into the body of status 401, if hosts of yours look there.",
+)  # fmt: skip
+async def refusal(visit: Visit) -> Outcome:
+    """A request without credentials."""
+    post = Posting(visit)
+    try:
+        answer = await (post.ask("server/discover", own=False) if visit.modern else post.initialize(own=False))
+    finally:
+        await post.end()
+    if answer.status != 401:
+        return skipped(f"the request got {answer.shown}")
+    if answer.code == _UNAUTHORIZED:
+        return good("", *answer.events)
+    return remark(f"The body of the refusal has no error {_UNAUTHORIZED}.", *answer.events)
+
+
+@active(
+    "ECO-09", "info", "r1+", page=_PAGE, group=_GROUP, transports=EVERYWHERE,
+    says="Answers come quickly: handshakes within 0.3 s, lists within 0.4 s, calls within 2 s.",
+    fix="Answer from what is loaded already, and make what takes long a task or tell its progress.",
+)  # fmt: skip
+async def latency(visit: Visit) -> Outcome:
+    """The median times of what was asked on the shared session of this visit."""
+    times: dict[str, list[float]] = {}
+    slowest: dict[str, tuple[float, int]] = {}
+    for method, seconds, n in _answered(visit):
+        times.setdefault(method, []).append(seconds)
+        slowest[method] = max(slowest.get(method, (0.0, n)), (seconds, n))
+    if not times:
+        return skipped("nothing was asked")
+    late = [method for method, each in times.items() if median(each) > _BUDGETS[method]]
+    if late:
+        shown = ", ".join(f"{method} {median(times[method]):.2f} s" for method in late)
+        return remark(f"Slower than hosts like: {shown}.", *(slowest[method][1] for method in late))
+    shown = ", ".join(f"{method} {median(each) * 1000:.0f} ms" for method, each in times.items())
+    return good(shown, *(n for _, n in slowest.values()))
+
+
+@active(
+    "ECO-10", "info", "r1+", page=_PAGE, group=_GROUP, transports=_WEB, once=True,
+    says="Hosted servers have a public name and https.",
+    fix="Nothing, as long as the server is meant for this machine; hosts take https URLs with a public name only.",
+)  # fmt: skip
+async def public_name(visit: Visit) -> Outcome:
+    """The URL."""
+    url = visit.web.url
+    opening = next(_opening(visit), 1)
+    if is_local(url.host) or "." not in url.host:
+        return remark(f"{url.host} is no public name.", opening)
+    if url.scheme != "https":
+        return remark("The server is reached by plain http.", opening)
+    return good(url.origin, opening)
+
+
+@active(
+    "ECO-12", "info", "r2-r4", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True,
+    says="DELETE without a session that exists is refused.",
+    fix="Answer 404 to an unknown id, 400 where there is none, or 405 to every DELETE.",
+)  # fmt: skip
+async def delete_nothing(visit: Visit) -> Outcome:
+    """DELETE without an id and with one that nobody was given."""
+    post = Posting(visit)
+    without = await post.delete()
+    post.session = "inspector-check"
+    unknown = await post.delete()
+    text = f"without an id: {without.shown}; with an unknown one: {unknown.shown}"
+    events = (*without.events, *unknown.events)
+    if without.refused and unknown.refused:
+        return good(text, *events)
+    return remark(f"DELETE {text}.", *events)
+
+
+@active(
+    "ECO-13", "info", "r2-r4", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True,
+    says="The server keeps sessions, or can do without: which of the two is told.",
+    fix="Nothing has to be changed. A server without sessions is easier to run behind a balancer.",
+)  # fmt: skip
+async def stateless(visit: Visit) -> Outcome:
+    """A request without a session."""
+    async with posting(visit) as post:
+        kept = bool(post.session)
+        answer = await post.ask("tools/list" if visit.can("tools") else "ping", without=SESSION_FIELD)
+    served = "result" in answer.message
+    if kept and served:
+        return remark("Sessions are given, and requests without one are served.", *answer.events)
+    if not kept and not served:
+        return remark(f"No session is given, and a second request got {answer.shown}.", *answer.events)
+    return good("it keeps sessions" if kept else "it keeps none", *answer.events)
+
+
+@active(
+    "ECO-14", "info", "r1+", page=_PAGE, group=_GROUP, transports=_WEB, apart=True, once=True,
+    says="One URL speaks one transport.",
+    fix="Serve Streamable HTTP at one URL and HTTP+SSE at another.",
+)  # fmt: skip
+async def split_transport(visit: Visit) -> Outcome:
+    """A GET at the URL: whether it is the stream of 2024-11-05."""
+    url = Posting(visit).url
+    fields = (("Accept", "text/event-stream"), *await visit.token_fields())
+    answer = await visit.web.send("GET", url=url, fields=fields, most=1, timeout=visit.limits.quiet * 4)
+    named = any(event.type == "endpoint" for event in answer.stream)
+    if visit.visited.transport == "sse":
+        taken = await visit.web.send(url=url, fields=(JSON, ACCEPT), body=b"{}")
+        shown = f"GET opens the stream of HTTP+SSE, POST gets {taken.shown}"
+        events = (*answer.events, *taken.events)
+        return good(shown, *events) if taken.status in (404, 405) else remark(f"{shown}.", *events)
+    if named:
+        return remark("GET at the endpoint opens the stream of HTTP+SSE.", *answer.events)
+    return good(answer.shown, *answer.events) if answer.status else skipped(f"the request got {answer.shown}")
+
+
+@active(
+    "ECO-15", "info", "r1+", page=_PAGE, group=_GROUP, transports=_WEB, apart=True, once=True,
+    says="There is a card or an entry of a registry that describes the server.",
+    fix="Nothing is agreed on yet; look at the registry of the protocol if you want to be found.",
+)  # fmt: skip
+async def server_card(visit: Visit) -> Outcome:
+    """The places that are talked of."""
+    seen: list[int] = []
+    async for path, answer in _got(visit, _CARDS):
+        seen += answer.events
+        if answer.status == 200 and _document(answer) is not None:
+            return good(path, *answer.events)
+    return remark("There is none at the places that are talked of.", *seen)
+
+
+@active(
+    "ECO-16", "info", "r2-r4", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True, mode="intrusive",
+    says="A session lives on while nobody asks anything.",
+    fix="Keep sessions for at least some minutes after the last request.",
+)  # fmt: skip
+async def idle_session(visit: Visit) -> Outcome:
+    """A session, left alone for as long as a check may take."""
+    seconds = min(_IDLE_SECONDS, visit.limits.check * 0.7)
+    async with posting(visit) as post:
+        if not post.session:
+            return skipped("the server gives no session ids")
+        await asyncio.sleep(seconds)
+        answer = await post.ask(post.harmless())
+        if "result" in answer.message:
+            return good(f"it lived for {seconds:g} s", *answer.events)
+    return remark(f"After {seconds:g} s a request got {answer.shown}.", *answer.events)
+
+
+def _listed(answer: Response, name: str) -> set[str]:
+    return {word.strip().lower() for word in (answer.header(name) or "").split(",")}
+
+
+async def _got(visit: Visit, paths: Iterable[str]) -> AsyncIterator[tuple[str, Response]]:
+    """The responses to GETs of paths of the server's origin."""
+    for path in paths:
+        url = f"{visit.web.url.origin}{path}"
+        yield path, await visit.web.send("GET", url=url, fields=(("Accept", "*/*"),), until=0)
+
+
+def _document(answer: Response) -> dict[str, Any] | None:
+    """The JSON object of a body."""
+    found = answer.messages[0] if answer.messages else None
+    return found if type(found) is dict else None
+
+
+def _opening(visit: Visit) -> Iterator[int]:
+    """The newest answers with which sessions were opened."""
+    index = visit.journal.index
+    for n in range(index.count, 0, -1):
+        if index.shape(n) == Shape.RESULT and index.method(n) in ("initialize", "server/discover"):
+            yield n
+
+
+def _answered(visit: Visit) -> Iterator[tuple[str, float, int]]:
+    """Method, seconds and answer of each request of the visit that hosts have a budget for."""
+    journal, index = visit.journal, visit.journal.index
+    for n in range(visit.visited.first or 1, index.count + 1):
+        if index.shape(n) in (Shape.RESULT, Shape.ERROR) and index.pairs[n - 1]:
+            method = index.method(index.pairs[n - 1])
+            if method in _BUDGETS:
+                yield method, (journal.event(n).t - journal.event(index.pairs[n - 1]).t) / 1_000_000, n

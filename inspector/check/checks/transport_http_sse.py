@@ -1,0 +1,115 @@
+"""HTTP+SSE, the transport of 2024-11-05: one stream for all answers, and an address to post to that it names."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+from inspector.check.catalog import Transport, active, passive
+from inspector.check.link import CLIENT
+from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.posting import is_local
+from inspector.check.visit import Visit
+from inspector.check.web import ACCEPT, JSON
+from inspector.protocol import jsonrpc
+from inspector.protocol.revisions import LEGACY, REVISIONS
+from inspector.transports.http_requests import SESSION_FIELD
+from inspector.transports.http_url import parse_url
+
+_GROUP = "transport-http-sse"
+_PAGE = "basic/transports#http-with-sse"
+_SSE: frozenset[Transport] = frozenset(("sse",))
+_STREAM = ("Accept", "text/event-stream")
+_EVIL = "http://evil.example"
+_SHORTEST = 16
+"""Characters of an id that nobody can guess: 64 bits, if it is hexadecimal."""
+
+passive(
+    "SSE-01", "must", "r1+", "endpoint", page=_PAGE, group=_GROUP, transports=_SSE,
+    says="The stream begins with the event that names the endpoint.",
+    fix="Write an event of the type endpoint, with a URI as its data, before anything else.",
+)  # fmt: skip
+passive(
+    "SSE-02", "must", "r1+", "event:get", page=_PAGE, group=_GROUP, transports=_SSE,
+    says="Answers come on the stream, as events of the type message.",
+    fix="Write each message as an event of the type message, with its JSON as data.",
+)  # fmt: skip
+passive(
+    "SSE-03", "security", "r1+", "endpoint", page=_PAGE, group=_GROUP, transports=_SSE,
+    says="The endpoint has the origin of the stream.",
+    fix="Name the endpoint by its path alone.",
+)  # fmt: skip
+
+
+@active(
+    "SSE-04", "must", "r1+", page=_PAGE, group=_GROUP, transports=_SSE, apart=True, once=True,
+    says="Requests that a foreign web page makes are refused.",
+    fix="Compare the Origin field of every request with the origins that may ask, and answer 403 to all others.",
+)  # fmt: skip
+async def hostile_origin(visit: Visit) -> Outcome:
+    """The stream, asked for with the origin of somebody else."""
+    fields = (_STREAM, ("Origin", _EVIL), *await visit.token_fields())
+    answer = await visit.web.send("GET", fields=fields, until=0)
+    if not answer.status:
+        return skipped(f"the request got {answer.shown}")
+    if answer.refused:
+        return good(answer.shown, *answer.events)
+    make = bad if is_local(visit.web.url.host) else doubtful
+    return make(f"The stream was opened for {_EVIL}, with {answer.shown}.", *answer.events)
+
+
+@active(
+    "SSE-05", "robust", "r1+", page=_PAGE, group=_GROUP, transports=_SSE, apart=True, once=True,
+    says="What is posted to an address that nobody was given is refused; and addresses cannot be guessed.",
+    fix="Put a random id into each address, and answer 404 to ids that you do not know.",
+)  # fmt: skip
+async def unknown_address(visit: Visit) -> Outcome:
+    """The address of a stream with another id in it."""
+    async with visit.fresh() as link:
+        real = link.transport.requester.url
+        path, _, query = real.target.partition("?")
+        ids = [value for _, value in parse_qsl(query)] or [path.rpartition("/")[2]]
+        id = max(ids, key=len)
+        if not id or id not in real.text:
+            return skipped("the address has no id")
+        head, _, tail = real.text.rpartition(id)
+        message = {"jsonrpc": "2.0", "id": "inspector-check", "method": "ping"}
+        answer = await visit.web.send(
+            url=f"{head}{_other(id)}{tail}", fields=(JSON, ACCEPT, *await visit.token_fields()),
+            body=jsonrpc.encode(message), message=message,
+        )  # fmt: skip
+    if not answer.status:
+        return bad(f"A POST to an unknown address got {answer.shown}.", *answer.events)
+    if not answer.refused:
+        return bad(f"A POST to an unknown address was answered with {answer.shown}.", *answer.events)
+    if len(id) < _SHORTEST:
+        return bad(f"The id in the address has {len(id)} characters: it can be guessed.", *answer.events)
+    return good(answer.shown, *answer.events)
+
+
+@active(
+    "SSE-06", "info", "r1+", page="deprecated", group=_GROUP, transports=_SSE, apart=True, once=True,
+    says="The server is reached over Streamable HTTP, too: HTTP+SSE is going to be removed.",
+    fix="Serve Streamable HTTP beside it, and tell your users its URL.",
+)  # fmt: skip
+async def successor(visit: Visit) -> Outcome:
+    """A handshake at /mcp of the same origin."""
+    url = parse_url(f"{visit.web.url.origin}/mcp")
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": LEGACY[-1], "capabilities": {}, "clientInfo": CLIENT}}  # fmt: skip
+    token = await visit.token_fields()
+    fields = (JSON, ACCEPT, *token)
+    answer = await visit.web.send(url=url.text, fields=fields, body=jsonrpc.encode(message), message=message)
+    session = answer.header(SESSION_FIELD)
+    if session:
+        visit.journal.redactor.add(session)
+        await visit.web.send("DELETE", url=url.text, fields=(ACCEPT, (SESSION_FIELD, session), *token))
+    result = answer.message.get("result")
+    if type(result) is dict and result.get("protocolVersion") in REVISIONS:
+        return good(f"Streamable HTTP is served at {url.text}", *answer.events)
+    return remark("HTTP+SSE is deprecated, and Streamable HTTP was not found at /mcp.", *answer.events)
+
+
+def _other(id: str) -> str:
+    """An id of the same form which is another one."""
+    turned = id.translate(str.maketrans("0123456789abcdefABCDEF", "1032547698badcfeBADCFE"))
+    return turned if turned != id else id[::-1] + "0"
