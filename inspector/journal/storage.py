@@ -64,7 +64,8 @@ class Storage:
     def read(cls, path: Path) -> Storage:
         """An existing recording, for reading."""
         try:
-            fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            # Without a wait: a pipe with nobody at its other end would be opened for ever.
+            fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
             if not os.path.isfile(path):
                 os.close(fd)
                 raise RecordingError(f"{path} is no file.", hint="Name a recording (*.mcp.jsonl).")

@@ -454,3 +454,9 @@ def test_what_is_in_the_index_is_in_the_file_already(journal, monkeypatch):
     journal.record_http("post-1", Dir.SEND, method="POST")
     assert counts == [0, 2, 3, 5, 6]
     assert [journal.event(n).n for n in range(1, 8)] == list(range(1, 8))
+
+
+def test_a_pipe_is_no_recording_and_nobody_waits_for_it(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RecordingError, match="no file"):
+        Journal.open(tmp_path / "pipe")
