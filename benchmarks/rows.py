@@ -189,6 +189,7 @@ MEASURES = [
     connect("exit", ("--unknown", "exit"), n=3),
     terminal("launch", INSPECTOR, BARE, OFFICIAL, repeats=3),
     terminal("recording", INSPECTOR, BARE),
+    terminal("replay", INSPECTOR),
     terminal("flood", INSPECTOR),
 ]
 
@@ -260,6 +261,14 @@ GROUPS: dict[str, list[Row]] = {
         Row("log-early-keys", "… the same while it is being read", "terminal recording", "early_p95_s", "ms", 0.05,
             against=""),
         Row("log-memory", "… its memory", "terminal recording", "rss_mb", "MB", 150, against=""),
+        Row("replay-seek", "replay of it: seek, key to frame, p95", "terminal replay", "seek_p95_s", "ms", 0.05,
+            against=""),
+        Row("replay-step", "… step by message or exchange, p95", "terminal replay", "step_p95_s", "ms", 0.05,
+            against=""),
+        Row("replay-match", "… to the next match of a filter, p95", "terminal replay", "match_p95_s", "ms", 0.05,
+            against=""),
+        Row("replay-filter", "… a filter applied to all of it", "terminal replay", "filter_s", "ms", None, against=""),
+        Row("replay-memory", "… its memory", "terminal replay", "rss_mb", "MB", 150, against=""),
         Row("flood-kept", "flood of 40,000: kept", "terminal flood", "kept", "", 40_000, against="",
             more_is_better=True),
         Row("flood-keys", "… key to frame, p95", "terminal flood", "key_p95_s", "ms", 0.1, against=""),

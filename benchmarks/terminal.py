@@ -2,6 +2,7 @@
 
     launch     seconds from the start of the process to the list of tools on the screen (`textual`: a bare first frame)
     recording  a recording of a million messages: seconds to its first screen and from key to frame, memory
+    replay     the same recording gone through: from key to frame of seeks, steps and jumps to matches of a filter
     flood      a server that sends 20,000 notifications at once and 20,000 more in four seconds: the same
 
 Nothing is emulated: what the program writes is searched for words. A frame ends where Textual ends a synchronised
@@ -50,6 +51,9 @@ _CONTROL = re.compile(
 )
 
 DOWN, UP, PAGE_DOWN, PAGE_UP, HOME, END = b"\x1b[B", b"\x1b[A", b"\x1b[6~", b"\x1b[5~", b"\x1b[H", b"\x1b[F"
+RIGHT, LEFT, SHIFT_RIGHT, SHIFT_LEFT = b"\x1b[C", b"\x1b[D", b"\x1b[1;2C", b"\x1b[1;2D"
+CTRL_HOME, CTRL_END = b"\x1b[1;5H", b"\x1b[1;5F"
+PLACES = ("#500000", "#999990", "start", "#3", "0:01", "#250001", "+1s", "end", "-2s", "#777777")
 
 BARE_APP = """
 from textual.app import App
@@ -270,6 +274,31 @@ def recording_inspector() -> dict[str, float]:
         }  # fmt: skip
 
 
+def replay_inspector() -> dict[str, float]:
+    """Seeks are measured from the enter that ends them; a filter, from its last character until it has been applied."""
+    path = million()
+    with running(PROGRAM, "replay", str(path)) as terminal:
+        terminal.shows(b"frame 1,000,000 of 1,000,000")
+        terminal.rest(0.5)
+        sought = keys(terminal, (CTRL_HOME, CTRL_END), 10)
+        for place in PLACES * 2:
+            terminal.press(b"@" + place.encode())
+            terminal.rest()
+            sought += keys(terminal, (b"\r",), 1)
+        stepped = keys(terminal, (RIGHT, RIGHT, LEFT, SHIFT_RIGHT, SHIFT_RIGHT, SHIFT_LEFT), 60)
+        terminal.press(b"m/")
+        terminal.rest()
+        asked = terminal.press(b"method:tools/call")
+        applied = terminal.shows(b" of 200,000 so far") - asked
+        terminal.press(b"\r")
+        terminal.rest()
+        matched = keys(terminal, (b"n", b"n", b"N"), 60)
+        return {
+            "seek_p95_s": p95(sought), "step_p95_s": p95(stepped), "match_p95_s": p95(matched), "filter_s": applied,
+            "rss_mb": terminal.memory("VmHWM"),
+        }  # fmt: skip
+
+
 def flood_inspector() -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         path = Path(folder) / "flood.mcp.jsonl"
@@ -308,6 +337,7 @@ FIGURES = {
     ("launch", OFFICIAL): launch_official,
     ("recording", INSPECTOR): recording_inspector,
     ("recording", BARE): launch_textual,
+    ("replay", INSPECTOR): replay_inspector,
     ("flood", INSPECTOR): flood_inspector,
 }
 

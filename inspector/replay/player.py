@@ -19,6 +19,8 @@ from inspector.replay.profile import Profile
 FOLD = 2.0
 """Seconds that a gap between two events takes at most, at speed 1."""
 UNFOLDED = 1 << 62
+NEAR, NEAR_READ = 2048, 64
+"""Events that are looked at for a match at once; as many where their bodies have to be read."""
 STEPS = 2000
 """Events that one tick goes on by at most; as fast as it goes means as many in each."""
 
@@ -180,6 +182,14 @@ class Player:
         if n:
             self.go(n)
         return bool(n)
+
+    def near_match(self, filter: Filter, by: int) -> int:
+        """The next event that a filter leaves, or the one before, if it is near: found at once. 0 where it is not."""
+        n, reach = self.position, NEAR_READ if filter.reads else NEAR
+        if by > 0:
+            return next(iter(filter.numbers(self.journal, n + 1, n + reach)), 0)
+        found = filter.numbers(self.journal, n - reach, n - 1)
+        return found[-1] if found else 0
 
     def next_match(self, filter: Filter, by: int) -> int:
         """The next event that a filter leaves, or the one before; 0 where there is none. May read the whole file."""

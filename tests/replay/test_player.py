@@ -264,6 +264,17 @@ def test_findings_and_matches(second: Player) -> None:
     assert second.next_match(parse("n:5-6"), 1) == 5
     assert second.next_match(parse("n:1-2"), -1) == 2
     assert second.next_match(parse("n:1-2"), 1) == 0
+    assert [second.near_match(parse("n:5-6"), 1), second.near_match(parse("n:1-2"), -1)] == [5, 2]
+    assert [second.near_match(parse("n:1-2"), 1), second.near_match(parse("n:5-6"), -1)] == [0, 0]
+
+
+def test_a_match_far_away_is_not_looked_for_at_once(second: Player, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player_module, "NEAR", 3)
+    monkeypatch.setattr(player_module, "NEAR_READ", 1)
+    second.go(4)
+    assert [second.near_match(parse(f"n:{n}"), 1) for n in (7, 8)] == [7, 0]
+    assert [second.near_match(parse(f"n:{n}"), -1) for n in (1, 3)] == [1, 3]
+    assert [second.near_match(parse("x"), by) for by in (1, -1)] == [5, 3]
 
 
 def test_it_stays_at_the_end_of_a_recording_that_grows(tmp_path: Path, clock: Clock) -> None:

@@ -115,5 +115,5 @@ def _pair(screen: Screen[None], back: str, on: str, title: str, gap: str = "") -
 
 
 async def next_match(player: Player, filter: Filter, by: int) -> int:
-    """The next event that a filter leaves, looked for in a thread."""
-    return await asyncio.to_thread(player.next_match, filter, by)
+    """The next event that a filter leaves; where it is not near, looked for in a thread."""
+    return player.near_match(filter, by) or await asyncio.to_thread(player.next_match, filter, by)
