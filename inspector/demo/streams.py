@@ -85,7 +85,8 @@ class Stream(Channel):
                         return
                     last = self.ended or self._break is not None
                     events = self._take()
-                yield events if fresh else b": still here\n\n"
+                if events or not fresh:  # A stream may end without an answer: an empty chunk would be a second end.
+                    yield events if fresh else b": still here\n\n"
                 if last:
                     return
         finally:

@@ -101,3 +101,9 @@ def test_of_the_finished_streams_the_newest_are_kept() -> None:
         streams.open(endless=False).answer(b"x")
     assert streams.find("1.0") is None
     assert streams.find(f"{MOST_FINISHED + 3}.0") is not None
+
+
+def test_a_stream_that_ends_without_an_answer_gives_nothing_more() -> None:
+    stream = Stream(1, endless=False, primed=False)
+    stream.answer(None)
+    assert list(stream.follow(0, 9)) == []
