@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """Misses and unasked requests that are listed."""
-_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol")
+_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "no-pin")
 """Options of a session; what a passthrough says is what the client says."""
 
 
@@ -72,17 +72,21 @@ def _options(said: Invocation) -> MockOptions:
 
 
 async def _serve(said: Invocation, out: Output, journal: Journal, options: MockOptions) -> Report:
+    from inspector.cli import setup
     from inspector.replay.mock import Mock
+    from inspector.serving.base import LONGEST_MESSAGE
+    from inspector.serving.http_connection import Limits
 
+    longest = setup.settings_of(said).max_body_bytes or LONGEST_MESSAGE
     with ended_by_signals() as stop:
         mock = Mock(journal, options, new_journal=_recorder(said, out), said=_say, upstream=_upstream(said))
-        await mock.load(names=tuple(said.option("allow-host", ())))
+        await mock.load(names=tuple(said.option("allow-host", ())), limits=Limits(body=longest))
         try:
             where: Address | None = said.option("http")
             if where is None:
                 from inspector.serving.stdio import StdioEnd
 
-                await StdioEnd(mock.opens).run(stop)
+                await StdioEnd(mock.opens, limit=longest).run(stop)
             else:
                 await _serve_http(mock, where, out, stop)
         finally:
@@ -206,7 +210,7 @@ def _verb() -> Verb:
         target="optional",
         options=(
             Option(
-                "--http", "Serve over Streamable HTTP, on loopback unless a host is named, and on any free port.",
+                "--http", "Serve over Streamable HTTP; on loopback and on any free port, unless they are named.",
                 "[HOST:PORT]", read=address, fits=is_address, otherwise=(LOOPBACK, 0),
             ),
             Option(
