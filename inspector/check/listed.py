@@ -24,6 +24,12 @@ _SAME = {
 """By what the entries of a list are told apart."""
 
 
+def page_rules(method: str, result: dict[str, Any]) -> Iterator[Verdict]:
+    """How a page of a list names the next one."""
+    if "nextCursor" in result and type(result["nextCursor"]) is not str:
+        yield "UTIL-01", "must", f"nextCursor of {method} is {short(result['nextCursor'])}."
+
+
 def resource_rules(resource: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
     """What a resource says of itself."""
     uri, size, kind = resource.get("uri"), resource.get("size"), resource.get("mimeType")

@@ -37,7 +37,13 @@ _ENTRIES = {
 
 
 def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
-    """Of any message of the server: the keys in its `_meta`, wherever that stands."""
+    """Of any message of the server: the keys in its `_meta`, wherever that stands; secrets in what it logs."""
+    if message.get("method") == "notifications/message":
+        params = message.get("params")
+        for _, text in wording.texts(params.get("data") if type(params) is dict else None):
+            secret = wording.secret(text)
+            if secret:
+                yield "UTIL-14", "should", f"A log message holds {secret}."
     if not watched.features.structured_content:  # The grammar came with the same revision (2025-06-18).
         return
     for key, value in _metadata(message):
@@ -64,6 +70,8 @@ def result_rules(method: str, result: dict[str, Any], watched: Watched) -> Itera
                 yield from listed.template_rules(entry)
             elif method == "prompts/list":
                 yield from listed.prompt_rules(entry)
+    if method in _ENTRIES:
+        yield from listed.page_rules(method, result)
     if type(entries) is list:
         yield from listed.alike(method, entries)
     if method == "tools/call":

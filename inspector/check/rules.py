@@ -205,6 +205,8 @@ def notification_rules(message: dict[str, Any], index: Index, n: int, watched: W
     elif method == "notifications/message":
         if params.get("level") not in _LEVELS:
             yield "UTIL-13", "must", f"The level {short(params.get('level'))} is none of the eight."
+        if "data" not in params:
+            yield "UTIL-13", "must", "A log message has no data."
     elif method == "notifications/progress":
         yield from _progress_rules(params, index, n, watched)
 

@@ -1,13 +1,16 @@
 """What every visit does beside its checks: a few harmless requests, so that the judge has something to look at.
 
-Nothing here calls a tool that exists, and nothing changes anything.
+Nothing here changes anything; tools are called only where the user allows it.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+from inspector.check.trials import trials
 from inspector.check.visit import Visit
+from inspector.errors import InspectorError
 
 FEW = 5
 """Resources that are read, and prompts that are got."""
@@ -32,7 +35,10 @@ async def tour(visit: Visit) -> None:
     if visit.can("tools"):
         await visit.ask("tools/call", {"name": NOWHERE, "arguments": {}})
     if session.phase == "ready" and visit.modern and _tells(visit):
-        session.run(session.listen())
+        with suppress(InspectorError):  # That it cannot be listened to is for a check to say.
+            await session.listen()
+    if visit.allowed.calls:
+        await trials(visit)
 
 
 def nowhere(visit: Visit) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -103,12 +104,19 @@ class Visit:
     # Asking on the shared session
 
     async def ask(self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None) -> Asked:
-        """A request on the shared session, as a client would make it. Never raises for what the server does."""
+        """A request on the shared session, as a client would make it. Never raises for what the server does.
+
+        A task, or a server that keeps asking, may make it last twice as long as `timeout`, and no longer.
+        """
         seconds = self.limits.request if timeout is None else timeout
         call = self.session.start(method, params, timeout=seconds, progress=False)
         asked = Asked(method, call.n)
         try:
-            asked.message = {"result": await call.result()}
+            async with asyncio.timeout(2 * seconds):
+                asked.message = {"result": await call.result()}
+        except TimeoutError:
+            call.cancel("it takes too long")
+            asked.why = f"no answer within {2 * seconds:g} s"
         except ServerError as error:
             asked.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
         except InspectorError as error:

@@ -1,5 +1,7 @@
 """Small faults, to be planted by the tables of the groups."""
 
+import copy
+
 from tests.check.planted import Answers, Fault, Takes, refusal, result
 
 R1, R2, R3, R4, R5 = "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"
@@ -116,3 +118,41 @@ def elsewhere(name, key):
         return message
 
     return Answers(name, change)
+
+
+class Notices(Fault):
+    """Changes what the server tells by notifications of one kind; None drops it, a list of messages goes out."""
+
+    def __init__(self, name, change):
+        self.name = name
+        self.change = change
+
+    def said(self, message, request):
+        if not isinstance(message, dict) or message.get("method") != self.name:
+            return [message]
+        changed = self.change(copy.deepcopy(message))
+        return changed if isinstance(changed, list) else [] if changed is None else [changed]
+
+
+def in_params(**members):
+    """Changes members of the parameters of a message; ... takes one away."""
+
+    def change(message):
+        given = message.get("params", {}) | members
+        return message | {"params": {key: value for key, value in given.items() if value is not ...}}
+
+    return change
+
+
+def defaults(name, **values):
+    """Other values for the arguments of one tool, with which a run calls it."""
+
+    def change(message, _request):
+        for tool in message.get("result", {}).get("tools", ()):
+            if tool["name"] == name:
+                for key, value in values.items():
+                    tool["inputSchema"]["properties"][key]["default"] = value
+                tool["inputSchema"]["required"] = list(values)
+        return message
+
+    return Answers("tools/list", change)

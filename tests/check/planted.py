@@ -9,6 +9,7 @@ import asyncio
 import copy
 import json
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from inspector.check.run import Runner, Wanted
@@ -107,7 +108,8 @@ class _Out(Channel):
         self.said = said
 
     def send(self, raw):
-        self.loop.call_soon_threadsafe(self.said, raw)
+        with suppress(RuntimeError):  # A tool may go on when the test is over.
+            self.loop.call_soon_threadsafe(self.said, raw)
 
     def answer(self, raw, status=200):
         if raw is not None:
@@ -119,7 +121,7 @@ class Planted:
 
     def __init__(self, fault=None, **world):
         self.fault = fault or Fault()
-        self.world = World(items=3, **world)
+        self.world = World(**{"items": 3} | world)
         self.target = StdioTarget(("planted",))
 
     def connect(self, _target, sink, _options):
@@ -189,7 +191,7 @@ class PlantedWeb:
 
     def __init__(self, fault=None, **world):
         self.fault = fault or WebFault()
-        self.world = World(items=3, **world)
+        self.world = World(**{"items": 3} | world)
 
     async def __aenter__(self):
         self.demo = DemoServer(self.world, "127.0.0.1", 0)

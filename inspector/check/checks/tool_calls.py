@@ -9,6 +9,7 @@ from typing import Any
 from inspector.check.asked import Asked
 from inspector.check.catalog import active
 from inspector.check.outcome import Outcome, bad, good, skipped
+from inspector.check.trials import trials
 from inspector.check.visit import Visit
 from inspector.errors import SchemaError
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, excerpt
@@ -187,15 +188,8 @@ async def embedded(visit: Visit) -> Outcome:
 
 
 async def _calls(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
-    """Each allowed tool, called once in a visit with arguments that are made from its schema."""
-    made: list[tuple[dict[str, Any], Asked]] | None = visit.remembered.get("calls")
-    if made is None:
-        made = visit.remembered["calls"] = []
-        for tool in visit.callable()[: visit.limits.items]:
-            arguments = sample(tool.get("inputSchema"))
-            params = {"name": tool.get("name"), "arguments": arguments if type(arguments) is dict else {}}
-            made.append((tool, await visit.ask("tools/call", params)))
-    return made
+    """Each allowed tool, and what its call gave."""
+    return [(trial.tool, trial.asked) for trial in await trials(visit)]
 
 
 def _came(asked: Asked) -> bool:

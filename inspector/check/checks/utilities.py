@@ -1,0 +1,312 @@
+"""Pages of lists, completion, log messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from inspector.check.asked import Asked
+from inspector.check.catalog import active, passive
+from inspector.check.link import PREFIX
+from inspector.check.outcome import Outcome, bad, good, skipped
+from inspector.check.trials import FEW, trials
+from inspector.check.visit import Visit
+from inspector.errors import UsageError
+from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Shape, excerpt
+
+_GROUP = "utilities"
+_PAGES = "server/utilities/pagination"
+_COMPLETION = "server/utilities/completion"
+_LOGGING = "server/utilities/logging"
+_NOTHING = "inspector-check-no-such-thing"
+_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+_LISTS = {
+    "tools": ("tools/list", "tools", "name"), "resources": ("resources/list", "resources", "uri"),
+    "templates": ("resources/templates/list", "resourceTemplates", "uriTemplate"),
+    "prompts": ("prompts/list", "prompts", "name"),
+}  # fmt: skip
+"""By what is listed: the method, the key of its result, and what tells entries apart."""
+_COMPLETE = "completion/complete"
+_MOST_PAGES = 10
+_MOST_VALUES = 100
+
+passive(
+    "UTIL-01", "type", "r1+", *(f"result:{method}" for method, _, _ in _LISTS.values()), page=_PAGES, group=_GROUP,
+    says="A page that is not the last names the next one by a string, and the last one names none.",
+    fix="Leave nextCursor out of the last page; null is no cursor.",
+)  # fmt: skip
+
+
+@active(
+    "UTIL-02", "should", "r1+", page=_PAGES, group=_GROUP,
+    says="A cursor always leads to the same page, and the pages together hold each entry once.",
+    fix="Put into the cursor where the page begins, in an order that does not change.",
+)  # fmt: skip
+async def walked(visit: Visit) -> Outcome:
+    """The first pages of every list; the second one twice."""
+    seen: list[int] = []
+    for method, key, name in _lists(visit):
+        asked = await visit.ask(method, {})
+        entries, cursors = _names(asked, key, name), set[str]()
+        while isinstance(asked.body.get("nextCursor"), str) and len(cursors) < _MOST_PAGES:
+            cursor = asked.body["nextCursor"]
+            if cursor in cursors:
+                return bad(f"{method}: a cursor leads back to a page that had come already.", *asked.events)
+            asked = await visit.ask(method, {"cursor": cursor})
+            if not asked.ok:
+                return bad(f"{method}: a cursor of its own is answered with {asked.shown}.", *asked.events)
+            page = _names(asked, key, name)
+            if not cursors and _names(again := await visit.ask(method, {"cursor": cursor}), key, name) != page:
+                return bad(f"{method}: the same cursor gave two pages.", *asked.events, *again.events)
+            cursors.add(cursor)
+            twice = set(entries) & set(page)
+            if twice:
+                return bad(f"{method}: {excerpt(min(twice), 80)} is on two pages.", *asked.events)
+            entries += page
+            seen += asked.events
+    return good("", *seen) if seen else skipped("every list has one page")
+
+
+@active(
+    "UTIL-03", "should", "r1+", page=f"{_PAGES}#error-handling", group=_GROUP,
+    says="A cursor that the server has not made is answered with error -32602.",
+    fix="Answer -32602 (Invalid params) where a cursor cannot be read; do not begin with the first page again.",
+)  # fmt: skip
+async def invalid_cursor(visit: Visit) -> Outcome:
+    """A cursor of nobody, for every list."""
+    seen: list[int] = []
+    for method, _, _ in _lists(visit):
+        asked = await visit.ask(method, {"cursor": _NOTHING})
+        seen += asked.events
+        if asked.code != INVALID_PARAMS:
+            return bad(f"{method} with a cursor of nobody is answered with {asked.shown}.", *asked.events)
+    return good("", *seen) if seen else skipped("the server lists nothing")
+
+
+@active(
+    "UTIL-04", "must", "r2+", page=f"{_COMPLETION}#capabilities", group=_GROUP, apart=True,
+    says="The completions capability is declared exactly where values are completed.",
+    fix="Declare completions where completion/complete is answered, and nowhere else.",
+)  # fmt: skip
+async def completion_declared(visit: Visit) -> Outcome:
+    """`completion/complete` for something that there is, else for nothing."""
+    params = next(_completions(visit), None) or _completion("ref/prompt", "name", _NOTHING, "a")
+    async with visit.link() as link:
+        asked = await link.ask(_COMPLETE, params)
+    if visit.can("completions") and asked.code == METHOD_NOT_FOUND:
+        return bad("completions is declared, and completion/complete is unknown.", *asked.events)
+    if not visit.can("completions") and asked.ok:
+        return bad("completion/complete is answered, and completions is not declared.", *asked.events)
+    return good("", *asked.events) if asked.answered else skipped(asked.shown)
+
+
+@active(
+    "UTIL-05", "type", "r1+", page=f"{_COMPLETION}#completion-results", group=_GROUP,
+    says="Completion gives at most 100 values, all of them strings, and says truly whether there are more.",
+    fix="Cut values off at 100; total is a whole number and not less than their number, hasMore is true or false.",
+)  # fmt: skip
+async def completion_results(visit: Visit) -> Outcome:
+    """An empty value for each argument of the first prompts and templates."""
+    seen: list[int] = []
+    for _, asked in await _completed(visit):
+        if asked.ok:
+            wrong = _wrong_completion(asked.body.get("completion"))
+            if wrong:
+                return bad(wrong, *asked.events)
+            seen += asked.events
+    return good("", *seen) if seen else skipped("nothing is completed")
+
+
+@active(
+    "UTIL-06", "should", "r1+", page=f"{_COMPLETION}#error-handling", group=_GROUP,
+    says="Completion for what there is not is answered with error -32602; a server without completion says -32601.",
+    fix="Answer -32602 for an unknown prompt or template, and -32601 where nothing is completed at all.",
+)  # fmt: skip
+async def unknown_reference(visit: Visit) -> Outcome:
+    """A prompt that does not exist."""
+    declares = visit.can("completions")
+    if not declares and not visit.features.completions_capability:
+        return skipped("whether the server completes cannot be declared in this revision")
+    asked = await visit.ask(_COMPLETE, _completion("ref/prompt", "name", _NOTHING, "a"))
+    wanted = INVALID_PARAMS if declares else METHOD_NOT_FOUND
+    return (
+        good("", *asked.events) if asked.code == wanted else bad(f"It is answered with {asked.shown}.", *asked.events)
+    )
+
+
+@active(
+    "UTIL-07", "robust", "r3+", page=f"{_COMPLETION}#requesting-completions", group=_GROUP,
+    says="Completion takes the values that were chosen before.",
+    fix="Read context.arguments, or ignore it; it is no error.",
+)  # fmt: skip
+async def completion_context(visit: Visit) -> Outcome:
+    """The completions that work, with a context."""
+    seen: list[int] = []
+    for params, before in await _completed(visit):
+        if before.ok and len(seen) < 2 * visit.limits.items:
+            asked = await visit.ask(_COMPLETE, {**params, "context": {"arguments": {_NOTHING: "a"}}})
+            if not asked.ok:
+                return bad(f"With a context it is answered with {asked.shown}.", *before.events, *asked.events)
+            seen += asked.events
+    return good("", *seen) if seen else skipped("nothing is completed")
+
+
+passive(
+    "UTIL-08", "must", "r1-r4", "told:notifications/message", page=f"{_LOGGING}#capabilities", group=_GROUP,
+    says="Who sends log messages has declared logging.",
+    fix="Declare the logging capability.",
+)  # fmt: skip
+
+
+@active(
+    "UTIL-09", "should", "r1-r4", page=f"{_LOGGING}#setting-log-level", group=_GROUP, apart=True,
+    says="Each of the eight levels can be set; another one is answered with error -32602.",
+    fix="Take debug, info, notice, warning, error, critical, alert and emergency, and refuse everything else.",
+)  # fmt: skip
+async def set_level(visit: Visit) -> Outcome:
+    """All eight, and one that there is not."""
+    if not visit.can("logging"):
+        return skipped("the server does not log")
+    seen: list[int] = []
+    async with visit.link() as link:
+        for level in (*_LEVELS[::-1], "info"):
+            asked = await link.ask("logging/setLevel", {"level": level})
+            seen += asked.events
+            if not asked.ok:
+                return bad(f"The level {level} is answered with {asked.shown}.", *asked.events)
+        asked = await link.ask("logging/setLevel", {"level": _NOTHING})
+    if asked.code != INVALID_PARAMS:
+        return bad(f"A level that does not exist is answered with {asked.shown}.", *asked.events)
+    return good("", *seen, *asked.events)
+
+
+@active(
+    "UTIL-10", "must", "r1-r4", page=f"{_LOGGING}#setting-log-level", group=_GROUP, mode="tool", apart=True,
+    says="Log messages below the level that was set are not sent.",
+    fix="Compare the level of each message with the one that the client has set.",
+)  # fmt: skip
+async def level_kept(visit: Visit) -> Outcome:
+    """The tools that log below error, once more when only errors are wanted."""
+    loud = [trial for trial in await trials(visit) if any(_is_below(told.params) for told in trial.told)]
+    if not visit.can("logging") or not loud:
+        return skipped("no tool that may be called sends log messages below the level error")
+    seen: list[int] = []
+    async with visit.link() as link:
+        wanted = await link.ask("logging/setLevel", {"level": "error"})
+        if not wanted.ok:
+            return skipped(f"the level cannot be set: {wanted.shown}")
+        for trial in loud[:FEW]:
+            link.frames = []
+            asked = await link.ask("tools/call", trial.params)
+            seen += asked.events
+            for frame in link.frames:
+                if frame.shape is Shape.NOTIFICATION and frame.message["method"] == "notifications/message":
+                    params = frame.message.get("params")
+                    if type(params) is dict and _is_below(params):
+                        what = f"{trial.name} sent a message of the level {excerpt(params.get('level'), 20)}"
+                        return bad(f"{what} when only errors were wanted.", *wanted.events, frame.n)
+        await link.ask("logging/setLevel", {"level": "info"})
+    return good("", *wanted.events, *seen)
+
+
+passive(
+    "UTIL-11", "must", "r5", "told:notifications/message", page=f"{_LOGGING}#requesting-log-messages", group=_GROUP,
+    says="Log messages are sent for those requests that want them, and on their streams.",
+    fix="Send nothing where logLevel is missing in the _meta of the request.",
+)  # fmt: skip
+
+
+@active(
+    "UTIL-12", "should", "r5", page=f"{_LOGGING}#error-handling", group=_GROUP,
+    says="A request that wants log messages of an unknown level is answered with error -32602.",
+    fix="Compare logLevel with the eight levels before the request is served.",
+)  # fmt: skip
+async def unknown_level(visit: Visit) -> Outcome:
+    """A list, with a level that there is not."""
+    if not visit.can("logging"):
+        return skipped("the server does not log")
+    method = next((method for method, _, _ in _lists(visit)), "server/discover")
+    asked = await visit.ask(method, {"_meta": {f"{PREFIX}logLevel": _NOTHING}})
+    if asked.code == INVALID_PARAMS:
+        return good("", *asked.events)
+    return bad(f"It is answered with {asked.shown}.", *asked.events)
+
+
+passive(
+    "UTIL-13", "type", "r1+", "told:notifications/message", page=f"{_LOGGING}#log-message-notifications", group=_GROUP,
+    says="A log message has one of the eight levels, and data.",
+    fix="Map the levels of your logging library to the eight of the protocol.",
+)  # fmt: skip
+passive(
+    "UTIL-14", "must", "r1+", "told:notifications/message", page=f"{_LOGGING}#security", group=_GROUP,
+    says="Log messages give no passwords, keys and tokens away.",
+    fix="Take secrets out before a message is sent; the client may store it.",
+)  # fmt: skip
+
+
+def _lists(visit: Visit) -> Iterator[tuple[str, str, str]]:
+    """What the server says that it lists."""
+    for name, row in _LISTS.items():
+        if visit.can("resources" if name == "templates" else name):
+            yield row
+
+
+def _names(asked: Asked, key: str, name: str) -> list[str]:
+    entries = asked.body.get(key)
+    found = [entry.get(name) for entry in entries if type(entry) is dict] if type(entries) is list else []
+    return [each for each in found if isinstance(each, str)]
+
+
+def _completion(kind: str, key: str, what: str, argument: str) -> dict[str, Any]:
+    return {"ref": {"type": kind, key: what}, "argument": {"name": argument, "value": ""}}
+
+
+def _completions(visit: Visit) -> Iterator[dict[str, Any]]:
+    """Requests for what the lists say can be completed."""
+    from inspector.protocol.uritemplate import Template
+
+    for prompt in visit.items("prompts"):
+        arguments = prompt.get("arguments")
+        for argument in arguments[: visit.limits.items] if type(arguments) is list else ():
+            name = argument.get("name") if type(argument) is dict else None
+            if isinstance(name, str) and isinstance(prompt.get("name"), str):
+                yield _completion("ref/prompt", "name", prompt["name"], name)
+    for entry in visit.items("templates"):
+        text = entry.get("uriTemplate")
+        if not isinstance(text, str):
+            continue
+        try:
+            variables = Template.parse(text).variables
+        except UsageError:
+            continue
+        for variable in variables[: visit.limits.items]:
+            yield _completion("ref/resource", "uri", text, variable.name)
+
+
+async def _completed(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
+    """The first of them, each asked once in a visit."""
+    made: list[tuple[dict[str, Any], Asked]] | None = visit.remembered.get("completed")
+    if made is None:
+        made = visit.remembered["completed"] = []
+        if visit.can("completions") or not visit.features.completions_capability:
+            for params, _ in zip(_completions(visit), range(visit.limits.items), strict=False):
+                made.append((params, await visit.ask(_COMPLETE, params)))
+    return made
+
+
+def _wrong_completion(completion: Any) -> str:
+    if type(completion) is not dict or type(completion.get("values")) is not list:
+        return f"completion is {excerpt(completion, 80)}."
+    values, total, more = completion["values"], completion.get("total"), completion.get("hasMore")
+    if len(values) > _MOST_VALUES:
+        return f"There are {len(values):,} values; 100 are the most."
+    if not all(isinstance(value, str) for value in values):
+        return "Not all of the values are strings."
+    if total is not None and (isinstance(total, bool) or not isinstance(total, (int, float)) or total < len(values)):
+        return f"total is {excerpt(total, 40)}, and there are {len(values)} values."
+    return "" if more is None or isinstance(more, bool) else f"hasMore is {excerpt(more, 40)}."
+
+
+def _is_below(params: dict[str, Any]) -> bool:
+    """Whether a log message is of a level below error."""
+    return params.get("level") in _LEVELS[: _LEVELS.index("error")]

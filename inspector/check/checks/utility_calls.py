@@ -1,0 +1,159 @@
+"""What goes on beside a request: progress, cancellation, ping."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+from inspector.check.asked import Asked
+from inspector.check.catalog import active, passive
+from inspector.check.link import Link
+from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.trials import FEW, PROGRESS, trials
+from inspector.check.visit import Visit
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape, excerpt
+from inspector.protocol.revisions import LEGACY
+
+_GROUP = "utilities"
+_PROGRESS = "basic/utilities/progress"
+_CANCELLATION = "basic/utilities/cancellation"
+_PING = "basic/utilities/ping"
+_CANCELLED = "notifications/cancelled"
+_PROMPT = 1.0
+"""Seconds after which an answer to a ping is late."""
+_LONG = 0.2
+"""Seconds that a call must take to be cancelled while it runs."""
+
+passive(
+    "UTIL-15", "must", "r1+", f"told:{PROGRESS}", page=_PROGRESS, group=_GROUP,
+    says="Progress rises with every report, and ends with the answer.",
+    fix="Count up, and send nothing after the answer.",
+)  # fmt: skip
+passive(
+    "UTIL-16", "must", "r1+", f"told:{PROGRESS}", page=_PROGRESS, group=_GROUP,
+    says="Progress is told to those who want it, by the token that they gave.",
+    fix="Send no notifications/progress for a request without a progressToken in its _meta.",
+)  # fmt: skip
+
+
+@active(
+    "UTIL-17", "type", "r1+", page=_PROGRESS, group=_GROUP, mode="tool", apart=True,
+    says="The progress token comes back as it was given, text as text and a number as a number.",
+    fix="Keep the token as the JSON value that it is; do not turn it into a string.",
+)  # fmt: skip
+async def token_kept(visit: Visit) -> Outcome:
+    """The tools that report progress, with a number and with text that looks like one."""
+    reporting = [trial for trial in await trials(visit) if trial.heard(PROGRESS)]
+    seen: list[int] = []
+    given = count(7_000_001)
+    async with visit.link() as link:
+        for trial in reporting[:FEW]:
+            for token in (next(given), str(next(given))):
+                link.frames = []
+                params = {**trial.params, "_meta": {"progressToken": token}}
+                asked = await link.ask("tools/call", params, id=f"progress-{token}", timeout=visit.limits.request / 2)
+                if not asked.answered:
+                    link.notify(_CANCELLED, {"requestId": f"progress-{token}"})
+                for n, other in _tokens(link):
+                    if type(other) is not type(token) and str(other) == str(token):
+                        return bad(f"{excerpt(token, 20)} came back as {excerpt(other, 60)}.", *asked.events, n)
+                    if other == token:
+                        seen += (asked.n, n)
+    return good("", *seen[:20]) if seen else skipped("no tool that may be called reports progress")
+
+
+@active(
+    "UTIL-18", "should", "r1-r4", page=_CANCELLATION, group=_GROUP, mode="tool", apart=True,
+    says="A request that was cancelled is not answered.",
+    fix="Stop the work, and send neither a result nor an error.",
+)  # fmt: skip
+async def cancelled(visit: Visit) -> Outcome:
+    """The tools that took long, cancelled while they work."""
+    slow = [trial for trial in await trials(visit) if trial.asked.seconds > _LONG or not trial.asked.answered]
+    seen: list[int] = []
+    async with visit.link() as link:
+        for trial in slow[:FEW]:
+            asked = link.begin(jsonrpc.request(f"cancelled-{trial.token}", "tools/call", link.dressed(trial.params)))
+            await link.answer(asked, timeout=_LONG / 2)
+            if asked.answered:
+                continue
+            told = link.notify(_CANCELLED, {"requestId": f"cancelled-{trial.token}", "reason": "a check"})
+            # Nothing tells an answer that is held back from one that is still to come: as long as it took before.
+            known = trial.asked.seconds if trial.asked.answered else 0.0
+            await link.answer(asked, timeout=known + visit.limits.quiet)
+            if asked.answered:
+                return bad(f"{trial.name} was answered with {asked.shown}.", asked.n, told, asked.answer_n)
+            seen += [n for n in (asked.n, told) if n]
+    return good("", *seen) if seen else skipped("no tool that may be called takes long")
+
+
+@active(
+    "UTIL-19", "should", "r1+", page=f"{_CANCELLATION}#error-handling", group=_GROUP, apart=True,
+    says="To cancel what does not run does no harm, nor does a cancellation that makes no sense.",
+    fix="Ignore a notifications/cancelled whose requestId is unknown, over, or missing.",
+)  # fmt: skip
+async def cancelled_nothing(visit: Visit) -> Outcome:
+    """What has been answered, what never was, and what is no id at all."""
+    async with visit.link() as link:
+        over = await _alive(visit, link)
+        told = [
+            link.notify(_CANCELLED, params)
+            for params in ({"requestId": 1}, {"requestId": "inspector-check-nothing"}, {"requestId": None}, {}, None)
+        ]
+        asked = await _alive(visit, link)
+        wrong = [frame for frame in link.frames if frame.shape is Shape.ERROR and frame.message.get("id") is None]
+    evidence = (*over.events, *(n for n in told if n), *asked.events)
+    if not over.answered:
+        return skipped(over.shown)
+    if not asked.answered:
+        return bad(f"After them nothing was answered any more: {asked.shown}.", *evidence)
+    if wrong:
+        return bad("One of them was answered with an error.", *evidence, wrong[0].n)
+    return good("", *evidence)
+
+
+@active(
+    "UTIL-20", "must", "r1-r4", page=_PING, group=_GROUP, apart=True,
+    says="A ping is answered at once, with an empty result; before the handshake, too.",
+    fix="Answer ping with {} whatever else is going on.",
+)  # fmt: skip
+async def ping(visit: Visit) -> Outcome:
+    """On a connection that is open, and over a pipe on one that is new."""
+    async with visit.link() as link:
+        asked = await link.ask("ping")
+    newest = [name for name in visit.spoken if name in LEGACY][-1]
+    if visit.visited.transport == "stdio" and visit.revision == newest:
+        async with visit.fresh(handshake=False) as link:
+            early = await link.ask("ping")
+        if not early.ok:
+            return doubtful(f"Before the handshake it is answered with {early.shown}.", *early.events)
+    if not asked.ok:
+        return bad(f"It is answered with {asked.shown}.", *asked.events)
+    if set(asked.body) - {"_meta"} or type(asked.result) is not dict:
+        return bad(f"The result is not empty: {excerpt(asked.result, 80)}.", *asked.events)
+    if asked.seconds > _PROMPT:
+        return doubtful(f"It took {asked.seconds:.1f} s.", *asked.events)
+    return good("", *asked.events)
+
+
+passive(
+    "UTIL-21", "must", "r5", f"told:{_CANCELLED}", page="basic/patterns/cancellation", group=_GROUP,
+    says="The server cancels subscriptions, and nothing else.",
+    fix="End every other request with its result or an error.",
+)  # fmt: skip
+
+
+def _tokens(link: Link) -> list[tuple[int, Any]]:
+    """The tokens of the progress that came."""
+    found = []
+    for frame in link.frames[:1000]:
+        if frame.shape is Shape.NOTIFICATION and frame.message["method"] == PROGRESS:
+            params = frame.message.get("params")
+            found.append((frame.n, params.get("progressToken") if type(params) is dict else None))
+    return found
+
+
+async def _alive(visit: Visit, link: Link) -> Asked:
+    """A request that every server of the era answers."""
+    return await (link.ask("server/discover", {}) if visit.modern else link.ask("ping"))

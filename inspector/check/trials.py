@@ -1,0 +1,165 @@
+"""The allowed tools, each called once in a visit: what came of it, and what the server said and asked meanwhile.
+
+Checks share these calls. They pass by on the shared session, so that the judge looks at them, too. Every call carries a
+progress token (and, where the era has that, the wish for log messages), and what is asked meanwhile is declined.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from inspector.check.asked import Asked
+from inspector.check.link import PREFIX
+from inspector.check.visit import Visit
+from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape, excerpt, shape_of
+from inspector.protocol.sample import sample
+
+PROGRESS = "notifications/progress"
+FEW = 3
+"""Tools of one kind that are called once more for something."""
+MOST = 100
+"""Tools that are called."""
+MOST_SAID = 5_000
+"""Events of one call that are looked at."""
+_SHARE = 0.75
+"""How much of the time of one check the calls may take."""
+_REMEMBERED = "trials"
+
+
+class Told(NamedTuple):
+    """A notification of the server."""
+
+    n: int
+    method: str
+    params: dict[str, Any]
+
+
+class Question(NamedTuple):
+    """Something that the server asked of the client: by a request, or by a result that wants input."""
+
+    n: int
+    method: str
+    params: dict[str, Any]
+    tool: str
+    """The tool, for a sentence."""
+
+
+@dataclass(slots=True)
+class Trial:
+    """One call of a tool."""
+
+    tool: dict[str, Any]
+    arguments: dict[str, Any]
+    token: str
+    asked: Asked
+    told: list[Told] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    task: str = ""
+    """The id of the task that it became (2026-07-28)."""
+
+    @property
+    def name(self) -> str:
+        """The tool, for a sentence."""
+        return excerpt(self.tool.get("name"), 60)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of the call, without metadata."""
+        return {"name": self.tool.get("name"), "arguments": self.arguments}
+
+    @property
+    def came(self) -> bool:
+        """Whether it succeeded."""
+        asked = self.asked
+        return asked.ok and asked.body.get("isError") is not True and asked.body.get("resultType") in (None, "complete")
+
+    def heard(self, method: str) -> list[Told]:
+        """The notifications of one kind."""
+        return [told for told in self.told if told.method == method]
+
+    def asks(self, method: str) -> list[Question]:
+        """The questions of one kind."""
+        return [question for question in self.questions if question.method == method]
+
+
+async def trials(visit: Visit) -> list[Trial]:
+    """Call each allowed tool with arguments made from its schema; what lasts comes late, what destroys comes last."""
+    made: list[Trial] | None = visit.remembered.get(_REMEMBERED)
+    if made is None:
+        made = visit.remembered[_REMEMBERED] = []
+        until = time.monotonic() + visit.limits.check * _SHARE
+        for tool in sorted(visit.callable(), key=_rank)[:MOST]:
+            if time.monotonic() > until or visit.session.phase != "ready":
+                break
+            made.append(await _try(visit, tool, f"inspector-check-{len(made) + 1}"))
+        for trial in [trial for trial in made if trial.came and trial.heard(PROGRESS)][:FEW]:
+            # Once more without a token, so that the judge sees whether progress comes unasked.
+            await visit.ask("tools/call", trial.params)
+    return made
+
+
+def arguments_for(tool: dict[str, Any]) -> dict[str, Any]:
+    """Arguments made from the schema of a tool."""
+    arguments = sample(tool.get("inputSchema"))
+    return arguments if type(arguments) is dict else {}
+
+
+async def _try(visit: Visit, tool: dict[str, Any], token: str) -> Trial:
+    meta = {"progressToken": token}
+    if visit.modern:
+        meta[f"{PREFIX}logLevel"] = "debug"
+    trial = Trial(tool, arguments_for(tool), token, Asked("tools/call"))
+    first = len(visit.journal) + 1
+    trial.asked = await visit.ask("tools/call", {**trial.params, "_meta": meta}, timeout=visit.limits.request / 2)
+    _read(visit.journal, trial, first)
+    return trial
+
+
+def _rank(tool: dict[str, Any]) -> tuple[bool, bool]:
+    hints, execution = tool.get("annotations"), tool.get("execution")
+    destroys = type(hints) is dict and hints.get("destructiveHint") is True
+    lasts = type(execution) is dict and execution.get("taskSupport") in ("optional", "required")
+    return destroys, lasts
+
+
+def _read(journal: Journal, trial: Trial, first: int) -> None:
+    """Take what the server said since an event."""
+    for event in journal.events(first, min(len(journal), first + MOST_SAID)):
+        if event.kind != Kind.RPC or event.dir != Dir.RECV:
+            continue
+        for message in event.message if type(event.message) is list else (event.message,):
+            _take(trial, event.n, message)
+
+
+def _take(trial: Trial, n: int, message: Any) -> None:
+    shape = shape_of(message)
+    if shape in (Shape.REQUEST, Shape.NOTIFICATION):
+        params = message.get("params")
+        params = params if type(params) is dict else {}
+        if shape is Shape.REQUEST:
+            trial.questions.append(Question(n, message["method"], params, trial.name))
+        else:
+            trial.told.append(Told(n, message["method"], params))
+    elif shape is Shape.RESULT and type(message["result"]) is dict:
+        result = message["result"]
+        if result.get("resultType") == "task" and isinstance(result.get("taskId"), str):
+            trial.task = result["taskId"]
+        trial.questions += questions_in(n, result, trial.name)
+
+
+def questions_in(n: int, result: dict[str, Any], tool: str) -> list[Question]:
+    """What a result wants to know: one that wants input, or a task that does."""
+    wanted = result.get("inputRequests")
+    if "input_required" not in (result.get("resultType"), result.get("status")) or type(wanted) is not dict:
+        return []
+    found = []
+    for request in list(wanted.values())[:100]:
+        method = request.get("method") if type(request) is dict else None
+        params = request.get("params") if type(request) is dict else None
+        if isinstance(method, str):
+            found.append(Question(n, method, params if type(params) is dict else {}, tool))
+    return found
