@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -92,6 +93,8 @@ class Authorizations:
         self._seen = 0
         self.numbers = array("I")
         """Its `auth` events."""
+        self.upto: int | None = None
+        """The last event that had happened, of a recording that is shown at some moment; None for all."""
 
     def advance(self) -> bool:
         """Take in some of what is new; whether there was anything of interest."""
@@ -137,7 +140,8 @@ class Authorizations:
         return found
 
     def _told(self) -> list[Event]:
-        return [self._journal.event(n) for n in self.numbers[-MOST_STEPS:]]
+        last = len(self.numbers) if self.upto is None else bisect_right(self.numbers, self.upto)
+        return [self._journal.event(n) for n in self.numbers[max(last - MOST_STEPS, 0) : last]]
 
     def _failure(self, after: int) -> AuthStep | None:
         """Why it ended without a step that says so: somebody said no, or nobody came back."""

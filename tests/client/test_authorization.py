@@ -171,6 +171,19 @@ def test_who_is_logged_in_until_they_are_not() -> None:
     assert found(journal).logged_in() is None
 
 
+def test_at_a_moment_of_a_recording_only_what_had_been_told_counts() -> None:
+    journal = Journal.unnamed({})
+    journal.record_auth("server", True, ISSUER, facts={"issuer": ISSUER})
+    token(journal)
+    journal.record_auth("revoke", True, "taken back")
+    told = found(journal)
+    logged_in = {}
+    for upto in (0, 1, 2, 3, None):
+        told.upto = upto
+        logged_in[upto] = told.logged_in() is not None
+    assert logged_in == {0: False, 1: False, 2: True, 3: False, None: False}
+
+
 def test_the_audience_is_compared_character_by_character() -> None:
     for audience, fits in ((SERVER, True), (f"{SERVER}/", False), ([], None), ({"a": 1}, None), (None, None)):
         journal = Journal.unnamed({})

@@ -171,6 +171,8 @@ class ServerPane(Container):
         """Look at what is new."""
         changes = self.session.changes
         self._authorizations.advance()
+        moment = None if isinstance(self.session, Session) or self.session.at_end else self.session.upto
+        self._authorizations.upto = moment
         seen = (
             changes["server"],
             changes["phase"],
@@ -178,7 +180,7 @@ class ServerPane(Container):
             len(self.session.surface_changes),
             id(self._drift),
             len(self._authorizations.numbers),
-            None if isinstance(self.session, Session) or self.session.at_end else self.session.upto,
+            moment,
             self.size,
         )
         if seen != self._seen and self.size.width:
