@@ -14,6 +14,14 @@ from inspector.check.subjects import Subjects
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.journal import Journal
 
+_WORDS = {
+    "told": "",
+    "asked": "request ",
+    "input": "result that wants input",
+    "result": "result of ",
+    "error": "error of ",
+}
+"""How a kind of subject is called in a sentence."""
 MOST = 10
 """Events that are named as evidence of one fault."""
 
@@ -35,11 +43,17 @@ def judged(journal: Journal, checks: Sequence[Check], visited: Visited) -> Itera
         yield Result(check, visited, _outcome(check, found.get(check.id, []), subjects))
 
 
+def _nothing(subject: str) -> str:
+    """That nothing of a kind was seen, and of which kind."""
+    kind, _, method = subject.partition(":")
+    return f"no {_WORDS.get(kind, f'{kind} ')}{method}".rstrip() + " was seen"
+
+
 def _outcome(check: Check, findings: list[Finding], subjects: Subjects) -> Outcome:
     if not findings:
         seen = subjects.any(check.subjects)
         if not seen:
-            return skipped(f"no {check.subjects[0].partition(':')[0]} of the kind was seen" if check.subjects else "")
+            return skipped(_nothing(check.subjects[0]) if check.subjects else "")
         return good(f"{seen:,} looked at")
     worst = min(findings, key=lambda finding: ("must", "should", "note").index(finding.level))
     more = f" ({len(findings) - 1:,} more)" if len(findings) > 1 else ""

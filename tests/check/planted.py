@@ -8,6 +8,7 @@ against the server with its fault and against the server as it is.
 import asyncio
 import copy
 import json
+import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -171,8 +172,10 @@ class Planted:
 
 class WebFault:
     """Plants nothing. `asked(request, reply)` may answer by itself and return True. `head` may change status and fields
-    of a response, `body` its bytes (of a stream: each block).
+    of a response, `body` its bytes (of a stream: each block). `headers` are fields that the client has been given.
     """
+
+    headers = ()
 
     async def asked(self, request, reply):
         return False
@@ -182,6 +185,76 @@ class WebFault:
 
     def body(self, request, data):
         return data
+
+
+class Says(WebFault):
+    """Answers by itself what `when(request)` is true for: `say(request, reply)`, a coroutine function or a plain one."""
+
+    def __init__(self, when, say):
+        self.when = when
+        self.say = say
+
+    async def asked(self, request, reply):
+        if not self.when(request):
+            return False
+        made = self.say(request, reply)
+        if asyncio.iscoroutine(made):
+            await made
+        return True
+
+
+class Mends(WebFault):
+    """Hides something from the server: `mend(request)` changes header fields (`request.fields`) or the target."""
+
+    def __init__(self, mend):
+        self.mend = mend
+
+    async def asked(self, request, reply):
+        self.mend(request)
+        return False
+
+
+class Heads(WebFault):
+    """Changes heads of responses: `change(request, status, fields)` returns both."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def head(self, request, status, fields):
+        return self.change(request, status, fields)
+
+
+class Bodies(WebFault):
+    """Changes bodies, and blocks of streams: `change(request, data)`."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def body(self, request, data):
+        return self.change(request, data)
+
+
+def put(request, name, value):
+    """Set a header field of a request; None takes it away."""
+    request.fields = [pair for pair in request.fields if pair[0].lower() != name.lower()]
+    if value is not None:
+        request.fields.append((name, value))
+
+
+class Process:
+    """The demo as a process; the fault is Python that runs before it."""
+
+    connect = None
+
+    def __init__(self, fault=None, **_):
+        code = f"{fault or ''}\nimport runpy; runpy.run_module('inspector.demo', run_name='__main__', alter_sys=True)"
+        self.target = StdioTarget((sys.executable, "-c", code))
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        pass
 
 
 class PlantedWeb:
@@ -198,7 +271,7 @@ class PlantedWeb:
         self.thread = threading.Thread(target=self.demo.serve_forever, args=(0.02,), daemon=True)
         self.thread.start()
         self.web = await Web(self._pass).__aenter__()
-        self.target = HttpTarget(self.web.url)
+        self.target = HttpTarget(self.web.url, headers=self.fault.headers)
         return self
 
     async def __aexit__(self, *_):
@@ -258,6 +331,9 @@ class Case:
     """All revisions that are offered, where one is not enough."""
     remark: bool = False
     """The fault is worth a remark only."""
+    server: object = None
+    """What is checked in place of a `Planted` or a `PlantedWeb`."""
+    limits: Limits = LIMITS
 
     def __str__(self):
         return f"{self.id} {self.revision}"
@@ -265,10 +341,13 @@ class Case:
 
 async def checked(case, fault, world):
     """The result of the one check, and the journal of the run."""
-    async with (PlantedWeb if case.web else Planted)(fault, **world) as server:
+    async with (case.server or (PlantedWeb if case.web else Planted))(fault, **world) as server:
         journal = Journal.unnamed({})
         wanted = Wanted(
-            revisions=case.survey or (case.revision,), only=frozenset((case.id,)), limits=LIMITS, allowed=case.allowed
+            revisions=case.survey or (case.revision,),
+            only=frozenset((case.id,)),
+            limits=case.limits,
+            allowed=case.allowed,
         )
         named = {} if server.connect is None else {"connect": server.connect}
         run = await Runner(server.target, journal, Options(), wanted, **named).go()
