@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from inspector.journal.format import Dir, Event, Kind
@@ -202,7 +201,7 @@ class Answering:
             return
         state = mock.journal.index.state(self._n)
         if state in (State.CANCELLED, State.TIMED_OUT):
-            await asyncio.get_running_loop().create_future()
+            await self._client.silence()
         mock.tally.counts["unanswered"] += 1
         if self._status is not None and self._status >= 400:
             if self.reply.channel != "stdio":

@@ -84,7 +84,7 @@ class Teller:
             if acknowledged is not None:
                 self._tell_live(acknowledged, self._mock.journal.event(acknowledged), *live)
             self.tell(n)
-            await asyncio.get_running_loop().create_future()
+            await self._client.silence()
         finally:
             self._listens[n].remove(live)
 

@@ -164,7 +164,7 @@ class HttpEnd:
         elif head.method == "GET":
             self._session_of(head).listen(response, head.field("last-event-id") or "")
         else:
-            self._end_session(self._sessions.pop(head.field(SESSION) or ""), gone=True)
+            self._end_session(self._sessions.pop(head.field(SESSION) or ""))
             response.whole(204)
 
     def _session_of(self, head: Head) -> HttpSession:
@@ -209,7 +209,7 @@ class HttpEnd:
         session = self._open(secrets.token_hex(16), _revision(message))
         self._sessions[session.session] = session
         if len(self._sessions) > MOST_SESSIONS:
-            self._end_session(self._sessions.pop(next(iter(self._sessions))), gone=True)
+            self._end_session(self._sessions.pop(next(iter(self._sessions))))
         response.always = (*response.always, (SESSION, session.session))
         return session
 
@@ -217,12 +217,12 @@ class HttpEnd:
         query = urlsplit(head.target).query
         found = self._shared.get(query)
         if found is not None and begins and found.idle:
-            self._end_session(self._shared.pop(query), gone=True)
+            self._end_session(self._shared.pop(query))
             found = None
         if found is None:
             found = self._shared[query] = self._open("", "")
             if len(self._shared) > MOST_SESSIONS:
-                self._end_session(self._shared.pop(next(iter(self._shared))), gone=True)
+                self._end_session(self._shared.pop(next(iter(self._shared))))
         return found
 
     def _open(self, id: str, revision: str) -> HttpSession:
@@ -237,10 +237,10 @@ class HttpEnd:
     def _dropped(self, session: HttpSession) -> None:
         for sessions in (self._sessions, self._shared):
             for name in [name for name, each in sessions.items() if each is session]:
-                self._end_session(sessions.pop(name), gone=True)
+                self._end_session(sessions.pop(name))
 
-    def _end_session(self, session: HttpSession, *, gone: bool) -> None:
-        task = asyncio.get_running_loop().create_task(session.close(gone=gone))
+    def _end_session(self, session: HttpSession) -> None:
+        task = asyncio.get_running_loop().create_task(session.close())
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
@@ -252,7 +252,7 @@ class HttpEnd:
         if self._server is not None:
             self._server.close()
         for session in [*self._sessions.values(), *self._shared.values()]:
-            self._end_session(session, gone=False)
+            self._end_session(session)
         if self._closing:
             await asyncio.wait(self._closing, timeout=CLOSE_WITHIN)
         for connection in list(self.connections):

@@ -195,12 +195,12 @@ class HttpSession:
         if self._listening:
             await self._listening[-1].drained()
 
-    async def close(self, *, gone: bool) -> None:
-        """End the handler and all streams. Idempotent."""
+    async def close(self) -> None:
+        """End the handler, without waiting for what it still has to say, and all streams. Idempotent."""
         if self._closed:
             return
         self._closed = True
-        await self.handler.close(gone=gone)
+        await self.handler.close(gone=True)
         for stream in [*self._listening, *self._streams.values()]:
             stream.end()
         for response in self._posts:

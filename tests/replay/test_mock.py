@@ -10,7 +10,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from tests.processes import ROOT
-from tests.replay.stage import KeptClient, Written, mocked, until
+from tests.replay.stage import PATIENCE, KeptClient, Written, mocked, until
 
 
 @pytest.fixture
@@ -445,6 +445,21 @@ async def test_a_cancelled_call_plays_no_further(written, serve):
     await until(lambda: not client.handler._tasks)
     assert len(reply.sent) == 1
     assert len(client.handler.questions) == 0
+
+
+async def test_the_end_waits_for_answers_and_not_for_silence(written, serve):
+    n = written.ask(1, "tools/call", echo("silent"))
+    written.journal.record_life("", "cancel", **{"for": n})
+    written.exchange(2, "tools/call", echo("a"), "A")
+    written.ask(3, "subscriptions/listen", LISTEN)
+    client = await serve(written)
+    silent, listen = client.ask(1, "tools/call", echo("silent")), client.ask(2, "subscriptions/listen", LISTEN)
+    await until(lambda: len(client.handler._silent) == 2)
+    answered = client.ask(3, "tools/call", echo("a"))
+    async with asyncio.timeout(PATIENCE):
+        await client.handler._finished()
+    assert answered.ended
+    assert (silent.ended, listen.ended) == (False, False)
 
 
 # Hostile clients

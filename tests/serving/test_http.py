@@ -525,7 +525,7 @@ async def test_closing_lets_answers_go_out_and_ends_everything(web):
     await web.end.close()
     await web.end.close()
     assert b"last words" in await asyncio.wait_for(reader.read(), PATIENCE)
-    assert handler.gone is False
+    assert handler.gone is True
     assert not web.end.connections
     with pytest.raises(OSError):
         await web.connect()
