@@ -65,7 +65,7 @@ class Asked:
         from inspector.protocol.jsonrpc import excerpt
 
         if self.message is None:
-            return self.why or "no answer"
+            return self.why.rstrip(".") or "no answer"
         if "error" in self.message:
             status = f" with status {self.status}" if self.status not in (0, 200) else ""
             return f"error {excerpt(self.code, 40)} {excerpt(self.error.get('message'), 80)}{status}"

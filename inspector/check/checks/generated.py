@@ -1,0 +1,126 @@
+"""Tools, called with arguments that are made from their schemas. Nothing here is done unless the user allows calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from inspector.check.asked import Asked
+from inspector.check.cases import Case, Kind, cases, smaller
+from inspector.check.catalog import active
+from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.visit import Visit
+from inspector.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, excerpt
+
+_GROUP = "generated-cases"
+_PAGE = "server/tools"
+_FEW = 12
+"""Cases of each kind and tool."""
+_SHRINK = 8
+"""Smaller calls that are tried once one has failed."""
+_SLOW = 2.0
+_LARGE = 100_000
+
+
+@active(
+    "CASE-01", "robust", "r1+", page=f"{_PAGE}#calling-tools", group=_GROUP, mode="tool", once=True,
+    says="Arguments that a tool's schema allows are taken: every variant, every choice, every bound.",
+    fix="Make the schema say what the tool takes, or the tool take what the schema says.",
+)  # fmt: skip
+async def allowed(visit: Visit) -> Outcome:
+    """Cases that the schema allows: whatever the tool answers, it must not say that the arguments are wrong."""
+    return await _tried(visit, "allowed", lambda asked: asked.code == INVALID_PARAMS)
+
+
+@active(
+    "CASE-02", "must", "r1+", page=f"{_PAGE}#security-considerations", group=_GROUP, mode="tool", once=True,
+    says="Arguments that a tool's schema does not allow are refused: too few, too many, too long, of another type.",
+    fix="Check the arguments against the schema before the tool runs.",
+)  # fmt: skip
+async def forbidden(visit: Visit) -> Outcome:
+    """Cases that the schema does not allow: none of them may succeed."""
+    return await _tried(visit, "forbidden", lambda asked: asked.ok and asked.body.get("isError") is not True)
+
+
+@active(
+    "CASE-03", "robust", "r1+", page=f"{_PAGE}#security-considerations", group=_GROUP, mode="tool", once=True,
+    says="Odd values are answered like others: empty and huge texts, foreign scripts, what looks like code or a path.",
+    fix="Answer with a result or with isError; what the server cannot cope with must not reach its inside.",
+)  # fmt: skip
+async def odd(visit: Visit) -> Outcome:
+    """Cases that the schema allows and few have thought of: an answer, and no failure inside."""
+    return await _tried(visit, "odd", lambda asked: asked.code == INTERNAL_ERROR)
+
+
+@active(
+    "CASE-04", "info", "r1+", page=_PAGE, group=_GROUP, mode="tool", once=True,
+    says="Tools answer soon, and with no more than a model can read.",
+    fix="Report progress where it takes long, and give long results in pages or as a resource link.",
+)  # fmt: skip
+async def costs(visit: Visit) -> Outcome:
+    """Seconds and characters of one plain call of each allowed tool."""
+    rows: list[tuple[float, int, Any, Asked]] = []
+    for tool in visit.callable()[: visit.limits.items]:
+        made = [case for case in cases(tool.get("inputSchema")) if case.kind == "allowed"][:1]
+        for case in made:
+            asked = await _call(visit, tool, case)
+            if asked.answered:
+                rows.append((asked.seconds, len(excerpt(asked.result, 1 << 24)), tool.get("name"), asked))
+    if not rows:
+        return skipped("no tool may be called")
+    slowest, largest = max(rows, key=lambda row: row[0]), max(rows, key=lambda row: row[1])
+    text = (
+        f"{len(rows)} tools; the slowest is {excerpt(slowest[2], 40)} with {slowest[0] * 1000:.0f} ms, the largest "
+        f"result is that of {excerpt(largest[2], 40)} with {largest[1]:,} characters"
+    )
+    if slowest[0] > _SLOW or largest[1] > _LARGE:
+        return remark(text, *slowest[3].events, *largest[3].events)
+    return good(text, *slowest[3].events)
+
+
+async def _tried(visit: Visit, kind: Kind, fails: Callable[[Asked], bool]) -> Outcome:
+    """Call every allowed tool with the cases of one kind; the first that fails is made as small as it stays failing."""
+    tried = 0
+    seen: tuple[int, ...] = ()
+    for tool in visit.callable()[: visit.limits.items]:
+        schema = tool.get("inputSchema")
+        for case in [case for case in cases(schema) if case.kind == kind][:_FEW]:
+            asked = await _call(visit, tool, case)
+            tried, seen = tried + 1, asked.events
+            if fails(asked):
+                case, asked = await _shrunk(visit, tool, case, asked, fails)
+                return bad(f"{case.about}: {_as_typed(tool, case)} is answered with {asked.shown}.", *asked.events)
+            if visit.session.phase != "ready":
+                return bad(f"{case.about}: the server ended with {_as_typed(tool, case)}", *asked.events)
+            if not asked.answered:
+                break  # A tool that takes its time: the others can be tried.
+    return good(f"{tried} calls", *seen) if tried else skipped("no tool that may be called has such cases")
+
+
+async def _shrunk(
+    visit: Visit, tool: dict[str, Any], case: Case, asked: Asked, fails: Callable[[Asked], bool]
+) -> tuple[Case, Asked]:
+    tries = 0
+    while visit.session.phase == "ready":
+        for less in smaller(case, tool.get("inputSchema")):
+            tries += 1
+            if tries > _SHRINK:
+                return case, asked
+            again = await _call(visit, tool, less)
+            if fails(again):
+                case, asked = less, again
+                break
+        else:
+            break
+    return case, asked
+
+
+async def _call(visit: Visit, tool: dict[str, Any], case: Case) -> Asked:
+    return await visit.ask("tools/call", {"name": tool.get("name"), "arguments": case.arguments})
+
+
+def _as_typed(tool: dict[str, Any], case: Case) -> str:
+    """The call as a command line, to be tried by hand."""
+    arguments = json.dumps(case.arguments, ensure_ascii=False)
+    return f"inspector call {tool.get('name')} --args '{arguments[:300]}'"
