@@ -17,6 +17,7 @@ from inspector.transports.child import child_environment, find_program
 CHANNEL = "stdio"
 LOOK_EVERY = 0.02
 """Seconds between two looks at a process group."""
+_END_SECONDS = 1.0
 
 
 class Child:
@@ -68,9 +69,11 @@ class Child:
 
     async def _wait(self, seconds: float) -> bool:
         began = time.monotonic()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self.process.wait()
+        for _ in range(int(seconds / LOOK_EVERY)):
+            # Not `wait`: that lasts as long as somebody holds the pipes, and be it a child of the process.
+            if self.process.returncode is not None:
+                break
+            await asyncio.sleep(LOOK_EVERY)
         self.seconds = time.monotonic() - began
         status = self.process.returncode
         if status is None:
@@ -102,7 +105,9 @@ class Child:
         """End all of it now."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        await self.process.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_END_SECONDS):
+                await self.process.wait()
         for task in self._reading:
             task.cancel()
         await asyncio.gather(*self._reading, return_exceptions=True)

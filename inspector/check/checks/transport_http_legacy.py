@@ -184,13 +184,14 @@ async def get(visit: Visit) -> Outcome:
 
 
 @active(
-    "HTTP-38", "must", "r2-r4", page=f"{_PAGE}#multiple-connections", group=_GROUP, transports=_HTTP, apart=True,
+    "HTTP-38", "must", "r2-r4", page=f"{_PAGE}#multiple-connections", group=_GROUP, transports=_HTTP,
+    apart=True, once=True,
     says="A message is sent on one stream only.",
     fix="Choose one of the open streams for each message.",
 )  # fmt: skip
 async def one_stream(visit: Visit) -> Outcome:
     """Two standing streams side by side, and requests that may make the server say something."""
-    seconds = visit.limits.quiet * 4
+    seconds = visit.limits.quiet * 2
     async with posting(visit) as post:
         listening = [asyncio.create_task(post.listen(timeout=seconds, until=1 << 20)) for _ in range(2)]
         try:
@@ -213,7 +214,8 @@ async def one_stream(visit: Visit) -> Outcome:
 
 
 @active(
-    "HTTP-40", "must", "r2-r4", page=_RESUMING, group=_GROUP, transports=_HTTP, apart=True,
+    "HTTP-40", "must", "r2-r4", page=_RESUMING, group=_GROUP, transports=_HTTP,
+    apart=True, once=True,
     says="A stream that is resumed goes on where it broke off, and brings nothing of other streams.",
     fix="Keep events by stream, and send after Last-Event-ID those of its stream that followed.",
 )  # fmt: skip
@@ -225,7 +227,7 @@ async def resumption(visit: Visit) -> Outcome:
         after = next((event.id for event in first.stream if event.id), "")
         if not after:
             return skipped("no event of a stream has an id")
-        again = await post.listen(after, timeout=visit.limits.quiet * 4, until=2)
+        again = await post.listen(after, timeout=visit.limits.quiet * 2, until=2)
     events = (*first.events, *second.events, *again.events)
     if again.refused or not again.status:
         return skipped(f"a stream is not resumed: {again.shown}")
@@ -313,7 +315,8 @@ async def broken_stream(visit: Visit) -> Outcome:
 
 
 @active(
-    "HTTP-46", "robust", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP, apart=True, once=True,
+    "HTTP-46", "robust", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP,
+    apart=True, once=True,
     says="A request that is refused begins no session.",
     fix="Make the session when initialize has succeeded, not when a request without an id comes.",
 )  # fmt: skip

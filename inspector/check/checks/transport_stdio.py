@@ -152,9 +152,11 @@ async def silent_after_cancellation(visit: Visit) -> Outcome:
             marker = await link.ask("server/discover", {})
             if not marker.answered:
                 return skipped(f"after the cancellation there was {marker.shown}")
-            if visit.journal.index.pairs[begun.n - 1]:
+            answer = visit.journal.index.pairs[begun.n - 1]
+            if answer and answer < marker.answer_n:
                 continue  # It was answered before the cancellation was read.
-            late = [frame for frame in await link.quiet(visit.limits.quiet * 4) if _is_about(frame, id)]
+            await link.quiet(visit.limits.quiet * 4)
+            late = [frame for frame in link.frames if frame.n > marker.answer_n and _is_about(frame, id)]
             if late:
                 return bad("A message about a cancelled request came after that.", begun.n, sent, late[0].n)
             return good("", begun.n, sent, *marker.events)

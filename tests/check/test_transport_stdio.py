@@ -1,0 +1,122 @@
+"""stdio: for each check a server that breaks it and is found out, and one in order that passes."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from inspector.check.checks import transport_stdio
+from inspector.check.visit import Allowed
+from inspector.errors import ServerExited
+from tests.check.planted import (
+    LIMITS,
+    Adds,
+    Answers,
+    Case,
+    Fault,
+    Process,
+    Takes,
+    is_found,
+    is_not_blamed,
+    refusal,
+    result,
+)
+
+R4, R5 = "2025-11-25", "2026-07-28"
+PATIENT = replace(LIMITS, request=20.0, check=60.0)
+"""Limits for processes, which may take long to start on a machine that has other things to do."""
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+ENDS_BADLY = "import atexit, os; atexit.register(os._exit, 3)"
+LEAVES_A_CHILD = "import subprocess; quiet = subprocess.DEVNULL; subprocess.Popen(['sleep', '60'], stdin=quiet, stdout=quiet, stderr=quiet)"
+COMPLAINS = "import sys; sys.stderr.buffer.write({!r}); sys.stderr.flush()"
+
+
+def method(message):
+    return message.get("method") if isinstance(message, dict) else None
+
+
+def with_carriage_return(message, _request):
+    return json.dumps(message).encode() + b"\r"
+
+
+def dies_of_bytes(message, _say):
+    if isinstance(message, bytes):
+        raise ServerExited("The server ended with exit code 1.")
+    return False
+
+
+def forgets_one(message, _say):
+    return isinstance(message, dict) and message.get("id") == "pipelined-5"
+
+
+def refuses(message, _request):
+    return refusal({"id": message["id"]}, -32001, "401 Unauthorized: a bearer token is needed")
+
+
+class AnswersLate(Fault):
+    """Goes on with a call that was cancelled."""
+
+    def __init__(self):
+        self.call = None
+        self.cancelled = False
+
+    def asked(self, message, say):
+        if method(message) == "tools/call" and str(message["id"]).startswith("cancelled"):
+            self.call = message
+            return True
+        if method(message) == "notifications/cancelled":
+            self.cancelled = True
+            return True
+        return False
+
+    def said(self, message, request):
+        if self.cancelled and request is not None and request["method"] == "server/discover":
+            self.cancelled = False
+            return [message, result(self.call, resultType="complete", content=[])]
+        return [message]
+
+
+class Nameless(Fault):
+    """Does not say to which subscription a notification belongs."""
+
+    def said(self, message, request):
+        message.get("params", {}).get("_meta", {}).pop(SUBSCRIPTION, None)
+        return [message]
+
+
+CASES = [
+    Case("STDIO-01", R4, Adds("tools/list", b"Listening ...")),
+    Case("STDIO-02", R4, Answers("tools/list", with_carriage_return), remark=True),
+    Case("STDIO-03", R4, COMPLAINS.format(b"caf\xe9\n"), right=COMPLAINS.format("café\n".encode()), server=Process, limits=PATIENT),
+    Case("STDIO-04", R4, ENDS_BADLY, server=Process, limits=PATIENT),
+    Case("STDIO-05", R4, LEAVES_A_CHILD, server=Process, limits=PATIENT),
+    Case("STDIO-06", R4, Takes(dies_of_bytes)),
+    Case("STDIO-07", R4, Takes(forgets_one)),
+    Case("STDIO-08", R5, AnswersLate(), allowed=Allowed(calls=("slow",))),
+    Case("STDIO-09", R5, Nameless()),
+    Case("STDIO-11", R4, Takes(lambda message, _: method(message) == "inspector/no-such-method")),
+    Case("STDIO-12", R4, Answers("tools/list", refuses)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_planted_fault_is_found(case):
+    await is_found(case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_server_in_order_is_not_blamed(case):
+    await is_not_blamed(case)
+
+
+START = Case("STDIO-10", R4, None, server=Process, limits=PATIENT)
+
+
+async def test_a_slow_start_is_worth_a_remark(monkeypatch):
+    monkeypatch.setattr(transport_stdio, "_SLOW_START", 0.0)
+    await is_found(START)
+
+
+async def test_a_quick_start_is_not(monkeypatch):
+    monkeypatch.setattr(transport_stdio, "_SLOW_START", 1000.0)
+    await is_not_blamed(START)
