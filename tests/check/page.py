@@ -1,0 +1,43 @@
+"""The table of all checks in docs/check.md, written from the catalogue: `python -m tests.check.page`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inspector.check.catalog import Check, checks
+from inspector.protocol.revisions import REVISIONS
+
+PAGE = Path(__file__).parents[2] / "docs" / "check.md"
+BEGIN = "<!-- the checks, written by `python -m tests.check.page` -->"
+END = "<!-- end of the checks -->"
+HOW = {"passive": "watches", "active": "asks", "tool": "calls", "auth": "login", "intrusive": "intrusive"}
+
+
+def table() -> str:
+    """The checks by group, a row each."""
+    lines: list[str] = []
+    group = ""
+    for check in checks().values():
+        if check.group != group:
+            group = check.group
+            lines += ["", f"### {group}", "", "| Id | Level | How | Since | A good server |", "|---|---|---|---|---|"]
+        lines.append(f"| {check.id} | {check.level} | {HOW[check.mode]} | {_revisions(check)} | {check.says} |")
+    return "\n".join(lines).strip()
+
+
+def _revisions(check: Check) -> str:
+    known = [revision for revision in REVISIONS if revision in check.revisions]
+    if known[-1] == REVISIONS[-1]:
+        return known[0]
+    return known[0] if len(known) == 1 else f"{known[0]} to {known[-1]}"
+
+
+def written(page: str) -> str:
+    """The page with the table of today."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
