@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from unittest.mock import patch
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inspector.journal import codes
@@ -20,6 +20,8 @@ few = st.sampled_from((0, 1, 256, 257, 258, 513))
     st.lists(few, max_size=60), st.lists(few, min_size=1, max_size=3), st.integers(0, 62), st.integers(0, 62),
     st.integers(1, 7),
 )  # fmt: skip
+@example([1, 256], [0], 0, 3, 7)
+@example([1, 256], [0], 3, 0, 7)
 def test_the_next_and_the_one_before(present: list[int], wanted: list[int], n: int, other: int, chunk: int) -> None:
     index = Index()
     index.codes = array("H", present)
