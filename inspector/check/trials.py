@@ -16,6 +16,7 @@ from inspector.check.visit import Visit
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, excerpt, shape_of
+from inspector.protocol.revisions import Features
 from inspector.protocol.sample import sample
 
 PROGRESS = "notifications/progress"
@@ -58,6 +59,8 @@ class Trial:
     asked: Asked
     told: list[Told] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
+    rounds: list[dict[str, Any]] = field(default_factory=list)
+    """The results that wanted input (2026-07-28)."""
     task: str = ""
     """The id of the task that it became (2026-07-28)."""
 
@@ -100,6 +103,24 @@ async def trials(visit: Visit) -> list[Trial]:
             # Once more without a token, so that the judge sees whether progress comes unasked.
             await visit.ask("tools/call", trial.params)
     return made
+
+
+def everything(features: Features) -> dict[str, Any]:
+    """The capabilities of a client that can do all that a revision knows, but for tasks."""
+    can: dict[str, Any] = {"roots": {}, "sampling": {"tools": {}} if features.sampling_tools else {}}
+    if features.elicitation_form:
+        can["elicitation"] = {"form": {}, "url": {}} if features.elicitation_modes else {}
+    return can
+
+
+def reply(method: str, action: str = "decline") -> dict[str, Any]:
+    """A result for something that the server asks: an elicitation is declined, there are no roots, a model speaks."""
+    if method == "elicitation/create":
+        return {"action": action}
+    if method == "roots/list":
+        return {"roots": []}
+    words = {"type": "text", "text": "This is a check."}
+    return {"role": "assistant", "content": words, "model": "inspector-check", "stopReason": "endTurn"}
 
 
 def arguments_for(tool: dict[str, Any]) -> dict[str, Any]:
@@ -148,6 +169,8 @@ def _take(trial: Trial, n: int, message: Any) -> None:
         result = message["result"]
         if result.get("resultType") == "task" and isinstance(result.get("taskId"), str):
             trial.task = result["taskId"]
+        if result.get("resultType") == "input_required":
+            trial.rounds.append(result)
         trial.questions += questions_in(n, result, trial.name)
 
 

@@ -1,0 +1,241 @@
+"""Calls that take several rounds: a result that wants input, and the request that comes again with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.check.asked import Asked
+from inspector.check.catalog import active, passive
+from inspector.check.link import PREFIX, Link
+from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.trials import FEW, Trial, everything, reply, trials
+from inspector.check.visit import Visit
+from inspector.protocol.jsonrpc import excerpt
+
+_GROUP = "multi-round-trip"
+_PAGE = "basic/patterns/mrtr"
+_SERVER = f"{_PAGE}#server-requirements-basic-workflow"
+_ERRORS = f"{_PAGE}#error-handling"
+_NOBODY = "no tool that may be called wants input"
+_NO_STATE = "no tool that may be called gives a requestState"
+
+passive(
+    "MRTR-01", "must", "r5", "input", page=f"{_PAGE}#supported-requests", group=_GROUP,
+    says="Only calls of tools, prompts and reading are answered by a result that wants input.",
+    fix="Answer every other method with its result or an error.",
+)  # fmt: skip
+passive(
+    "MRTR-02", "must", "r5", "input", page=_SERVER, group=_GROUP,
+    says="A result that wants input says what it wants, or gives a state with which to come back.",
+    fix="Put inputRequests or requestState into every input_required result.",
+)  # fmt: skip
+passive(
+    "MRTR-03", "must", "r5", "input", page=f"{_PAGE}#inputrequests", group=_GROUP,
+    says="What is wanted is an elicitation, a sample of the client's model, or its roots.",
+    fix="Put requests of elicitation/create, sampling/createMessage or roots/list into inputRequests, and no others.",
+)  # fmt: skip
+
+
+@active(
+    "MRTR-04", "must", "r5", page=_SERVER, group=_GROUP, mode="tool", apart=True,
+    says="Nothing is wanted of a client that has not declared that it can give it.",
+    fix="Look at the clientCapabilities of the request; answer error -32021 where you cannot do without.",
+)  # fmt: skip
+async def undeclared(visit: Visit) -> Outcome:
+    """The tools that want input, called by a client that can do nothing."""
+    seen: list[int] = []
+    async with visit.link() as link:
+        for trial in await _asking(visit):
+            asked = await link.ask("tools/call", trial.params)
+            if _wanted(asked):
+                method = next(iter(_wanted(asked).values()))
+                return bad(f"{trial.name} wants {excerpt(method, 60)}, which was not declared.", *asked.events)
+            seen += asked.events
+    return good("", *seen) if seen else skipped(_NOBODY)
+
+
+@active(
+    "MRTR-05", "should", "r5", page=_ERRORS, group=_GROUP, mode="tool", apart=True,
+    says="What was not answered is asked again, and is no error.",
+    fix="Answer input_required once more, with what is still missing.",
+)  # fmt: skip
+async def missing_answers(visit: Visit) -> Outcome:
+    """The second round without an answer."""
+    seen: list[int] = []
+    async with visit.link() as link:
+        for trial in await _asking(visit):
+            first = await _ask(visit, link, trial)
+            if not _wanted(first):
+                continue
+            asked = await _retry(visit, link, trial, first, {})
+            if asked.answered and not asked.ok:
+                return bad(f"{trial.name} without an answer gives {asked.shown}.", *first.events, *asked.events)
+            if _wants(asked):
+                seen += (*first.events, *asked.events)
+    return good("", *seen) if seen else skipped("no tool that may be called needs an answer")
+
+
+@active(
+    "MRTR-06", "should", "r5", page=_ERRORS, group=_GROUP, mode="tool", apart=True,
+    says="Answers that nobody has asked for are ignored.",
+    fix="Read of inputResponses what you need, and leave the rest alone.",
+)  # fmt: skip
+async def unexpected_answers(visit: Visit) -> Outcome:
+    """The second round with one answer too many."""
+    seen: list[int] = []
+    async with visit.link() as link:
+        for trial in await _asking(visit):
+            first = await _ask(visit, link, trial)
+            plain = await _retry(visit, link, trial, first, _answers(first))
+            if not _wanted(first) or not plain.ok:
+                continue
+            more = {**_answers(first), "inspector-check-nothing": {"action": "decline"}}
+            asked = await _retry(visit, link, trial, first, more)
+            if not asked.ok:
+                return bad(f"{trial.name} with one more answer gives {asked.shown}.", *first.events, *asked.events)
+            seen += (*first.events, *asked.events)
+    return good("", *seen) if seen else skipped("no tool that may be called wants input and takes it")
+
+
+@active(
+    "MRTR-07", "should", "r5", page=_ERRORS, group=_GROUP, mode="tool", apart=True,
+    says="Answers that are none are refused with an error.",
+    fix="Check inputResponses before the call goes on, and answer -32602 where they are not what was asked for.",
+)  # fmt: skip
+async def malformed_answers(visit: Visit) -> Outcome:
+    """The second round with numbers for answers."""
+    seen: list[int] = []
+    async with visit.link() as link:
+        for trial in await _asking(visit):
+            first = await _ask(visit, link, trial)
+            if not _wanted(first):
+                continue
+            asked = await _retry(visit, link, trial, first, dict.fromkeys(_wanted(first), 7))
+            if asked.ok:
+                return bad(f"{trial.name} took 7 for an answer and gave {asked.shown}.", *first.events, *asked.events)
+            seen += (*first.events, *asked.events)
+    return good("", *seen) if seen else skipped(_NOBODY)
+
+
+@active(
+    "MRTR-08", "must", "r5", page=_SERVER, group=_GROUP, mode="tool", apart=True,
+    says="A state that was changed on the way is refused.",
+    fix="Sign requestState, for example with HMAC, and refuse what does not verify.",
+)  # fmt: skip
+async def tampered(visit: Visit) -> Outcome:
+    """The second round with one character of the state changed."""
+    seen: list[int] = []
+    async with visit.link() as link:
+        for trial in await _asking(visit, states=True):
+            first = await _ask(visit, link, trial)
+            state = first.body.get("requestState")
+            if not isinstance(state, str) or not state:
+                continue
+            plain = await _retry(visit, link, trial, first, _answers(first))
+            if not plain.ok:
+                continue  # Whether it is the change that is refused could not be seen.
+            middle = len(state) // 2
+            changed = state[:middle] + ("B" if state[middle] == "A" else "A") + state[middle + 1 :]
+            asked = await _retry(visit, link, trial, first, _answers(first), state=changed)
+            if _is_done(asked):
+                what = f"{trial.name} took a state that was changed; only where nothing depends on it is that right."
+                return doubtful(what, *first.events, *asked.events)
+            seen += (*first.events, *asked.events)
+    return good("", *seen) if seen else skipped(_NO_STATE)
+
+
+@active(
+    "MRTR-09", "should", "r5", page=_SERVER, group=_GROUP, mode="tool", apart=True,
+    says="A state belongs to its request, and is refused with another.",
+    fix="Put the method and a digest of the parameters into the state, and compare them when it comes back.",
+)  # fmt: skip
+async def foreign_state(visit: Visit) -> Outcome:
+    """The state of one tool, with another tool."""
+    asking = await _asking(visit, states=True)
+    if len(asking) < 2:
+        return skipped("not two tools that may be called give a requestState")
+    first_tool, second_tool = asking[:2]
+    async with visit.link() as link:
+        theirs = await _ask(visit, link, first_tool)
+        own = await _ask(visit, link, second_tool)
+        state = theirs.body.get("requestState")
+        if not isinstance(state, str) or not _wants(own):
+            return skipped(_NO_STATE)
+        asked = await _retry(visit, link, second_tool, own, _answers(own), state=state)
+    if _is_done(asked):
+        what = f"{second_tool.name} took the state of {first_tool.name}."
+        return bad(what, *theirs.events, *own.events, *asked.events)
+    return good("", *theirs.events, *own.events, *asked.events)
+
+
+@active(
+    "MRTR-10", "must", "r5", page=f"{_PAGE}#basic-workflow", group=_GROUP, mode="tool", apart=True,
+    transports=frozenset(("http",)),
+    says="The next round is served on whatever connection it comes.",
+    fix="Keep nothing of the first round in the connection: all that is needed comes back in requestState.",
+)  # fmt: skip
+async def elsewhere(visit: Visit) -> Outcome:
+    """The second round on a connection of its own."""
+    seen: list[int] = []
+    for trial in await _asking(visit):
+        async with visit.link() as link:
+            first = await _ask(visit, link, trial)
+            plain = await _retry(visit, link, trial, first, _answers(first))
+        if not _wants(first) or not plain.ok:
+            continue
+        async with visit.fresh() as link:
+            asked = await _retry(visit, link, trial, first, _answers(first))
+        if not asked.ok:
+            what = f"{trial.name} on another connection gives {asked.shown}."
+            return bad(what, *first.events, *plain.events, *asked.events)
+        seen += (*first.events, *asked.events)
+    return good("", *seen) if seen else skipped("no tool that may be called wants input and takes it")
+
+
+async def _asking(visit: Visit, *, states: bool = False) -> list[Trial]:
+    """The first tools that want input; with `states`, those that give a state."""
+    found = [trial for trial in await trials(visit) if trial.rounds and not trial.task]
+    if states:
+        found = [trial for trial in found if isinstance(trial.rounds[0].get("requestState"), str)]
+    return found[:FEW]
+
+
+def _meta(visit: Visit) -> dict[str, Any]:
+    return {"_meta": {f"{PREFIX}clientCapabilities": everything(visit.features)}}
+
+
+async def _ask(visit: Visit, link: Link, trial: Trial) -> Asked:
+    """The first round, by a client that can do everything."""
+    return await link.ask("tools/call", {**trial.params, **_meta(visit)})
+
+
+async def _retry(
+    visit: Visit, link: Link, trial: Trial, first: Asked, answers: dict[str, Any], *, state: str | None = None
+) -> Asked:
+    """The next round after `first`; with another state where one is given."""
+    params = {**trial.params, **_meta(visit), "inputResponses": answers}
+    if state is not None or "requestState" in first.body:
+        params["requestState"] = first.body.get("requestState") if state is None else state
+    return await link.ask("tools/call", params)
+
+
+def _wants(asked: Asked) -> bool:
+    return asked.body.get("resultType") == "input_required"
+
+
+def _wanted(asked: Asked) -> dict[str, str]:
+    """What a result wants: methods by their keys."""
+    wanted = asked.body.get("inputRequests")
+    if not _wants(asked) or type(wanted) is not dict:
+        return {}
+    found = {key: value.get("method") for key, value in wanted.items() if type(value) is dict}
+    return {key: method for key, method in found.items() if isinstance(method, str)}
+
+
+def _answers(first: Asked) -> dict[str, Any]:
+    return {key: reply(method) for key, method in _wanted(first).items()}
+
+
+def _is_done(asked: Asked) -> bool:
+    """Whether a call came to its end as if all were well."""
+    return asked.ok and not _wants(asked) and asked.body.get("isError") is not True
