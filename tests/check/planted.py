@@ -339,6 +339,16 @@ class Case:
         return f"{self.id} {self.revision}"
 
 
+@dataclass
+class WebCase(Case):
+    """One check over HTTP."""
+
+    web: bool = True
+
+    def __str__(self):
+        return f"{self.id} {self.revision}"
+
+
 async def checked(case, fault, world):
     """The result of the one check, and the journal of the run."""
     async with (case.server or (PlantedWeb if case.web else Planted))(fault, **world) as server:
