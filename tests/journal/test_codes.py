@@ -26,7 +26,7 @@ def test_the_next_and_the_one_before(present: list[int], wanted: list[int], n: i
     index = Index()
     index.codes = array("H", present)
     index.count = count = len(present)
-    n, other = min(n, count), min(other, count + 1)
+    n, other = min(n, count + 1), min(other, count + 1)
     fits = [m for m in range(1, count + 1) if present[m - 1] in wanted]
     with patch.object(codes, "_CHUNK", chunk):
         assert next_code(index, wanted, n, 1, other) == next((m for m in fits if n < m < other), 0)
