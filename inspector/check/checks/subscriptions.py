@@ -1,0 +1,298 @@
+"""Subscriptions of the modern era: what is acknowledged, what is told, how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from inspector.check.asked import Asked
+from inspector.check.catalog import active, passive
+from inspector.check.link import PREFIX, Link
+from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.trials import FEW, Trial, trials
+from inspector.check.visit import Visit
+from inspector.journal.journal import Frame
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape, excerpt
+
+_GROUP = "subscriptions"
+_PAGE = "basic/patterns/subscriptions"
+_LISTEN = "subscriptions/listen"
+_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+_CANCELLED = "notifications/cancelled"
+_LISTS = {
+    "toolsListChanged": ("tools", "tools/list", "name"), "promptsListChanged": ("prompts", "prompts/list", "name"),
+    "resourcesListChanged": ("resources", "resources/list", "uri"),
+}  # fmt: skip
+"""By their name in a filter: the capability, which is also the key of the list; the list's method; what tells apart."""
+_URIS = "resourceSubscriptions"
+_UPDATED = "notifications/resources/updated"
+_NOTHING = "the server tells of no changes"
+
+
+@active(
+    "SUB-01", "must", "r5", page=f"{_PAGE}#acknowledgment", group=_GROUP, apart=True,
+    says="A subscription is acknowledged before anything else comes by it, under the id of its request.",
+    fix="Send notifications/subscriptions/acknowledged first, with the id as subscriptionId in its _meta.",
+)  # fmt: skip
+async def acknowledged(visit: Visit) -> Outcome:
+    """Two requests, one with a number for its id and one with text."""
+    if not _filter(visit):
+        return skipped(_NOTHING)
+    seen: list[int] = []
+    async with visit.link() as link:
+        for id in (7_000_001, "7000002"):
+            async with _listening(visit, link, id, _filter(visit)) as (asked, first):
+                if first is None:
+                    return bad(f"It was not acknowledged: {asked.shown}.", *asked.events)
+                if first.message["method"] != _ACKNOWLEDGED:
+                    return bad(f"{excerpt(first.message['method'], 60)} came first.", asked.n, first.n)
+                named = _subscription(first)
+                if type(named) is not type(id) or named != id:
+                    return bad(f"{excerpt(id, 20)} is acknowledged as {excerpt(named, 60)}.", asked.n, first.n)
+                seen += (asked.n, first.n)
+    return good("", *seen)
+
+
+@active(
+    "SUB-02", "must", "r5", page=f"{_PAGE}#acknowledgment", group=_GROUP, apart=True,
+    says="What is acknowledged was asked for, and is supported.",
+    fix="Leave out of the acknowledgement what the request does not name and what you do not declare.",
+)  # fmt: skip
+async def agreed(visit: Visit) -> Outcome:
+    """Everything at once, then each kind alone."""
+    wanted = _filter(visit, declared=False)
+    if not _filter(visit):
+        return skipped(_NOTHING)
+    seen: list[int] = []
+    async with visit.link() as link:
+        for at, asks in enumerate([wanted, *({name: value} for name, value in wanted.items())]):
+            async with _listening(visit, link, f"agreed-{at}", asks) as (asked, first):
+                if first is None or first.message["method"] != _ACKNOWLEDGED:
+                    continue
+                given = first.message["params"].get("notifications")
+                given = given if type(given) is dict else {}
+                for name in wanted:
+                    if given.get(name) and name not in asks:
+                        return bad(f"{name} is acknowledged, and was not asked for.", asked.n, first.n)
+                    if given.get(name) and not _declares(visit, name):
+                        return doubtful(f"{name} is acknowledged, and not declared.", asked.n, first.n)
+                seen += (asked.n, first.n)
+    return good("", *seen) if seen else skipped("nothing was acknowledged")
+
+
+@active(
+    "SUB-03", "must", "r5", page=f"{_PAGE}#opening-a-stream", group=_GROUP, mode="tool", apart=True,
+    says="Nothing is told that was not asked for.",
+    fix="Look at the filter of each subscription before you send something by it.",
+)  # fmt: skip
+async def only_what_was_asked(visit: Visit) -> Outcome:
+    """Tools that change something: one subscription that is to hear of it, and one for something else."""
+    changing = await _changing(visit)
+    wanted = _filter(visit)
+    if not changing or len(wanted) < 2:
+        return skipped("no tool that may be called changes something of which the server tells")
+    seen: list[int] = []
+    async with visit.link() as link:
+        for trial, name in changing:
+            other = next(each for each in wanted if each != name)
+            async with (
+                _listening(visit, link, f"all-{trial.token}", wanted),
+                _listening(visit, link, f"one-{trial.token}", {other: wanted[other]}),
+            ):
+                await link.ask("tools/call", trial.params)
+                control = await link.until(_brings(f"all-{trial.token}", name), visit.limits.request / 2)
+                await link.quiet(visit.limits.quiet)
+                wrong = [frame for frame in link.frames if _brings(f"one-{trial.token}", name)(frame)]
+                if wrong:
+                    what = f"{wrong[0].message['method']} came to a subscription that asks for {other} only."
+                    return bad(what, wrong[0].n)
+                if control is not None:
+                    seen.append(control.n)
+    return good("", *seen) if seen else skipped("no tool that may be called changes anything twice")
+
+
+passive(
+    "SUB-04", "must", "r5", f"told:{_ACKNOWLEDGED}", page=f"{_PAGE}#receiving-notifications", group=_GROUP,
+    says="Everything that comes by a subscription names it.",
+    fix="Put the id of the request into subscriptionId, in the _meta of every notification.",
+)  # fmt: skip
+
+
+@active(
+    "SUB-05", "should", "r5", page="server/tools#list-changed-notification", group=_GROUP, mode="tool", apart=True,
+    says="Who listens is told when a list has changed.",
+    fix="Send the list_changed of the list to every subscription that asks for it.",
+)  # fmt: skip
+async def told_of_changes(visit: Visit) -> Outcome:
+    """The lists before and after tools that may change something."""
+    tools = [tool for tool in visit.callable() if _may_change(tool)][: visit.limits.items]
+    wanted = {name: True for name in _LISTS if _declares(visit, name)}
+    if not tools or not wanted:
+        return skipped("no tool that may be called says that it changes something")
+    known = {trial.tool.get("name"): trial for trial in await trials(visit)}
+    async with visit.link() as link, _listening(visit, link, "changes", wanted) as (asked, first):
+        if first is None:
+            return skipped(f"it cannot be listened to: {asked.shown}")
+        before = await _lists(link, wanted)
+        for tool in tools:
+            if tool.get("name") in known:
+                await link.ask("tools/call", known[tool.get("name")].params)
+        after = await _lists(link, wanted)
+        changed = [name for name in wanted if before[name][0] != after[name][0]]
+        seen: list[int] = []
+        for name in changed:
+            told = await link.until(_brings("changes", name), visit.limits.request / 2)
+            if told is None:
+                events = (*before[name][1].events, *after[name][1].events)
+                return bad(f"{_LISTS[name][0]} have changed, and nothing was told.", *events)
+            seen.append(told.n)
+    return good("", *seen) if seen else skipped("no tool that may be called changes a list")
+
+
+passive(
+    "SUB-06", "must", "r5", "told:notifications/progress", "told:notifications/message", page=_PAGE, group=_GROUP,
+    says="Progress and log messages come on the stream of their request, and by no subscription.",
+    fix="Send them where the request is answered.",
+)  # fmt: skip
+
+
+@active(
+    "SUB-07", "should", "r5", page=f"{_PAGE}#graceful-closure", group=_GROUP, mode="intrusive", apart=True, once=True,
+    transports=frozenset(("stdio",)),
+    says="A server that stops ends its subscriptions first.",
+    fix="Answer each subscriptions/listen with an empty result when you stop, or send notifications/cancelled for it.",
+)  # fmt: skip
+async def ended(visit: Visit) -> Outcome:
+    """A process whose stdin is closed while somebody listens."""
+    if not _filter(visit):
+        return skipped(_NOTHING)
+    async with visit.fresh() as link:
+        asked = _begin(link, "ended", _filter(visit))
+        if await link.until(_brings("ended")) is None:
+            return skipped("it cannot be listened to")
+        await link.close()
+    last = [frame for frame in link.frames if _ends(frame, "ended")]
+    if last:
+        return good("", asked.n, last[0].n)
+    return bad("The process ended without a word to who was listening.", asked.n)
+
+
+@active(
+    "SUB-08", "robust", "r5", page=f"{_PAGE}#multiple-concurrent-subscriptions", group=_GROUP, apart=True,
+    says="Several subscriptions stand beside each other, and one that ends leaves the others alone.",
+    fix="Keep each subscription under the id of its request.",
+)  # fmt: skip
+async def several(visit: Visit) -> Outcome:
+    """Two at once, of which one is ended."""
+    wanted = _filter(visit)
+    if not wanted:
+        return skipped(_NOTHING)
+    async with visit.link() as link, _listening(visit, link, "stays", wanted) as (asked, first):
+        if first is None:
+            return skipped(f"it cannot be listened to: {asked.shown}")
+        async with _listening(visit, link, "goes", wanted) as (other, second):
+            if second is None:
+                return bad(f"A second one was not acknowledged: {other.shown}.", *asked.events, *other.events)
+        await link.quiet(visit.limits.quiet)
+        gone = [frame for frame in link.frames if _ends(frame, "stays")]
+    if gone or link.lost is not None:
+        return bad("When one was ended, the other one ended, too.", asked.n, other.n, *(frame.n for frame in gone[:1]))
+    return good("", asked.n, first.n, other.n, second.n)
+
+
+# What is asked for
+
+
+def _declares(visit: Visit, name: str) -> bool:
+    return visit.can("resources", "subscribe") if name == _URIS else visit.can(_LISTS[name][0], "listChanged")
+
+
+def _filter(visit: Visit, *, declared: bool = True) -> dict[str, Any]:
+    """Everything that the server says it tells of; else everything that there is."""
+    wanted: dict[str, Any] = {name: True for name in _LISTS if not declared or _declares(visit, name)}
+    uris = [item["uri"] for item in visit.items("resources") if isinstance(item.get("uri"), str)]
+    if uris and (not declared or _declares(visit, _URIS)):
+        wanted[_URIS] = uris[: visit.limits.items]
+    return wanted
+
+
+def _begin(link: Link, id: int | str, wanted: dict[str, Any]) -> Asked:
+    return link.begin(jsonrpc.request(id, _LISTEN, link.dressed({"notifications": wanted})))
+
+
+@asynccontextmanager
+async def _listening(
+    visit: Visit, link: Link, id: int | str, wanted: dict[str, Any]
+) -> AsyncIterator[tuple[Asked, Frame | None]]:
+    """A subscription, and the first thing that came by it (None: nothing in time); it is cancelled at the end."""
+    asked = _begin(link, id, wanted)
+    came = await link.until(lambda frame: _brings(id)(frame) or _ends(frame, id), visit.limits.request / 2)
+    first = came if came is not None and came.shape is Shape.NOTIFICATION else None
+    if first is None:
+        await link.answer(asked, timeout=0.05)
+    try:
+        yield asked, first
+    finally:
+        link.notify(_CANCELLED, {"requestId": id})
+
+
+# What comes
+
+
+def _subscription(frame: Frame) -> Any:
+    params = frame.message.get("params")
+    meta = params.get("_meta") if type(params) is dict else None
+    return meta.get(f"{PREFIX}subscriptionId") if type(meta) is dict else None
+
+
+def _brings(id: int | str, name: str = "") -> Callable[[Frame], bool]:
+    """Whether a frame is a notification by a subscription, of the kind `name` in a filter where that is given."""
+    wanted = f"notifications/{_LISTS[name][0]}/list_changed" if name in _LISTS else _UPDATED if name else ""
+
+    def brings(frame: Frame) -> bool:
+        if frame.shape is not Shape.NOTIFICATION or str(_subscription(frame)) != str(id):
+            return False
+        return not wanted or frame.message["method"] == wanted
+
+    return brings
+
+
+def _ends(frame: Frame, id: int | str) -> bool:
+    """Whether a frame ends a subscription: as its answer, or by cancelling it."""
+    if frame.shape in (Shape.RESULT, Shape.ERROR):
+        return bool(frame.message.get("id") == id)
+    params = frame.message.get("params") if frame.shape is Shape.NOTIFICATION else None
+    return frame.shape is Shape.NOTIFICATION and (
+        frame.message["method"] == _CANCELLED and type(params) is dict and params.get("requestId") == id
+    )
+
+
+async def _changing(visit: Visit) -> list[tuple[Trial, str]]:
+    """Tools that changed something of which the session was told, and what that is called in a filter."""
+    found = []
+    for trial in await trials(visit):
+        for name, (capability, _, _) in _LISTS.items():
+            if trial.heard(f"notifications/{capability}/list_changed") and _declares(visit, name):
+                found.append((trial, name))
+                break
+    return found[:FEW]
+
+
+def _may_change(tool: dict[str, Any]) -> bool:
+    hints = tool.get("annotations")
+    hints = hints if type(hints) is dict else {}
+    return hints.get("readOnlyHint") is not True and hints.get("destructiveHint") is not True
+
+
+async def _lists(link: Link, wanted: dict[str, Any]) -> dict[str, tuple[list[Any], Asked]]:
+    """The first page of each list."""
+    found = {}
+    for name in wanted:
+        key, method, unique = _LISTS[name]
+        asked = await link.ask(method, {})
+        entries = asked.body.get(key)
+        names = [entry.get(unique) for entry in entries if type(entry) is dict] if type(entries) is list else []
+        found[name] = names, asked
+    return found
