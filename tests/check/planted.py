@@ -12,6 +12,7 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import FunctionType
 
 from inspector.check.run import Runner, Wanted
 from inspector.check.visit import Allowed, Limits
@@ -350,7 +351,8 @@ class WebCase(Case):
 
 
 async def checked(case, fault, world):
-    """The result of the one check, and the journal of the run."""
+    """The result of the one check, and the journal of the run. A fault that is a function makes the fault."""
+    fault = fault() if isinstance(fault, type) or type(fault) is FunctionType else fault
     async with (case.server or (PlantedWeb if case.web else Planted))(fault, **world) as server:
         journal = Journal.unnamed({})
         wanted = Wanted(
