@@ -29,14 +29,12 @@ from inspector.config.targets import RecordingTarget, StdioTarget, Target
 from inspector.errors import ConfigError, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
-from inspector.replay.player import FOLD
 from inspector.text import safe, wants_ascii
 from inspector.tui.driver import enduring
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
 from inspector.tui.palette import PALETTE_CSS, Items, Themes, Verbs
 from inspector.tui.screens.main import MainScreen
-from inspector.tui.screens.replay import Playing, ReplayScreen
 from inspector.tui.screens.start import OpenTarget, StartScreen
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import DEFAULT, bundled, textual_theme
@@ -105,7 +103,7 @@ class InspectorApp(KeysInOrder, App[int]):
         self.record = record
         self.keep = keep
         self.follow = follow
-        self.playing = playing or Playing()
+        self.playing = playing
         self.config = config
         self.comparing = comparing
         """Two recordings to be shown side by side, in the place of a target."""
@@ -193,6 +191,8 @@ class InspectorApp(KeysInOrder, App[int]):
     def open_target(self, target: Target) -> None:
         """Put up the main screen on a target; the session opens by itself."""
         if isinstance(target, RecordingTarget):
+            from inspector.tui.screens.replay import ReplayScreen
+
             recorded = self.session = RecordedSession(Journal.open(target.path), target.path)
             self.push_screen(ReplayScreen(recorded, self.playing, follow_file=self.follow))
         else:
@@ -239,14 +239,16 @@ def run(
 
 
 def run_recording(
-    path: Path, *, follow: bool, settings: Settings, at: str = "", speed: float = 1.0, gap: float = FOLD
+    path: Path, *, follow: bool, settings: Settings, at: str = "", speed: float = 1.0, gap: float | None = None
 ) -> int:
     """Run the interface on a recording, at a place in it, to be played at a speed and with gaps up to `gap` seconds.
 
     Raises `RecordingError` before anything is drawn if it cannot be read.
     """
     Journal.open(path).release()
-    playing = Playing(at=at, speed=speed, fold=gap)
+    from inspector.tui.screens.replay import Playing
+
+    playing = Playing(at=at, speed=speed) if gap is None else Playing(at=at, speed=speed, fold=gap)
     app = partial(InspectorApp, RecordingTarget(path), Options(), settings, follow=follow, playing=playing)
     return _run(app, settings)
 
