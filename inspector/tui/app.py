@@ -45,6 +45,7 @@ from inspector.tui.widgets.scrollbars import WholeCells
 
 if TYPE_CHECKING:
     from inspector.compare.rules import Rules
+    from inspector.tui.screens.replay import Playing
 
 NOTIFIED = 1000
 """Characters of a notification that are shown."""
