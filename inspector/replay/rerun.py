@@ -23,13 +23,17 @@ from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.replay.carried import Carried
+from inspector.replay.parts import body_of, name_of, status_of, with_id
 from inspector.replay.report import Outcome, Report, Verdict
 from inspector.replay.script import Script, Step
 from inspector.transports.base import Outgoing
-from inspector.transports.correlate import id_span
 
 PATIENCE = 5.0
 """Seconds for what a server tells by itself, if it came before the next message when this was recorded."""
+_POLL = 0.5
+"""Seconds between two looks at a task that had come further when this was recorded, if its server names no other."""
+_LOOK, _WORKING = "tasks/get", "working"
+_LISTEN = "subscriptions/listen"
 _GRACE = 0.2
 """Seconds at the end for questions that nobody expected."""
 
@@ -68,6 +72,9 @@ class Rerun:
         """The requests that went out, by their number in the recording."""
         self._open: dict[int, Outcome] = {}
         """Those that are not answered, by their number in the new recording."""
+        self._again: dict[int, int] = {}
+        """Requests that repeat one which is still open: number of the new one, number of the first one."""
+        self._timers: set[asyncio.TimerHandle] = set()
         self._progress: dict[int, int] = {}
         self._heard: dict[str, int] = {}
         self._news = asyncio.Event()
@@ -88,6 +95,8 @@ class Rerun:
         except InspectorError as error:
             self._end(error)
         finally:
+            for timer in self._timers:
+                timer.cancel()
             if self._connection is not None:
                 await self._connection.close()
         self._conclude()
@@ -131,7 +140,7 @@ class Rerun:
         if self._connection is None or self._lost is not None:
             raise self._lost or ConnectionProblem("There is no connection.")
         asks = index.shape(n) == Shape.REQUEST
-        outcome = Outcome(n, index.method(n), _name(event.message))
+        outcome = Outcome(n, index.method(n), name_of(event.message))
         if asks:
             self._asked[n] = outcome
             self.report.outcomes.append(outcome)
@@ -182,7 +191,13 @@ class Rerun:
     async def _until_answered(self) -> None:
         """The last answers; of requests that were not answered then, none is waited for."""
         index = self.recording.index
-        wanted = [outcome for outcome in self._open.values() if index.pairs[outcome.recorded - 1]]
+        wanted = [
+            outcome
+            for outcome in self._open.values()
+            if (answer := index.pairs[outcome.recorded - 1])
+            # A subscription that failed in the end did so with its connection.
+            and not (outcome.method == _LISTEN and index.shape(answer) == Shape.ERROR)
+        ]
         if wanted:
             await self._wait(lambda: not any(outcome.live in self._open for outcome in wanted), self._options.timeout)
         for outcome in wanted:
@@ -219,9 +234,11 @@ class Rerun:
         shape = jsonrpc.shape_of(message)
         index = self.journal.index
         if shape in (Shape.RESULT, Shape.ERROR):
-            outcome = self._open.pop(index.pairs[frame.n - 1], None)
-            if outcome is not None:
-                self._compare(outcome, message)
+            asked = index.pairs[frame.n - 1]
+            outcome = self._open.get(self._again.get(asked, asked))
+            if outcome is not None and not self._is_too_early(outcome, message):
+                del self._open[outcome.live]
+                self._compare(outcome, message, self._as_recorded(frame, message))
         elif shape is Shape.REQUEST:
             self._answer(frame, message)
         elif shape is Shape.NOTIFICATION:
@@ -236,7 +253,7 @@ class Rerun:
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
         """A request broke by itself: the same as long ago, or a difference."""
-        outcome = self._open.pop(outgoing.n, None)
+        outcome = self._open.pop(self._again.get(outgoing.n, outgoing.n), None)
         if outcome is not None:
             outcome.note = error.message
             failed_then = self.recording.index.state(outcome.recorded) in (State.ERROR, State.LOST)
@@ -251,16 +268,45 @@ class Rerun:
 
     # Judging
 
-    def _compare(self, outcome: Outcome, message: dict[str, Any]) -> None:
+    def _as_recorded(self, frame: Frame, message: dict[str, Any]) -> Any:
+        """An answer as it stands in the new recording: what was cut out of the old one is cut out of this one too."""
+        return self.journal.event(frame.n).message if self.journal.redactor.active else message
+
+    def _compare(self, outcome: Outcome, message: dict[str, Any], shown: Any) -> None:
         answer = self.recording.index.pairs[outcome.recorded - 1]
         if not answer:
             outcome.note = "it was not answered when this was recorded"
             self._judged(outcome, "not recorded")
             return
-        recorded = _body(self.recording.event(answer).message, self.recording.index.id(outcome.recorded))
-        live = _body(message)
+        recorded = body_of(self.recording.event(answer).message, self.recording.index.id(outcome.recorded))
+        live = body_of(message)
         self._carried.learn(recorded.get("result"), live.get("result"))
-        self._hold(outcome, recorded, live)
+        if outcome.method == _LOOK and status_of(recorded) == _WORKING and status_of(live):
+            outcome.note = "how far a task has come is a matter of time"
+            self._judged(outcome, "same")
+            return
+        self._hold(outcome, recorded, body_of(shown, message.get("id")))
+
+    def _is_too_early(self, outcome: Outcome, message: dict[str, Any]) -> bool:
+        """Whether a task had come further when the recorded client looked; then it is looked at again in a while."""
+        answer = self.recording.index.pairs[outcome.recorded - 1]
+        live = body_of(message)
+        if outcome.method != _LOOK or status_of(live) != _WORKING or not answer:
+            return False
+        if status_of(body_of(self.recording.event(answer).message)) in ("", _WORKING):
+            return False
+        every = live["result"].get("pollInterval", live["result"].get("pollIntervalMs"))
+        seconds = every / 1000 if type(every) is int and 0 < every <= 60_000 else _POLL
+        self._timers.add(asyncio.get_running_loop().call_later(seconds, self._look_again, outcome))
+        return True
+
+    def _look_again(self, outcome: Outcome) -> None:
+        if self._connection is None or outcome.live not in self._open:
+            return
+        data = self._carried.rewritten(self.recording.event(outcome.recorded).bytes)
+        request = {**jsonrpc.parse(data), "id": f"rerun-{len(self._again) + 1}"}
+        with suppress(ConnectionProblem):  # `on_lost` has said or will say why.
+            self._again[self._connection.send(jsonrpc.encode(request))] = outcome.live
 
     def _hold(self, outcome: Outcome, recorded: Any, live: Any) -> None:
         """Hold what came against what had come."""
@@ -282,7 +328,7 @@ class Rerun:
             return
         around = self._asked_by_live(self.journal.index.parents[frame.n - 1])
         question, answer = self._script.answer_to(method, params, around)
-        outcome = Outcome(question, method, _name(message), frame.n, question=True)
+        outcome = Outcome(question, method, name_of(message), frame.n, question=True)
         self.report.outcomes.append(outcome)
         if not question:
             outcome.note = "the server did not ask this when it was recorded"
@@ -293,7 +339,7 @@ class Rerun:
         self._carried.learn(recorded, params)
         self._hold(outcome, {"params": recorded}, {"params": params})
         if answer:
-            self._reply(_with_id(self._carried.rewritten(self.recording.event(answer).bytes), id))
+            self._reply(with_id(self._carried.rewritten(self.recording.event(answer).bytes), id))
 
     def _asked_by_live(self, n: int) -> int:
         """The recorded request that went out as the live one `n`."""
@@ -320,11 +366,12 @@ class Rerun:
                 f"Message {first}{also} was redacted when it was recorded, and was sent like that."
             )
         for outcome in self._open.values():
-            outcome.note = "it was not answered, then or now"
+            answered = index.pairs[outcome.recorded - 1]
+            outcome.note = "it ended with its connection" if answered else "it was not answered, then or now"
             self._judged(outcome, "same")
         for n in self._script.unasked():
             event = self.recording.event(n)
-            outcome = Outcome(n, index.method(n), _name(event.message), question=True)
+            outcome = Outcome(n, index.method(n), name_of(event.message), question=True)
             outcome.note = "the server asked this when it was recorded"
             self.report.outcomes.append(outcome)
             self._judged(outcome, "not asked")
@@ -332,7 +379,7 @@ class Rerun:
             for step in self._script.steps():
                 if step.do == "send" and step.n not in self._asked and index.shape(step.n) == Shape.REQUEST:
                     event = self.recording.event(step.n)
-                    self.report.outcomes.append(Outcome(step.n, index.method(step.n), _name(event.message)))
+                    self.report.outcomes.append(Outcome(step.n, index.method(step.n), name_of(event.message)))
         # What is new stands where it came: after the request that went out last before it.
         place = 0
         order: dict[int, tuple[int, int]] = {}
@@ -340,28 +387,3 @@ class Rerun:
             place = outcome.recorded or place
             order[id(outcome)] = (place, at)
         self.report.outcomes = sorted(self.report.outcomes, key=lambda outcome: order[id(outcome)])
-
-
-def _body(message: Any, id: Any = None) -> dict[str, Any]:
-    """The part of an answer that is compared: its result or its error. Of a batch, the answer to `id`."""
-    if type(message) is list:
-        message = next((item for item in message if type(item) is dict and item.get("id") == id), None)
-    if type(message) is not dict:
-        return {}
-    return {key: message[key] for key in ("result", "error") if key in message}
-
-
-def _name(message: Any) -> str:
-    params = message.get("params") if type(message) is dict else None
-    if type(params) is not dict:
-        return ""
-    name = params.get("name") or params.get("uri") or ""
-    return name if isinstance(name, str) else ""
-
-
-def _with_id(data: bytes, id: int | str) -> bytes:
-    """An answer with another id, and nothing else changed where that can be."""
-    span = id_span(data)
-    if span is not None:
-        return data[: span[0]] + jsonrpc.encode(id) + data[span[1] :]
-    return jsonrpc.encode({**jsonrpc.parse(data), "id": id})

@@ -86,6 +86,8 @@ else:
         "test_fetch_node.py",
         "test_grants.py",
         "test_interface_login.py",
+        "test_rerun.py",
         "test_serve.py",
         "test_session.py",
+        "test_tap.py",
     ]

@@ -72,16 +72,16 @@ async def test_real_clients_finish_the_same_calls_through_a_tap_and_across_trans
     peer: Peer = STDIO.get(name) or request.getfixturevalue("listeners")[name]
     tasks = await recorded(peer, tmp_path / "direct.mcp.jsonl")
     own = list(peer.words[1:]) if name in STDIO else list(peer.words)
-    expected = await outcomes(dict.fromkeys(WORDS, own), peer, tasks, home)
+    expected = await outcomes({client: own for client in WORDS}, peer, tasks, home)
     path, across = tmp_path / "tapped.mcp.jsonl", tmp_path / "across.mcp.jsonl"
     at_an_address = ["--record", str(across if name in STDIO else path), "--listen", "0", *peer.words]
     async with listening(home, at_an_address) as url:
-        assert await outcomes(dict.fromkeys(WORDS, [url]), peer, tasks, home) == expected
+        assert await outcomes({client: [url] for client in WORDS}, peer, tasks, home) == expected
     if name in STDIO:
         where = {client: teed(tmp_path, client, own) for client in WORDS}
         path = tmp_path / "sdk.mcp.jsonl"
     else:
-        where = dict.fromkeys(WORDS, [*TAP, "--record", str(across), *peer.words])
+        where = {client: [*TAP, "--record", str(across), *peer.words] for client in WORDS}
     assert await outcomes(where, peer, tasks, home) == expected
     if name in STDIO:
         for client in WORDS:

@@ -55,8 +55,8 @@ async def rerun():
     """`report = await rerun(recording, server)`; `report.journal` is the new recording, `report.seen` what came."""
     made = []
 
-    async def again(recording, server, *, timeout=5.0, **named):
-        journal = Journal.unnamed({})
+    async def again(recording, server, *, timeout=5.0, secrets=(), **named):
+        journal = Journal.unnamed({}, secrets)
         made.append(journal)
         runner = Rerun(
             recording, StdioTarget(("test",)), journal, named.pop("rules", DEFAULT), Options(timeout=timeout),
@@ -463,3 +463,60 @@ async def test_what_was_cut_out_when_it_was_recorded_is_said(record, rerun):
     (note,) = report.notes
     assert "redacted" in note
     assert str(report.outcomes[-1].recorded) in note
+
+
+def statuses(*said):
+    """A server whose task is looked at, and how it does then; the last answer stays."""
+    left = list(said)
+
+    def look(message, reply):
+        status = left.pop(0) if len(left) > 1 else left[0]
+        result = {"taskId": "t", "status": status, "statusMessage": f"{len(left)} to go", "pollInterval": 1}
+        reply({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    return Server(tasks__get=look)
+
+
+async def look(session, times):
+    for _ in range(times):
+        await session.start("tasks/get", {"taskId": "t"}).result()
+
+
+async def test_a_task_that_is_slower_than_when_it_was_recorded_is_looked_at_again(record, rerun):
+    recording = await record(statuses("working", "completed"), lambda session: look(session, 2))
+    slower = statuses("working", "working", "working", "working", "completed")
+    report, _ = await rerun(recording, slower)
+    assert report.clean
+    assert len(slower.asked("tasks/get")) == 5
+    assert len({message["id"] for message in slower.asked("tasks/get")}) == 5
+
+
+async def test_how_far_a_task_has_come_is_no_difference_and_its_end_is(record, rerun):
+    recording = await record(statuses("working", "working", "completed"), lambda session: look(session, 3))
+    report, _ = await rerun(recording, statuses("completed"))
+    assert report.clean
+    report, _ = await rerun(recording, statuses("failed"))
+    assert [outcome.verdict for outcome in report.outcomes[-3:]] == ["same", "same", "different"]
+
+
+async def test_a_task_that_never_ends_is_no_answer(record, rerun):
+    recording = await record(statuses("completed"), lambda session: look(session, 1))
+    report, _ = await rerun(recording, statuses("working"), timeout=0.05)
+    assert report.outcomes[-1].verdict == "no answer"
+
+
+async def test_a_secret_that_an_answer_repeats_is_compared_as_it_was_recorded(record, rerun):
+    def knows(secret):
+        return Server(tools__call=lambda message, reply: reply(
+            {"jsonrpc": "2.0", "id": message["id"], "result": text(f"for session {secret}: done")}
+        ))  # fmt: skip
+
+    async def work(session):
+        session.journal.redactor.add("first-session-id")
+        await session.call_tool("a", {}).result()
+
+    recording = await record(knows("first-session-id"), work)
+    report, _ = await rerun(recording, knows("other-session-id"), secrets=["other-session-id"])
+    assert report.clean
+    report, _ = await rerun(recording, knows("other-session-id"), secrets=["something-else"])
+    assert not report.clean
