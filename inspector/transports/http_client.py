@@ -169,7 +169,7 @@ class Endpoint:
         proxy = options.proxy or system_proxy(url)
         self.proxy = _proxy(proxy) if proxy else None
         self.proxy_address = self.proxy.address if self.proxy else ""
-        tls = _tls_context(options.verify) if "https" in (url.scheme, self.proxy.scheme if self.proxy else "") else None
+        tls = tls_context(options.verify) if "https" in (url.scheme, self.proxy.scheme if self.proxy else "") else None
         self._factory = httpcore.AsyncConnectionPool(
             ssl_context=tls, proxy=self._proxy_model(tls) if self.proxy else None, keepalive_expiry=KEPT_ALIVE
         )
@@ -352,7 +352,7 @@ def _failures(library: Any) -> tuple[type[BaseException], ...]:
     )  # fmt: skip
 
 
-def _tls_context(verify: bool) -> ssl.SSLContext:
+def tls_context(verify: bool) -> ssl.SSLContext:
     """Trusts what the system trusts, and Mozilla's list unless the user chose the authorities (`SSL_CERT_FILE` …)."""
     context = ssl.create_default_context()
     if not verify:

@@ -30,6 +30,7 @@ SUMMARIES = {
     "diff": "compare two servers, two recordings, or one of each",
     "pin": "keep what a server offers, and be warned when it offers something else",
     "check": "what a server does against the specification, with evidence",
+    "doctor": "why a connection fails, step by step, and what mends it",
     "servers": "list the servers that config files name, and where you are logged in",
     "login": "log in to a server, for this and the next commands",
     "logout": "end the login to a server",

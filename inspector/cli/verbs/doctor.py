@@ -1,0 +1,162 @@
+"""`inspector doctor`: why a target does not connect, step by step."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from inspector.cli import logins, setup
+from inspector.cli.options import Option
+from inspector.cli.output import Output
+from inspector.cli.verb import Verb
+from inspector.config.targets import HttpTarget, RecordingTarget
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+    from inspector.client.options import Options
+    from inspector.config.targets import StdioTarget
+    from inspector.doctor.diagnosis import Diagnosis, Step
+    from inspector.doctor.entry import Entry
+
+_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "no-pin", "open-browser", "no-browser")
+"""Options of a session that is worked with: here it is opened and closed again."""
+
+
+def run(said: Invocation) -> int:
+    """Examine the target and report; the exit code tells whether it connects."""
+    out = Output.of(said)
+    entry = _entry(said)
+    if entry is not None and not entry.usable and entry.target is None:
+        from inspector.doctor.run import of_entry
+
+        found: Diagnosis | None = of_entry(entry)
+    else:
+        guess = entry.target if entry is not None and not entry.usable else None
+        target = guess or setup.target_of(said)
+        if isinstance(target, RecordingTarget):
+            from inspector.doctor.recording import diagnose_recording
+
+            found = diagnose_recording(target)
+        else:
+            found = _of_server(said, out, target, entry)
+    if found is None:
+        return 130
+    _print(said, out, found)
+    return found.exit_code
+
+
+def _entry(said: Invocation) -> Entry | None:
+    """The config entry that is meant, with all that is missing; None where the target is none."""
+    words = said.target_words
+    if said.command or not words or not words[0].startswith("@") or len(words) > 1:
+        return None
+    from inspector.doctor.entry import look_up
+
+    return look_up(words[0], config=said.option("config"), prompt=setup.ask)
+
+
+def _of_server(
+    said: Invocation, out: Output, target: StdioTarget | HttpTarget, entry: Entry | None
+) -> Diagnosis | None:
+    """The diagnosis; None where it was interrupted."""
+    from inspector.cli.signals import Signals
+    from inspector.client.recording import new_journal
+    from inspector.doctor.report import step_line
+    from inspector.doctor.run import diagnose
+
+    settings = setup.settings_of(said)
+    options = _options(said, target, setup.options_of(said, target, settings, asking=False))
+    journal = new_journal(
+        target,
+        record=said.option("record"),
+        keep=settings.record and not said.option("no-record"),
+        settings=settings,
+    )
+    progress = not out.quiet and bool(sys.stderr and sys.stderr.isatty())
+
+    def told(step: Step) -> None:
+        if progress:
+            out.aside(f"\r\x1b[K{step_line(step, ascii=out.ascii)[:78]}")
+
+    async def work() -> Diagnosis | None:
+        signals = Signals()
+        try:
+            return await diagnose(target, journal, options, entry=entry, told=told)
+        except asyncio.CancelledError:
+            if not signals.caught:
+                raise
+            return None
+        finally:
+            signals.remove()
+
+    try:
+        return asyncio.run(work())
+    finally:
+        if progress:
+            out.aside("\r\x1b[K")
+        journal.close("closed")
+        journal.release()
+
+
+def _options(said: Invocation, target: StdioTarget | HttpTarget, options: Options) -> Options:
+    """A login that is kept is used; nobody is asked for one."""
+    if not isinstance(target, HttpTarget):
+        return options
+    from inspector.auth.credential import Authorizer
+    from inspector.auth.person import Nobody
+    from inspector.client.fetching import Fetching
+
+    return replace(options, authorize=Authorizer(logins.said_of(said), web=Fetching, person=Nobody()))
+
+
+def _print(said: Invocation, out: Output, found: Diagnosis) -> None:
+    if out.json:
+        out.document(found.as_json())
+        return
+    from inspector.doctor.report import lines, paste
+
+    if said.option("paste"):
+        out.lines(paste(found, _about()).splitlines())
+    else:
+        out.lines(lines(found, verbose=bool(said.option("verbose")), ascii=out.ascii))
+    if found.recording and found.kind != "recording":
+        out.note(f"recording: {out.safe(found.recording)}")
+
+
+def _about() -> str:
+    """What this is, and on what it runs; nothing of who."""
+    import platform
+
+    from inspector.version import __version__
+
+    return f"inspector {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+
+
+def _verb() -> Verb:
+    verb = Verb(
+        "doctor",
+        run,
+        options=(
+            Option("--paste", "Print the report in Markdown, with all details, for an issue."),
+            Option("-v --verbose", "Print the details of what is in order, too."),
+        ),
+        about=(
+            "Looks at each step of the connection and goes round what it can, then says the cause in one sentence and "
+            "what mends it. It calls no tool, logs nobody in, takes a minute at most and leaves nothing running. "
+            "Secrets and names of users are left out. Ends with 0 where the target connects, with 3 where it wants a "
+            "login, with 4 where it does not connect."
+        ),
+        examples=(
+            "inspector doctor -- python server.py",
+            "inspector doctor @shop --json",
+            "inspector doctor https://host.example/mcp --paste",
+            "inspector doctor session.mcp.jsonl",
+        ),
+    )
+    verb.options = tuple(option for option in verb.options if option.name not in _MEANINGLESS)
+    return verb
+
+
+VERBS = {"doctor": _verb()}

@@ -1,0 +1,50 @@
+"""Whether a client that runs in a web page would get in: what the server allows other origins (CORS), and refuses."""
+
+from __future__ import annotations
+
+from inspector.doctor.diagnosis import Chart, Fix
+from inspector.doctor.web import Web
+from inspector.transports.http_requests import SESSION_FIELD
+from inspector.transports.http_url import Url, is_loopback
+
+ORIGIN = "https://client.example"
+WANTED = ("content-type", "authorization", "mcp-protocol-version", "mcp-session-id")
+"""Header fields that a client in a browser must be allowed to send."""
+
+
+async def look(chart: Chart, web: Web, url: Url) -> None:
+    """Ask as a browser does before it lets a page send a request, and then as the page would."""
+    asked = (
+        ("Origin", ORIGIN), ("Access-Control-Request-Method", "POST"),
+        ("Access-Control-Request-Headers", ", ".join(WANTED)),
+    )  # fmt: skip
+    before = await web.send("OPTIONS", url, asked)
+    answer = await web.ask(url, ("Origin", ORIGIN))
+    allowed = before.header("access-control-allow-origin")
+    details = [f"OPTIONS with Origin {ORIGIN}: {before.status or before.why}, allows “{allowed}”"]
+    if answer.status == 403:
+        chart.add("browser", "info", "a page of another origin is refused (403), which is safe", details=details)
+        return
+    seconds = before.seconds
+    if not allowed or allowed not in ("*", ORIGIN):
+        chart.add(
+            "browser", "info", "a client in a web page does not get in: no Access-Control-Allow-Origin for it",
+            details=details, seconds=seconds,
+        )  # fmt: skip
+        return
+    headers = {word.strip().lower() for word in before.header("access-control-allow-headers").split(",")}
+    lacking = [name for name in WANTED if name not in headers and ("*" not in headers or name == "authorization")]
+    exposed = answer.header("access-control-expose-headers").lower()
+    problems = [f"may not send {name}" for name in lacking]
+    if SESSION_FIELD.lower() not in exposed and "*" not in exposed:
+        problems.append(f"does not see {SESSION_FIELD}")
+    text = (
+        f"a client in a web page gets in, but {', '.join(problems)}" if problems else "a client in a web page gets in"
+    )
+    if is_loopback(url.host):
+        chart.add(
+            "browser", "warn", f"{text}; any web page can reach this local server", details=details, seconds=seconds,
+            fix=Fix("Refuse an Origin that is not expected with 403: else any page that is open can call its tools."),
+        )  # fmt: skip
+    else:
+        chart.add("browser", "info", text, details=details, seconds=seconds)

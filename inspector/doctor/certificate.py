@@ -1,0 +1,61 @@
+"""The TLS step: whether there is any, and what is wrong with the certificate."""
+
+from __future__ import annotations
+
+from inspector.doctor.diagnosis import Chart, Fix
+from inspector.doctor.network import Tls, days_left
+from inspector.transports.http_url import Url
+
+EXPIRED, NOT_YET, SELF_SIGNED, SELF_SIGNED_CHAIN, NO_ISSUER, UNVERIFIED, REVOKED, OTHER_NAME, OTHER_ADDRESS = (
+    10, 9, 18, 19, 20, 21, 23, 62, 64,
+)  # fmt: skip
+"""OpenSSL's X509_V_ERR_* codes."""
+SOON = 14
+"""Days before its end at which a certificate is spoken of."""
+
+
+def report(chart: Chart, found: Tls, url: Url, *, verify: bool) -> None:
+    """The step of a handshake that another side of TLS has taken part in."""
+    details = [f"subject: {found.subject}", f"issuer: {found.issuer}", f"names: {', '.join(found.names) or 'none'}"]
+    if found.begins and found.ends:
+        details.append(f"valid: {found.begins:%Y-%m-%d} to {found.ends:%Y-%m-%d}")
+    if not found.verify_code:
+        left = days_left(found)
+        if left is not None and left < SOON:
+            chart.add("tls", "warn", f"{found.version}; the certificate ends in {left} days", details=details,
+                      seconds=found.seconds, fix=Fix("Renew it."))  # fmt: skip
+        else:
+            chart.add("tls", "ok", f"{found.version}, a trusted certificate", details=details, seconds=found.seconds)
+        return
+    what, fix = _problem(found, url)
+    if not verify:
+        chart.add("tls", "warn", f"the certificate {what}, which is not looked at here", details=details,
+                  seconds=found.seconds)  # fmt: skip
+        return
+    chart.add(
+        "tls", "failed", f"the certificate {what}", details=details, seconds=found.seconds, fix=fix,
+        cause=f"The certificate of {url.host} {what}.",
+    )  # fmt: skip
+
+
+def _problem(found: Tls, url: Url) -> tuple[str, Fix]:
+    code = found.verify_code
+    trust = Fix("Name the authority that signed it in SSL_CERT_FILE.", "export SSL_CERT_FILE=…")
+    if code == EXPIRED:
+        when = f" on {found.ends:%Y-%m-%d}" if found.ends else ""
+        return f"has expired{when}", Fix("Renew the certificate, and check the clock of this machine.")
+    if code == NOT_YET:
+        when = f" before {found.begins:%Y-%m-%d}" if found.begins else ""
+        return f"is not valid{when}", Fix("Check the clock of this machine.")
+    if code in (OTHER_NAME, OTHER_ADDRESS):
+        names = ", ".join(found.names[:5]) or found.subject or "another name"
+        return f"was issued for {names}, and not for {url.host}", Fix("Use the name that it was issued for.")
+    if code == SELF_SIGNED:
+        return "is self-signed", Fix("Let this machine trust it, in SSL_CERT_FILE.", "export SSL_CERT_FILE=…")
+    if code == SELF_SIGNED_CHAIN:
+        return "comes from an authority that signed itself and is not trusted here", trust
+    if code in (NO_ISSUER, UNVERIFIED):
+        return "comes from an authority that is not trusted here, or its chain is not sent whole", trust
+    if code == REVOKED:
+        return "has been revoked", Fix("Get another certificate.")
+    return f"is not trusted: {found.reason}", trust

@@ -1,0 +1,211 @@
+"""The command before it is started: folder, program, what runs the program, versions, and what a desktop would find."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+
+from inspector.config.targets import StdioTarget
+from inspector.doctor import programs, versions
+from inspector.doctor.diagnosis import Chart, Fix, Limits, Watch, Weight
+from inspector.transports.child import child_environment
+
+_INSTALLERS = {
+    "node": "Install Node.js, which brings node, npm and npx.",
+    "npx": "Install Node.js, which brings node, npm and npx.",
+    "npm": "Install Node.js, which brings node, npm and npx.",
+    "uv": "Install uv, which brings uv and uvx.",
+    "uvx": "Install uv, which brings uv and uvx.",
+    "docker": "Install Docker, and start it.",
+    "deno": "Install Deno.",
+    "bun": "Install Bun.",
+    "bunx": "Install Bun, which brings bun and bunx.",
+    "pipx": "Install pipx.",
+}
+_SCRIPT = re.compile(r"[^-].*\.(?:py|js|mjs|cjs|ts|mts|rb|jar|php|sh)")
+_RUNS_SCRIPTS = re.compile(r"(?:python|pypy)[\d.]*|node|tsx|ts-node|ruby|php|bash|sh|zsh|bun|deno")
+_EXECUTABLE = 0o111
+
+
+class Command:
+    """Looks at the command of a target; `program` is the file that it starts, once `look` has found it."""
+
+    def __init__(self, target: StdioTarget, chart: Chart, limits: Limits, platform: str = sys.platform) -> None:
+        self.target = target
+        self.chart = chart
+        self.limits = limits
+        self.platform = platform
+        self.name = target.command[0]
+        self.folder = target.cwd or os.getcwd()
+        self.environment = child_environment(target.env)
+        self.program: str | None = None
+
+    async def look(self) -> None:
+        """All that can be known without starting the server."""
+        self._folder()
+        watch = Watch()
+        self.program = programs.find(self.name, self.environment.get("PATH"), self.folder)
+        if self.program is None:
+            self._missing(watch.seconds)
+            return
+        if self._runs(watch.seconds):
+            self._script()
+            await self._versions()
+        self._desktop()
+
+    def _folder(self) -> None:
+        if os.path.isdir(self.folder):
+            self.chart.add("folder", "ok", self.folder)
+            return
+        what = "is no folder" if os.path.exists(self.folder) else "does not exist"
+        self.chart.add(
+            "folder", "failed", f"{self.folder} {what}",
+            fix=Fix("Name a folder that exists with --cwd, or in the config entry."),
+            cause=f"The folder {self.folder}, in which the server is to be started, {what}.",
+        )  # fmt: skip
+
+    # The program
+
+    def _missing(self, seconds: float) -> None:
+        name, home = self.name, Path(os.path.expanduser("~"))
+        cause = f"The command “{name}” is nowhere on the PATH."
+        fix = Fix(_INSTALLERS.get(name, "Install it, or write the whole path of the program."))
+        where = programs.elsewhere(name, home)
+        words = name.split()
+        local = os.path.join(self.folder, name)
+        if os.path.dirname(name):
+            cause = f"There is no program at {name}" + ("." if os.path.isabs(name) else f" in {self.folder}.")
+            fix = Fix("Check the path, and the folder that it is seen from (--cwd).")
+        elif len(words) > 1 and programs.find(words[0], self.environment.get("PATH"), self.folder):
+            cause = f"The command is the one word “{name}”: “{words[0]}” is the program, the rest are its arguments."
+            fix = Fix("Write the program as the command and each argument by itself.", _inspector(words))
+        elif where is not None:
+            cause = f"The command “{name}” is at {where}, which is not on the PATH."
+            fix = Fix("Write the whole path of the program.", _inspector([where, *self.target.command[1:]]))
+        elif programs.may_run(local):
+            cause = f"The command “{name}” is a file in {self.folder}, where no command is looked for."
+            fix = Fix("Write it with its folder.", _inspector([f"./{name}", *self.target.command[1:]]))
+        elif name == "python" and programs.find("python3", self.environment.get("PATH"), self.folder):
+            cause = "There is no command “python” here, only “python3”."
+            fix = Fix("Start it with python3.", _inspector(["python3", *self.target.command[1:]]))
+        elif name not in _INSTALLERS:
+            near = programs.nearest(name, self.environment.get("PATH"))
+            if near:
+                fix = Fix(f"Did you mean {near}?", _inspector([near, *self.target.command[1:]]))
+        self.chart.add(
+            "command", "failed", f"{name}: not found", details=[f"PATH: {self.environment.get('PATH', '')}"],
+            seconds=seconds, fix=fix, cause=cause,
+        )  # fmt: skip
+
+    def _runs(self, seconds: float) -> bool:
+        """Whether the system can start the file."""
+        program = self.program
+        assert program is not None
+        cause, fix = "", Fix()
+        began = programs.script(program)
+        if os.path.isdir(program):
+            cause, fix = f"{program} is a folder, not a program.", Fix("Name the program in it that is the server.")
+        elif not os.path.exists(program):
+            cause, fix = f"{program} is a link to nothing.", Fix("Install the program anew, or name it where it is.")
+        elif not programs.may_run(program):
+            cause = f"{program} is not executable."
+            fix = Fix("Let it be executed.", f"chmod +x {shlex.quote(program)}")
+        elif began.windows_ends:
+            cause = f"{program} has Windows line ends: its first line names the interpreter “{began.interpreter}␍”."
+            fix = Fix("Write its lines with line feeds alone.", f"sed -i 's/\\r$//' {shlex.quote(program)}")
+        elif began.byte_order_mark:
+            cause = f"{program} begins with a byte order mark, so that the system does not see its “#!” line."
+            fix = Fix("Save it without one.", f"sed -i '1s/^\\xEF\\xBB\\xBF//' {shlex.quote(program)}")
+        elif began.kind == "script" and not self._interpreter(began):
+            cause = f"{program} is to be run by {began.interpreter or 'nothing'}, which is not there."
+            if began.interpreter:
+                fix = Fix(f"Install {os.path.basename(began.interpreter)}, or change the first line of the script.")
+            else:
+                fix = Fix("Name the interpreter in the first line of the script.")
+        elif began.kind == "text" and self.platform != "win32":
+            cause = f"{program} is no program, and has no “#!” line that says what runs it."
+            fix = Fix("Put a “#!” line at its top, or start it with its interpreter.", self._with_interpreter(program))
+        if cause:
+            self.chart.add("command", "failed", cause.rstrip("."), seconds=seconds, fix=fix, cause=cause)
+            return False
+        shown = f"{self.name}, found at {program}" if program != self.name else program
+        self.chart.add("command", "ok", shown, seconds=seconds)
+        return True
+
+    def _interpreter(self, began: programs.Script) -> bool:
+        if began.through_env:
+            return programs.find(began.interpreter, self.environment.get("PATH"), self.folder) is not None
+        return bool(began.interpreter) and os.path.exists(began.interpreter)
+
+    def _with_interpreter(self, program: str) -> str:
+        runners = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh": "sh", ".rb": "ruby"}
+        runner = runners.get(os.path.splitext(program)[1])
+        return _inspector([runner, *self.target.command]) if runner else ""
+
+    def _script(self) -> None:
+        """The file that an interpreter is told to run."""
+        if not _RUNS_SCRIPTS.fullmatch(os.path.basename(self.name)):
+            return
+        word = next((word for word in self.target.command[1:20] if _SCRIPT.fullmatch(word)), "")
+        if not word or "-m" in self.target.command[1 : self.target.command.index(word)]:
+            return
+        if os.path.exists(os.path.join(self.folder, word)):
+            self.chart.add("script", "ok", word)
+            return
+        built = bool(re.search(r"(?:^|/)(?:dist|build|out|lib)/", word))
+        fix = Fix("Build the server first.", "npm run build", self.folder) if built else Fix("Check path and folder.")
+        self.chart.add(
+            "script", "failed", f"{word} is not in {self.folder}", fix=fix,
+            cause=f"The file {word}, which {self.name} is to run, is not in {self.folder}.",
+        )  # fmt: skip
+
+    # What it depends on
+
+    async def _versions(self) -> None:
+        """Node, Python, uv …: whichever of them start this server."""
+        assert self.program is not None
+        needed = programs.needs(self.program, self.environment)
+        asked = list(dict.fromkeys(each for each in needed if versions.is_asked(each)))[:3]
+        watch = Watch()
+        numbers = await asyncio.gather(
+            *(versions.version(each, self.environment, self.limits.version) for each in asked)
+        )
+        for program, number in zip(asked, numbers, strict=True):
+            name = os.path.basename(program)
+            if not number:
+                self.chart.add("version", "warn", f"{name} does not say its version", seconds=watch.seconds)
+                continue
+            least = versions.too_old(program, number)
+            text = f"{name} {number}"
+            if not least:
+                self.chart.add("version", "ok", text, seconds=watch.seconds)
+                continue
+            self.chart.add(
+                "version", "warn", f"{text}: the usual SDKs need {least} or newer", seconds=watch.seconds,
+                fix=Fix(f"Install {least} or newer."), cause=f"{text} is too old: the usual SDKs need {least}.",
+                weight=Weight.SYMPTOM,
+            )  # fmt: skip
+
+    def _desktop(self) -> None:
+        """What the smaller PATH of a client that no shell has started would find."""
+        if os.path.dirname(self.name) or self.program is None or self.platform == "win32":
+            return
+        path = programs.desktop_path(self.platform)
+        found = programs.find(self.name, path, self.folder)
+        if found is None:
+            self.chart.add(
+                "desktop", "info", f"a client that no shell has started may not find {self.name}",
+                details=[f"PATH: {path}"], fix=Fix(f"Write {self.program} as the command there."),
+            )  # fmt: skip
+        elif os.path.realpath(found) != os.path.realpath(self.program):
+            self.chart.add("desktop", "info", f"a client that no shell has started may find {found} instead")
+        else:
+            self.chart.add("desktop", "ok", f"{self.name} is found without a shell, too")
+
+
+def _inspector(words: list[str]) -> str:
+    return f"inspector {shlex.join(words)}"

@@ -1,0 +1,93 @@
+"""The config entry behind `@NAME`: where it stands, and what of it has no value. Nothing is started or asked here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from inspector.config import servers
+from inspector.config.expand import Prompt
+from inspector.config.servers import ServerEntry
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import ConfigError
+
+MOST_MISSING = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry as far as it can be read."""
+
+    entry: ServerEntry
+    missing: tuple[str, ...] = ()
+    """Environment variables that it needs and that are not set."""
+    problem: ConfigError | None = None
+    """What else is in the way; with it or something missing, `target` is a guess or None."""
+    target: StdioTarget | HttpTarget | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether the target is what the entry means."""
+        return self.problem is None and not self.missing
+
+
+def look_up(
+    word: str,
+    *,
+    config: Path | None = None,
+    prompt: Prompt | None = None,
+    environ: Mapping[str, str] | None = None,
+    home: Path | None = None,
+    folder: Path | None = None,
+) -> Entry:
+    """The entry that `@NAME` means. What has no value is named all at once, and a word stands in its place.
+
+    Raises `TargetError` or `ConfigError` where there is no such entry.
+    """
+    environ = os.environ if environ is None else environ
+    entry = servers.find_servers(folder, home, environ, config=config).find(word)
+    missing: list[str] = []
+    problem: ConfigError | None = None
+    target: StdioTarget | HttpTarget | None = None
+    for _ in range(MOST_MISSING):
+        lacking = _Lacking(environ, missing)
+        try:
+            target = servers.resolve(entry, lacking, prompt, home=home)
+            problem = None
+            break
+        except ConfigError as error:
+            unchanged = problem is not None and problem.message == error.message
+            problem = error
+            if unchanged:
+                missing.pop()  # It had a default, and something else is in the way.
+            # A reference without a value stops the expansion at once: the last name asked for is what it lacks.
+            if unchanged or not lacking.asked or lacking.asked in missing:
+                break
+            missing.append(lacking.asked)
+    return Entry(entry, tuple(missing), problem, target)
+
+
+class _Lacking(Mapping[str, str]):
+    """The environment with words in the place of what is missing, which remembers the last name it did not have."""
+
+    def __init__(self, environ: Mapping[str, str], missing: list[str]) -> None:
+        self._environ = environ
+        self._missing = {name: f"missing-{name.lower()}" for name in missing}
+        self.asked = ""
+
+    def __getitem__(self, name: str) -> str:
+        self.asked = ""
+        if name in self._environ:
+            return self._environ[name]
+        if name in self._missing:
+            return self._missing[name]
+        self.asked = name
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._environ
+
+    def __len__(self) -> int:
+        return len(self._environ)

@@ -1,0 +1,114 @@
+"""Who could log in, and how: the discovery of authorization run alone, without a login and without a person."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+
+from inspector.auth.challenge import chosen, parse
+from inspector.auth.discovery import Found, discover
+from inspector.auth.metadata import Server
+from inspector.auth.person import Nobody
+from inspector.auth.runner import Runner
+from inspector.client.authorization import AuthStep, authorization_steps
+from inspector.client.fetching import Fetching
+from inspector.client.wire import Wire
+from inspector.config.targets import HttpTarget
+from inspector.doctor.diagnosis import Chart, Fix, Watch, Weight
+from inspector.doctor.web import Response
+from inspector.errors import InspectorError
+from inspector.journal.journal import Frame, Journal
+from inspector.transports.base import Outgoing
+
+
+async def look(chart: Chart, target: HttpTarget, journal: Journal, refusal: Response, seconds: float) -> bool:
+    """Find the authorization server that the refusal points to; whether somebody could log in."""
+    watch = Watch()
+    values = refusal.all("www-authenticate")
+    challenge = chosen(parse(values))
+    if values:
+        chart.add("challenge", "ok" if challenge else "warn", "; ".join(values)[:500])
+    else:
+        chart.add(
+            "challenge", "warn", f"status {refusal.status} without WWW-Authenticate",
+            fix=Fix("A 401 names the protected resource metadata in WWW-Authenticate."),
+        )  # fmt: skip
+    web = Fetching(target)
+    runner = Runner(target.url, web=web, person=Nobody(), store=None, recorder=Wire(journal, _Deaf(), lambda: None))
+    found: Found | None = None
+    problem = ""
+    hint = ""
+    try:
+        async with asyncio.timeout(seconds):
+            found = await runner.run(discover(target.url, challenge))
+    except TimeoutError:
+        problem = f"it was not found within {seconds:g} s"
+    except InspectorError as error:
+        problem, hint = error.message, error.hint
+    finally:
+        await web.aclose()
+    steps = [_told(step) for step in authorization_steps(journal)]
+    if found is None:
+        cause = f"The server wants authorization and does not say usably who gives it: {problem.rstrip('.')}."
+        if not values:
+            cause = (
+                f"The server wants authorization (status {refusal.status}) and names nobody who gives it: no metadata."
+            )
+        chart.add(
+            "authorization", "failed", problem.rstrip("."), details=steps, seconds=watch.seconds, fix=Fix(hint),
+            cause=cause, weight=Weight.LIKELY,
+        )  # fmt: skip
+        return False
+    ways = _ways(found.server)
+    if not found.resource.place:
+        steps.append("no protected resource metadata: the endpoints are guessed, as in revision 2025-03-26")
+    chart.add(
+        "authorization", "ok" if ways else "warn", f"{found.server.issuer}: {', '.join(ways) or 'no way to log in'}",
+        details=steps, seconds=watch.seconds,
+    )  # fmt: skip
+    chart.blame(
+        f"The server wants a login, which {found.server.issuer} gives.", Weight.LIKELY,
+        Fix("Log in.", f"inspector login {shlex.quote(target.describe())}"),
+    )  # fmt: skip
+    return bool(ways)
+
+
+def _ways(server: Server) -> list[str]:
+    """How a client comes to be known, and how it comes by a token."""
+    grants = server.grants or ("authorization_code",)
+    ways = []
+    if server.authorization_endpoint and "authorization_code" in grants:
+        known = [
+            name
+            for name, there in (
+                ("by its metadata document", server.takes_documents),
+                ("by registering", bool(server.registration_endpoint)),
+            )
+            if there
+        ]
+        ways.append(f"a person in a browser (client known {' or '.join(known) or 'beforehand: --client-id'})")
+    if server.device_endpoint:
+        ways.append("a person with a code (--grant device)")
+    if "client_credentials" in grants:
+        ways.append("a program with its own credentials (--grant client-credentials)")
+    return ways
+
+
+def _told(step: AuthStep) -> str:
+    return f"{step.name}: {step.text or step.outcome}"[:500]
+
+
+class _Deaf:
+    """Listens to nothing: no message comes while somebody looks for an authorization server."""
+
+    def on_frame(self, frame: Frame) -> None:
+        """Nothing."""
+
+    def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
+        """Nothing."""
+
+    def on_lost(self, error: InspectorError) -> None:
+        """Nothing."""
+
+    def on_asking(self, begun: bool) -> None:
+        """Nothing."""

@@ -1,0 +1,159 @@
+"""What is below HTTP: names, addresses, ports and TLS. Each question has a few seconds and leaves nothing open."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal, TypeVar
+
+from inspector.transports.http_client import tls_context
+from inspector.transports.http_url import Url
+
+T = TypeVar("T")
+Port = Literal["open", "refused", "filtered", "unreachable"]
+MOST_ADDRESSES = 8
+
+
+async def in_thread(work: Callable[[], T], seconds: float) -> T:
+    """What `work` returns. Raises `TimeoutError`; the thread is left behind then, and nothing waits for it."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(value: T | None, error: Exception | None) -> None:
+        if not future.done():
+            if error is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(value)  # type: ignore[arg-type]
+
+    def run() -> None:
+        value, problem = None, None
+        try:
+            value = work()
+        except OSError as error:
+            problem = error
+        with suppress(RuntimeError):  # The loop has ended meanwhile.
+            loop.call_soon_threadsafe(settle, value, problem)
+
+    threading.Thread(target=run, daemon=True, name="inspector-doctor").start()
+    async with asyncio.timeout(seconds):
+        return await future
+
+
+async def addresses(host: str, port: int, seconds: float) -> list[str]:
+    """What a name stands for, in the system's order. Raises `OSError` and `TimeoutError`."""
+    found = await in_thread(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), seconds)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))[:MOST_ADDRESSES]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Whether a port of one address takes a connection."""
+
+    address: str
+    port: Port
+    seconds: float
+    reason: str = ""
+
+
+async def try_port(address: str, port: int, seconds: float) -> Tried:
+    """Connect, and close at once."""
+    began = time.perf_counter()
+    state: Port = "open"
+    reason = ""
+    try:
+        async with asyncio.timeout(seconds):
+            _, writer = await asyncio.open_connection(address, port)
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+    except TimeoutError:
+        state, reason = "filtered", f"no answer within {seconds:g} s"
+    except OSError as error:
+        refused = error.errno == errno.ECONNREFUSED
+        state, reason = "refused" if refused else "unreachable", error.strerror or str(error)
+    return Tried(address, state, time.perf_counter() - began, reason)
+
+
+@dataclass(slots=True)
+class Tls:
+    """How a TLS handshake went."""
+
+    spoken: bool = False
+    """The other side speaks TLS, whatever is wrong with its certificate."""
+    version: str = ""
+    verify_code: int = 0
+    """OpenSSL's X509_V_ERR_*; 0: the certificate is trusted, for this name and today."""
+    reason: str = ""
+    """Why there was no handshake."""
+    seconds: float = 0.0
+    subject: str = ""
+    issuer: str = ""
+    names: list[str] = field(default_factory=list)
+    begins: datetime | None = None
+    ends: datetime | None = None
+
+
+async def try_tls(address: str, url: Url, seconds: float) -> Tls:
+    """A handshake as every client makes it, and if the certificate is refused, one that looks at it all the same."""
+    began = time.perf_counter()
+    found = Tls()
+    try:
+        _, found.version = await _handshake(address, url, tls_context(True), seconds)
+        found.spoken = True
+    except ssl.SSLCertVerificationError as error:
+        found.verify_code, found.reason = error.verify_code or -1, error.verify_message or "it is not trusted"
+    except TimeoutError:
+        found.reason = f"no answer within {seconds:g} s"
+    except ssl.SSLError as error:
+        found.reason = error.reason or str(error)
+    except OSError as error:
+        found.reason = error.strerror or str(error) or "it hung up"
+    found.seconds = time.perf_counter() - began
+    if found.spoken or found.verify_code:
+        try:
+            certificate, found.version = await _handshake(address, url, tls_context(False), seconds)
+            found.spoken = True
+            _read_certificate(found, certificate)
+        except (OSError, TimeoutError):  # SSLError is one of the first.
+            pass
+    return found
+
+
+async def _handshake(address: str, url: Url, context: ssl.SSLContext, seconds: float) -> tuple[bytes, str]:
+    """The certificate as DER and the version of TLS."""
+    async with asyncio.timeout(seconds):
+        _, writer = await asyncio.open_connection(address, url.port, ssl=context, server_hostname=url.host)
+    try:
+        tls: ssl.SSLObject = writer.get_extra_info("ssl_object")
+        return tls.getpeercert(binary_form=True) or b"", tls.version() or ""
+    finally:
+        writer.transport.abort()
+
+
+def _read_certificate(found: Tls, certificate: bytes) -> None:
+    from cryptography import x509
+
+    try:
+        read = x509.load_der_x509_certificate(certificate)
+        found.subject, found.issuer = read.subject.rfc4514_string()[:300], read.issuer.rfc4514_string()[:300]
+        found.begins, found.ends = read.not_valid_before_utc, read.not_valid_after_utc
+        alternative = read.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        found.names = [str(name.value)[:200] for name in list(alternative)[:20]]
+    except x509.ExtensionNotFound:
+        found.names = []
+    except ValueError as error:
+        found.subject = f"cannot be read: {error}"[:300]
+
+
+def days_left(found: Tls, now: datetime | None = None) -> int | None:
+    """Whole days until the certificate ends."""
+    return None if found.ends is None else (found.ends - (now or datetime.now(UTC))).days

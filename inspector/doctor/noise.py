@@ -1,0 +1,69 @@
+"""What a server prints to stdout besides messages: a banner, log lines, another framing, another encoding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from inspector.protocol.jsonrpc import NotJson, parse
+
+Kind = Literal["headers", "utf-16", "bom", "pretty", "log", "text"]
+MOST_LINES = 200
+SHOWN = 100
+
+_HEADER = re.compile(rb"\s*Content-Length:\s*\d+", re.IGNORECASE)
+_LOG = re.compile(
+    r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|TRACE|NOTICE)\b|\w+:\w+:)"
+)
+
+
+class Noise(NamedTuple):
+    """What the lines are, and the first of them for a sentence."""
+
+    kind: Kind
+    first: str
+    lines: int
+
+
+def noise(lines: Sequence[bytes]) -> Noise | None:
+    """What the lines that are no messages have in common; None where there is none with anything in it."""
+    looked = [line for line in lines[:MOST_LINES] if line.strip(b"\r\n\t \0")]
+    if not looked:
+        return None
+    first = looked[0]
+    shown = _shown(first)
+    if any(_HEADER.match(line) for line in looked):
+        return Noise("headers", shown, len(looked))
+    if _is_utf_16(first):
+        wide = "utf-16-be" if first.startswith((b"\xfe\xff", b"\0")) else "utf-16-le"
+        return Noise("utf-16", _shown(first.decode(wide, "replace").lstrip("\ufeff").encode()), len(looked))
+    if first.startswith(b"\xef\xbb\xbf"):
+        return Noise("bom", shown, len(looked))
+    if _is_pretty(looked):
+        return Noise("pretty", shown, len(looked))
+    return Noise("log" if _LOG.match(shown) else "text", shown, len(looked))
+
+
+def _shown(line: bytes) -> str:
+    return line.strip()[: SHOWN * 4].decode("utf-8", "replace").strip()[:SHOWN]
+
+
+def _is_utf_16(line: bytes) -> bool:
+    if line.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return True
+    sample = line[:400]
+    return len(sample) > 4 and sample.count(0) * 5 >= len(sample) * 2
+
+
+def _is_pretty(lines: Sequence[bytes]) -> bool:
+    """Whether the lines together are JSON, which none of them is alone."""
+    if not lines[0].lstrip().startswith((b"{", b"[")):
+        return False
+    joined = b"\n".join(lines)
+    for end in (len(joined), joined.find(b"\n}") + 2):
+        try:
+            return type(parse(joined[:end])) in (dict, list)
+        except NotJson:
+            continue
+    return False

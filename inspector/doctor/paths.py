@@ -1,0 +1,88 @@
+"""Where on the same host an MCP server is, when it is not where the URL says."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from typing import Literal, NamedTuple
+
+from inspector.doctor.diagnosis import Chart, Fix, Watch
+from inspector.doctor.web import Response, Web
+from inspector.transports.http_url import Url, resolve
+
+USUAL = ("/mcp", "/sse", "/", "/mcp/", "/api/mcp", "/v1/mcp", "/mcp/sse", "/api/v1/mcp", "/api/mcp/sse", "/mcp/v1")
+AT_ONCE = 4
+EACH = 3.0
+"""Seconds for one request."""
+
+
+class Place(NamedTuple):
+    """Where one is, and how it is spoken to."""
+
+    url: Url
+    transport: Literal["http", "sse", "login"]
+
+
+def candidates(url: Url) -> list[Url]:
+    """The paths worth a try: those near the one that was given first."""
+    path = url.target.partition("?")[0]
+    near = [path.rstrip("/") if path.endswith("/") else f"{path}/"]
+    if path.rstrip("/"):
+        near += [f"{path.rstrip('/')}/mcp", f"{path.rstrip('/')}/sse"]
+    tried = dict.fromkeys([path])
+    found = []
+    for each in (*near, *USUAL):
+        if each and each not in tried:
+            tried[each] = None
+            found.append(resolve(url, each))
+    return found
+
+
+async def look(chart: Chart, web: Web, url: Url, seconds: float) -> Place | None:
+    """Try the usual paths; the first in order that answers as an MCP server does."""
+    watch = Watch()
+    places = candidates(url)
+    said: list[str] = []
+    found: Place | None = None
+    try:
+        async with asyncio.timeout(seconds):
+            for start in range(0, len(places), AT_ONCE):
+                some = places[start : start + AT_ONCE]
+                for place, (words, kind) in zip(
+                    some, await asyncio.gather(*(_try(web, each) for each in some)), strict=True
+                ):
+                    said.append(f"{place.target}: {words}")
+                    if found is None and kind is not None:
+                        found = Place(place, kind)
+                if found is not None:
+                    break
+    except TimeoutError:
+        said.append(f"stopped after {seconds:g} s")
+    if found is None:
+        chart.add("paths", "info", "no usual path has a server", details=said, seconds=watch.seconds)
+        return None
+    what = "a server that wants a login" if found.transport == "login" else "a server"
+    command = f"inspector {shlex.quote(found.url.text)}"
+    fix = Fix("Use the URL at which the server is.", command)
+    chart.add(
+        "paths", "warn", f"{what} is at {found.url.text}", details=said, seconds=watch.seconds, fix=fix,
+        cause=f"The path is wrong: there is no MCP server at {url.target}, and one at {found.url.target}.",
+    )  # fmt: skip
+    return found
+
+
+async def _try(web: Web, url: Url) -> tuple[str, Literal["http", "sse", "login"] | None]:
+    answer = await web.ask(url, seconds=EACH)
+    if answer.status and answer.speaks:
+        return f"{answer.status}, a JSON-RPC answer", "http"
+    if answer.status == 401 and any("bearer" in value.lower() for value in answer.all("www-authenticate")):
+        return "401, wants authorization", "login"
+    if answer.status in (404, 405, 400, 406) and url.target.rstrip("/").endswith("sse"):
+        stream = await web.listen(url, seconds=EACH)
+        if stream.status == 200 and stream.body == "stream":
+            return "an event stream", "sse"
+    return _short(answer), None
+
+
+def _short(answer: Response) -> str:
+    return f"{answer.status}, {answer.body}" if answer.status else answer.why

@@ -1,0 +1,43 @@
+"""What a report must not tell whoever reads it in an issue: secrets, and who works on this machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from inspector.config import secrecy
+
+_ASSIGNED = re.compile(r"""(?<![\w.-])([A-Za-z][\w.-]{0,60})(["']?\s?[=:]\s?["']?)([^\s"'&;,]{4,})""")
+_BEARER = re.compile(r"\b(Bearer|Basic|DPoP)\s+([\w.~+/=-]{6,})", re.IGNORECASE)
+_URL = re.compile(r"""\b[a-z][a-z0-9+.-]{1,20}://[^\s"'<>]+""", re.IGNORECASE)
+_HOMES = re.compile(r"(/home/|/Users/|[A-Za-z]:\\+Users\\+)([^/\\\s:\"']+)")
+_SHARED = frozenset(("Shared", "Public", "runner"))
+_LONGEST = 1 << 16
+
+
+class Privacy:
+    """Takes secrets and names of users out of a text. Linear, whatever the text."""
+
+    def __init__(self, secrets: Iterable[str] = (), home: str | None = None) -> None:
+        """`secrets` are values that are known to be some; `home` the user's home folder."""
+        self._secrets = tuple(secrets)
+        self._home = str(Path.home()) if home is None else home
+
+    def __call__(self, text: str) -> str:
+        """The text as it may be shown to anybody."""
+        text = secrecy.mask(text[:_LONGEST], self._secrets)
+        for token in secrecy.in_headers([("text", text)]):
+            text = text.replace(token, secrecy.MASK)
+        text = _URL.sub(lambda found: secrecy.mask_url(found[0]), text)
+        text = _BEARER.sub(rf"\1 {secrecy.MASK}", text)
+        text = _ASSIGNED.sub(_assigned, text)
+        if len(self._home) > 1:
+            text = re.sub(rf"{re.escape(self._home)}(?=[/\\\s:\"',)]|$)", "~", text)
+        return _HOMES.sub(lambda found: found[0] if found[2] in _SHARED else f"{found[1]}…", text)
+
+
+def _assigned(found: re.Match[str]) -> str:
+    named = secrecy.looks_secret(found[1]) or (found[1].isupper() and secrecy.looks_secret_setting(found[1]))
+    plain = found[3].startswith(("$", "missing-")) or secrecy.MASK in found[3]
+    return f"{found[1]}{found[2]}{secrecy.MASK}" if named and not plain else found[0]

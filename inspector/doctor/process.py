@@ -1,0 +1,299 @@
+"""A server that is started: how the start went, what it said, how it ended, and whether it answered."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Sequence
+
+from inspector.client.bare import BareConnection
+from inspector.client.connect import Connect, transport_for
+from inspector.client.options import Options
+from inspector.config.targets import StdioTarget
+from inspector.doctor.diagnosis import Chart, Fix, Limits, Watch, Weight
+from inspector.doctor.noise import Noise, noise
+from inspector.doctor.opening import Heard, Opened, opened
+from inspector.doctor.words import Server, complaint
+from inspector.errors import ConnectionProblem, InspectorError
+from inspector.journal.journal import Frame, Journal
+from inspector.protocol import jsonrpc
+from inspector.protocol.revisions import LEGACY
+from inspector.text import duration
+from inspector.transports.base import Outgoing
+from inspector.transports.child import describe_status
+
+LAST_WORDS = 20
+_LISTENS = re.compile(
+    r"(?i:listening|running|serving|started|available|ready|server)\b.{0,80}?(https?://[\w.\[\]:-]{1,200}(?:/[\w./-]{0,100})?)"
+)
+_ENDS = {
+    126: "the shell says that the command may not be executed",
+    127: "the shell does not find the command",
+    137: "it was killed, perhaps for want of memory",
+    139: "it crashed",
+    143: "it was told to end",
+}
+_INITIALIZE = {
+    "protocolVersion": LEGACY[-1],
+    "capabilities": {},
+    "clientInfo": {"name": "inspector-doctor", "version": "1"},
+}
+
+
+class Process:
+    """Starts the server of a target as a session does, and reads its recording."""
+
+    def __init__(
+        self, target: StdioTarget, chart: Chart, journal: Journal, options: Options, limits: Limits,
+        *, connect: Connect = transport_for,
+    ) -> None:  # fmt: skip
+        self.target = target
+        self.chart = chart
+        self.journal = journal
+        self.options = options
+        self.limits = limits
+        self._connect = connect
+
+    async def look(self) -> Opened:
+        """Open a session, and say what happened."""
+        found = await opened(self.target, self.journal, self.options, self.limits, connect=self._connect)
+        heard = found.heard
+        self.chart.last_words = tuple(self.chart.privacy(line) for line in heard.stderr[-LAST_WORDS:])
+        self._started(found)
+        if not heard.started:
+            return found
+        printed = noise(heard.noise)
+        self._stdout(heard, printed, failed=found.error is not None)
+        self._stderr(heard, failed=found.error is not None)
+        self._reads(found)
+        self._ended(found)
+        silent = found.error is not None and not heard.exits and not heard.answered and printed is None
+        if silent and not self._listens(heard):
+            await self._framing()
+        self._answered(found)
+        return found
+
+    def _started(self, found: Opened) -> None:
+        if not found.heard.started:
+            error = found.error
+            text = error.message if error is not None else "it was not started"
+            self.chart.add(
+                "start", "failed", text.rstrip("."), fix=Fix(error.hint if error is not None else ""),
+                cause=text, weight=Weight.LIKELY,
+            )  # fmt: skip
+            return
+        spawned = found.heard.started[0].fields
+        details = [f"variables: {', '.join(map(str, _words(spawned.get('env'))))}"]
+        if len(found.heard.started) > 1:
+            details.append(f"started {len(found.heard.started)} times")
+        text = f"process {spawned.get('pid')} in {spawned.get('cwd')}"
+        if found.heard.first_byte is not None:
+            text += f", which said something after {duration(found.heard.first_byte * 1e6)}"
+        self.chart.add("start", "ok", text, details=details, seconds=found.heard.first_byte)
+
+    # What it says
+
+    def _stdout(self, heard: Heard, printed: Noise | None, *, failed: bool) -> None:
+        if printed is None:
+            if heard.carriage_returns:
+                self.chart.add("stdout", "info", "its lines end in CR LF, which all clients should take")
+            return
+        text, cause, fix = _noise_words(printed)
+        weight = Weight.LIKELY if printed.kind in ("log", "text") else Weight.PROOF
+        lines = [line.decode("utf-8", "replace")[:200] for line in heard.noise[:10]]
+        self.chart.add(
+            "stdout", "failed" if failed and weight is Weight.PROOF else "warn", text, details=lines, fix=fix,
+            cause=cause, weight=weight,
+        )  # fmt: skip
+
+    def _stderr(self, heard: Heard, *, failed: bool) -> None:
+        if not heard.stderr:
+            if failed:
+                self.chart.add("stderr", "info", "it said nothing on stderr")
+            return
+        count = len(heard.stderr)
+        details = self.chart.last_words
+        server = Server(self.target, self.target.cwd or os.getcwd(), os.environ)
+        found = complaint(heard.stderr[-200:], server) if failed else None
+        if found is None:
+            self.chart.add("stderr", "info", f"{count} line{'s' * (count > 1)} on stderr", details=details)
+            return
+        self.chart.add(
+            "stderr", "failed", found.cause.rstrip("."), details=details, fix=found.fix, cause=found.cause,
+            weight=found.weight,
+        )  # fmt: skip
+
+    def _listens(self, heard: Heard) -> bool:
+        """Whether it says that it waits for connections at a URL, and so has nothing to do with its stdin."""
+        for line in [*heard.stderr, *(raw.decode("utf-8", "replace") for raw in heard.noise)]:
+            found = _LISTENS.search(line[:1000])
+            if found:
+                self.chart.add(
+                    "listens", "failed", f"it says that it listens at {found[1]}",
+                    fix=Fix("Connect to that URL, or make it speak over stdio.", f"inspector doctor {found[1]}"),
+                    cause=f"It is a server at a URL, {found[1]}, and does not speak over stdin and stdout.",
+                )  # fmt: skip
+                return True
+        return False
+
+    # What it does
+
+    def _reads(self, found: Opened) -> None:
+        if found.read_stdin is None or found.heard.answered or found.heard.exits:
+            return
+        if found.read_stdin:
+            self.chart.add("stdin", "ok", "it reads what it is sent")
+        else:
+            self.chart.add(
+                "stdin", "failed", "it does not read what it is sent",
+                fix=Fix("It may wait for something else first, or need an option that makes it speak over stdio."),
+                cause="The server runs, and does not read its stdin.", weight=Weight.LIKELY,
+            )  # fmt: skip
+
+    def _ended(self, found: Opened) -> None:
+        heard = found.heard
+        if not heard.exits:
+            return
+        status = heard.status
+        how = describe_status(status) if status is not None else "ended"
+        after = f" after {duration(heard.lived * 1e6)}" if heard.lived is not None else ""
+        if found.server is not None:
+            asked = " when it was asked server/discover" if "server/discover" in heard.asked else ""
+            self.chart.add(
+                "exit", "warn", f"it {how}{asked}, and was started again",
+                fix=Fix("A server answers a method that it does not know with error -32601, and stays."),
+                cause=f"It {how}{asked}: what a server does not know it should refuse, and stay.",
+                weight=Weight.LIKELY,
+            )  # fmt: skip
+            return
+        why = f": {_ENDS[status]}" if status in _ENDS else ""
+        unanswered = " before it answered" if not heard.answered else ""
+        cause = f"The server {how}{unanswered}{why}."
+        if status == 0 and not heard.answered:
+            cause = "The server ended by itself with exit code 0, without an answer: it may lack arguments."
+        self.chart.add(
+            "exit", "failed", f"it {how}{after}{why}", seconds=heard.lived, cause=cause, weight=Weight.SYMPTOM
+        )
+
+    def _answered(self, found: Opened) -> None:
+        server, error = found.server, found.error
+        if server is not None:
+            times = [f"{method}: {duration(seconds * 1e6)}" for method, seconds in found.heard.answered.items()]
+            self.chart.add(
+                "handshake", "ok", introduced(found), details=[*times, *found.heard.steps], seconds=found.seconds
+            )
+            return
+        if found.heard.exits and not found.heard.answered:
+            self.chart.add("handshake", "skipped", "not reached", details=found.heard.steps)
+            return
+        assert error is not None
+        silent = not found.heard.answered
+        cause = error.message
+        if silent:
+            reads = {
+                True: "reads what it is sent, and does not answer",
+                False: "does not read its stdin",
+                None: "does not answer",
+            }
+            cause = f"The server runs, {reads[found.read_stdin]}."
+        self.chart.add(
+            "handshake", "failed", error.message.rstrip("."), details=found.heard.steps, seconds=found.seconds,
+            fix=Fix(error.hint), cause=cause, weight=Weight.SYMPTOM if silent else Weight.LIKELY,
+        )  # fmt: skip
+
+    async def _framing(self) -> None:
+        """Whether a server that keeps silent answers a message behind a Content-Length header."""
+        message = jsonrpc.request(0, "initialize", _INITIALIZE)
+        body = jsonrpc.encode(message)
+        hearer, watch = _Hearer(), Watch()
+        connection = BareConnection(self.target, self.journal, hearer, self.options, connect=self._connect)
+        self.journal.record_life("", "reopen", by="doctor")
+        try:
+            await connection.open()
+            connection.transport.send(Outgoing(b"Content-Length: %d\r\n\r\n%b" % (len(body), body), None))
+            async with asyncio.timeout(self.limits.framing):
+                await hearer.something.wait()
+        except (TimeoutError, ConnectionProblem):
+            pass
+        finally:
+            await connection.close()
+        if any(line.lower().startswith(b"content-length:") for line in hearer.lines):
+            self.chart.add(
+                "framing", "failed", "it answers what stands behind a Content-Length header", seconds=watch.seconds,
+                fix=Fix("Send each message as one line of JSON, and read lines."), cause=_FRAMING,
+            )  # fmt: skip
+        else:
+            self.chart.add("framing", "info", "it does not answer Content-Length framing either", seconds=watch.seconds)
+
+
+class _Hearer:
+    """Waits for anything."""
+
+    def __init__(self) -> None:
+        self.something = asyncio.Event()
+        self.lines: list[bytes] = []
+
+    def on_received(self, messages: Sequence[bytes], frames: Sequence[Frame]) -> None:
+        self.lines += messages[:10]
+        self.something.set()
+
+    def on_stderr(self, lines: Sequence[bytes]) -> None:
+        """What it says there is no answer."""
+
+    def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
+        self.something.set()
+
+    def on_lost(self, error: InspectorError) -> None:
+        self.something.set()
+
+
+_FRAMING = (
+    "It frames its messages with Content-Length headers, as language servers do; MCP has one JSON message on each line."
+)
+
+
+def _noise_words(printed: Noise) -> tuple[str, str, Fix]:
+    """What is said of noise: the step, the cause, the fix."""
+    first = f"“{printed.first}”"
+    if printed.kind == "headers":
+        return (
+            "it sends Content-Length headers",
+            _FRAMING,
+            Fix("Send each message as one line of JSON, and read lines."),
+        )
+    if printed.kind == "utf-16":
+        return (
+            f"UTF-16: {first}", "It writes UTF-16 to stdout, where messages are UTF-8.",
+            Fix("Make its output UTF-8; in PowerShell: $OutputEncoding = [Text.UTF8Encoding]::new($false)"),
+        )  # fmt: skip
+    if printed.kind == "bom":
+        return (
+            "it begins with a byte order mark", "It writes a byte order mark to stdout, before the first message.",
+            Fix("Write UTF-8 without a byte order mark."),
+        )  # fmt: skip
+    if printed.kind == "pretty":
+        return (
+            "its JSON goes over several lines", "It writes JSON over several lines, where a message must be one line.",
+            Fix("Write messages without line feeds and indentation."),
+        )  # fmt: skip
+    what = "log lines" if printed.kind == "log" else first
+    more = f", and {printed.lines - 1} more lines" if printed.lines > 1 else ""
+    return (
+        f"{first} is no JSON-RPC{more}: kept, and skipped",
+        f"It prints {what} to stdout, where nothing but messages may be"
+        + (f": {first}." if printed.kind == "log" else "."),
+        Fix("Print to stderr instead (Python: file=sys.stderr, Node: console.error)."),
+    )
+
+
+def introduced(found: Opened) -> str:
+    """Who answered, in which revision and era."""
+    server = found.server
+    assert server is not None
+    named = " ".join(filter(None, (server.name, server.version))) or "a server without a name"
+    return f"{named[:200]}, {server.revision[:40]} ({server.era} era), over {found.transport}"
+
+
+def _words(value: object) -> list[object]:
+    return value[:100] if isinstance(value, list) else []

@@ -1,0 +1,135 @@
+"""The program that a command starts: where it is found, whether it may run, what it needs in order to."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_HEAD = 512
+_MOST_NAMES = 5000
+_ALIKE = 0.8
+"""How much of two names must be the same for one to be a slip of the other."""
+_PROGRAMS = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xfe\xed\xfa")
+USUAL = (
+    "~/.local/bin", "~/.cargo/bin", "~/.bun/bin", "~/.deno/bin", "~/.volta/bin", "~/.asdf/shims", "~/.pyenv/shims",
+    "~/.nodenv/shims", "~/go/bin", "/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin", "/snap/bin",
+)  # fmt: skip
+"""Folders in which installers put programs, on the PATH of a shell or not."""
+VERSIONED = ("~/.nvm/versions/node/*/bin", "~/.fnm/node-versions/*/installation/bin")
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """How a file begins."""
+
+    kind: str
+    """`program`, `script`, `text` (nothing that the system can start) or `unreadable`."""
+    interpreter: str = ""
+    """The program of its first line; behind `env`, the one that is looked for."""
+    through_env: bool = False
+    windows_ends: bool = False
+    """Its first line ends as on Windows: the system looks for an interpreter with a carriage return in its name."""
+    byte_order_mark: bool = False
+
+
+def find(name: str, path: str | None, folder: str) -> str | None:
+    """The file that a command's first word means, executable or not; None where there is none."""
+    if os.path.dirname(name):
+        where = os.path.normpath(os.path.join(folder, name))
+        return where if os.path.lexists(where) else None
+    return shutil.which(name, path=path) or shutil.which(name, mode=os.F_OK, path=path)
+
+
+def may_run(path: str) -> bool:
+    """Whether it is a file that this user may execute."""
+    return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+def script(path: str) -> Script:
+    """How the file begins."""
+    try:
+        # What is no regular file could wait for somebody to write to it.
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return Script("unreadable")
+        with open(path, "rb") as file:
+            head = file.read(_HEAD)
+    except OSError:
+        return Script("unreadable")
+    if head.startswith(_PROGRAMS):
+        return Script("program")
+    marked = head.startswith(b"\xef\xbb\xbf")
+    plain = head[3:] if marked else head
+    if not plain.startswith(b"#!"):
+        return Script("text", byte_order_mark=marked)
+    line = plain[2:].split(b"\n", 1)[0]
+    words = line.decode("utf-8", "replace").split()
+    through_env = bool(words) and os.path.basename(words[0]) == "env"
+    if through_env:
+        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    return Script("script", words[0] if words else "", through_env, line.endswith(b"\r"), marked)
+
+
+def elsewhere(name: str, home: Path) -> str | None:
+    """Where a program is that is on no search path: in a folder that installers use."""
+    if not re.fullmatch(r"[\w.+-]{1,100}", name):
+        return None
+    for folder in USUAL:
+        where = os.path.join(folder.replace("~", str(home), 1), name)
+        if may_run(where):
+            return where
+    for pattern in VERSIONED:
+        start, _, rest = pattern.replace("~", str(home), 1).partition("/*/")
+        try:
+            versions = sorted(os.listdir(start), reverse=True)[:50]
+        except OSError:
+            continue
+        for version in versions:
+            where = os.path.join(start, version, rest, name)
+            if may_run(where):
+                return where
+    return None
+
+
+def nearest(name: str, path: str | None) -> str:
+    """The program on the search path that is called most like `name`; empty where none is."""
+    import difflib
+
+    names: set[str] = set()
+    for folder in (path or "").split(os.pathsep)[:50]:
+        try:
+            names.update(each for each in os.listdir(folder or ".") if abs(len(each) - len(name)) < 3)
+        except OSError:
+            continue
+    alike = difflib.get_close_matches(name, sorted(names)[:_MOST_NAMES], n=1, cutoff=_ALIKE)
+    return alike[0] if alike and shutil.which(alike[0], path=path) else ""
+
+
+def desktop_path(platform: str) -> str:
+    """The search path of a program that is started from a desk top and from no shell."""
+    if platform == "darwin":
+        return "/usr/bin:/bin:/usr/sbin:/sbin"
+    return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def needs(program: str, environment: Mapping[str, str]) -> list[str]:
+    """The program, and the interpreters that it is run by, each as the file that is found; three deep at most."""
+    found: list[str] = []
+    for _ in range(3):
+        if program in found:
+            break
+        found.append(program)
+        began = script(program)
+        if began.kind != "script" or not began.interpreter:
+            break
+        following = (
+            shutil.which(began.interpreter, path=environment.get("PATH")) if began.through_env else began.interpreter
+        )
+        if not following or not os.path.isfile(following):
+            break
+        program = following
+    return found

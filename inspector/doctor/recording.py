@@ -1,0 +1,84 @@
+"""A recording instead of a server: whether it can be opened, what is in it, and how its last connection went."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.client.steps import Step as Made
+from inspector.client.steps import connection_steps
+from inspector.config.targets import RecordingTarget
+from inspector.doctor.diagnosis import Chart, Diagnosis, Fix, Verdict, Watch
+from inspector.doctor.opening import heard
+from inspector.doctor.privacy import Privacy
+from inspector.errors import RecordingError
+from inspector.journal.journal import Journal
+from inspector.text import count, duration, size
+
+LAST_WORDS = 20
+_VERDICTS: dict[str, Verdict] = {"ok": "ok", "note": "info", "failed": "failed", "waiting": "warn", "open": "skipped"}
+
+
+def diagnose_recording(target: RecordingTarget) -> Diagnosis:
+    """Read the file and say what it holds. Never raises: what cannot be read is a diagnosis too."""
+    chart, watch = Chart(Privacy()), Watch()
+    name = chart.privacy(target.describe())
+    try:
+        journal = Journal.open(target.path)
+    except RecordingError as error:
+        chart.add("file", "failed", error.message.rstrip("."), fix=Fix(error.hint), cause=_sentence(error.message))
+        return Diagnosis(
+            name, "recording", "fails", _sentence(error.message), Fix(error.hint), tuple(chart.steps), unusable=True
+        )
+    try:
+        while journal.refresh():
+            pass
+        text = _contents(chart, journal, target)
+        first = max(1, len(journal) - 5000)
+        words = tuple(chart.privacy(line) for line in heard(journal, first).stderr[-LAST_WORDS:])
+    finally:
+        journal.release()
+    return Diagnosis(
+        name, "recording", "opens", text, Fix("", f"inspector replay {name}"), tuple(chart.steps), words,
+        watch.seconds, name,
+    )  # fmt: skip
+
+
+def _contents(chart: Chart, journal: Journal, target: RecordingTarget) -> str:
+    index = journal.index
+    whose = journal.header.get("target")
+    of = whose.get("label") if type(whose) is dict else None
+    octets = target.path.stat().st_size
+    lasted = index.times[-1] if index.count else 0
+    chart.add(
+        "file", "ok", f"{size(octets)}, {count(index.count)} events in {duration(lasted)}", details=_header(journal)
+    )
+    if journal.end_is_missing and not journal.raw_only:
+        chart.add("end", "warn", "its end is missing: its writer was killed, or is still writing")
+    for notice in journal.notices[:10]:
+        chart.add("notice", "warn", notice)
+    if index.invalid or index.errors:
+        chart.add("messages", "warn", f"{count(index.invalid)} unreadable, {count(index.errors)} error answers")
+    made = connection_steps(journal)
+    for step in made:
+        chart.add(step.title, _VERDICTS[step.outcome], step.detail)
+    how = _ended(made)
+    server = f" of {of}" if isinstance(of, str) and of else ""
+    return chart.privacy(f"It is a recording{server} with {count(index.count)} events, and can be opened{how}.")
+
+
+def _ended(steps: list[Made]) -> str:
+    last = steps[-1] if steps else None
+    if last is None:
+        return "; there is no connection in it"
+    if last.title == "ready":
+        return "; its connection was made"
+    return f"; its last connection failed: {last.detail.rstrip('.')}" if last.outcome == "failed" else ""
+
+
+def _header(journal: Journal) -> list[str]:
+    shown: list[tuple[str, Any]] = [(name, journal.header.get(name)) for name in ("tool", "started", "version")]
+    return [f"{name}: {value}" for name, value in shown if value is not None]
+
+
+def _sentence(text: str) -> str:
+    return f"{text.rstrip('.')}."

@@ -1,0 +1,63 @@
+"""A diagnosis as text: fit for a terminal, and for an issue. Safe to show, and without secrets and names of users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from inspector.text import duration, safe
+
+if TYPE_CHECKING:
+    from inspector.doctor.diagnosis import Diagnosis, Fix, Step, Verdict
+
+SIGNS: dict[Verdict, str] = {"ok": "✓", "warn": "▲", "failed": "✗", "info": "·", "skipped": "–"}
+ASCII_SIGNS: dict[Verdict, str] = {"ok": "+", "warn": "!", "failed": "x", "info": ".", "skipped": "-"}
+TITLE = 14
+LONGEST = 400
+
+
+def remedy(fix: Fix) -> str:
+    """What mends it, in one line; empty where nobody knows."""
+    where = f"   (in {fix.folder})" if fix.folder and fix.command else ""
+    return "   ".join(filter(None, (fix.text, f"{fix.command}{where}")))
+
+
+def step_line(step: Step, *, ascii: bool = False) -> str:
+    """Sign, name, text and time of a step."""
+    sign = (ASCII_SIGNS if ascii else SIGNS)[step.verdict]
+    took = f"  {duration(step.seconds * 1e6)}" if step.seconds is not None else ""
+    return f"{sign} {step.name:<{TITLE}}{safe(step.text, LONGEST, ascii=ascii)}{took}"
+
+
+def lines(diagnosis: Diagnosis, *, verbose: bool = False, ascii: bool = False) -> Iterator[str]:
+    """The report: the cause first, then the remedy, the steps, the last words. `verbose`: with all details."""
+    yield safe(diagnosis.cause, None, ascii=ascii)
+    if remedy(diagnosis.fix):
+        yield f"try: {safe(remedy(diagnosis.fix), None, ascii=ascii)}"
+    yield ""
+    for step in diagnosis.steps:
+        yield f"  {step_line(step, ascii=ascii)}"
+        if verbose or step.verdict in ("failed", "warn"):
+            yield from (
+                f"      {safe(detail, LONGEST, ascii=ascii)}" for detail in step.details if step.name != "stderr"
+            )
+            if remedy(step.fix) and step.fix != diagnosis.fix:
+                yield f"      try: {safe(remedy(step.fix), LONGEST, ascii=ascii)}"
+    if diagnosis.last_words:
+        yield ""
+        yield "  stderr, last lines"
+        yield from (f"    {safe(line, LONGEST, ascii=ascii)}" for line in diagnosis.last_words)
+
+
+def paste(diagnosis: Diagnosis, about: str) -> str:
+    """The report in Markdown, for an issue: with everything, and about whom it was made."""
+    body = "\n".join(lines(diagnosis, verbose=True)).replace("```", "'''")
+    return (
+        f"**{_plain(diagnosis.cause)}**\n\n"
+        f"`inspector doctor {_plain(diagnosis.target)}` ({about}, {diagnosis.seconds:.1f} s)\n\n"
+        f"```text\n{body}\n```\n"
+    )
+
+
+def _plain(text: str) -> str:
+    return safe(text, LONGEST).replace("`", "'").replace("*", "∗").replace("<", "‹")

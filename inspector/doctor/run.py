@@ -1,0 +1,143 @@
+"""The whole examination of a target, in order, within its time; whatever fails, the rest is looked at all the same."""
+
+from __future__ import annotations
+
+import asyncio
+
+from inspector.client.connect import Connect, transport_for
+from inspector.client.options import Options
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.doctor.diagnosis import NO_FIX, Chart, Diagnosis, Fix, Limits, Outcome, Told, Watch, Weight
+from inspector.doctor.entry import Entry
+from inspector.doctor.opening import Opened
+from inspector.doctor.privacy import Privacy
+from inspector.errors import AuthorizationNeeded
+from inspector.journal.journal import Journal
+
+
+async def diagnose(
+    target: StdioTarget | HttpTarget,
+    journal: Journal,
+    options: Options,
+    *,
+    entry: Entry | None = None,
+    limits: Limits | None = None,
+    told: Told | None = None,
+    connect: Connect = transport_for,
+) -> Diagnosis:
+    """Find out whether a target connects, and why not. Everything is recorded in `journal`; nothing is left running.
+
+    `entry` is the config entry that the target is from, where it is; one that cannot be used is not started. Never
+    raises for what the server or the network does.
+    """
+    limits = limits or Limits()
+    chart = Chart(Privacy(target.secrets), journal, told or (lambda _step: None))
+    watch = Watch()
+    found: Opened | None = None
+    usable = _config(chart, target, entry)
+    try:
+        async with asyncio.timeout(limits.run):
+            if isinstance(target, StdioTarget):
+                found = await _stdio(chart, target, journal, options, limits, usable, connect)
+            else:
+                from inspector.doctor.url import UrlDoctor
+
+                found = await UrlDoctor(target, chart, journal, options, limits, usable, connect=connect).look()
+    except TimeoutError:
+        chart.add(
+            "time", "failed", f"not done within {limits.run:g} s: the steps after this one are missing",
+            cause=f"It was not done within {limits.run:g} s.", weight=Weight.SYMPTOM,
+        )  # fmt: skip
+    return _concluded(chart, target, found, watch.seconds, str(journal.path or ""))
+
+
+async def _stdio(
+    chart: Chart,
+    target: StdioTarget,
+    journal: Journal,
+    options: Options,
+    limits: Limits,
+    usable: bool,
+    connect: Connect,
+) -> Opened | None:
+    from inspector.doctor.command import Command
+    from inspector.doctor.process import Process
+
+    await Command(target, chart, limits).look()
+    if not usable:
+        chart.add("start", "skipped", "not started without the values that are missing")
+        return None
+    return await Process(target, chart, journal, options, limits, connect=connect).look()
+
+
+def _config(chart: Chart, target: StdioTarget | HttpTarget, entry: Entry | None) -> bool:
+    """Say where the target stands; whether it can be opened as it does."""
+    if entry is None:
+        if target.name and target.source:
+            chart.add("config", "ok", f"@{target.name} in {target.source}")
+        return True
+    return report_entry(chart, entry)
+
+
+def report_entry(chart: Chart, entry: Entry) -> bool:
+    """The steps of a config entry; whether it can be used."""
+    found = entry.entry
+    where = f"@{found.name} in {found.path}"
+    off = [] if not found.disabled else ["it is switched off there"]
+    details = [f"{found.source_label}: {found.summary}", *off]
+    if entry.missing:
+        names = ", ".join(entry.missing)
+        many = len(entry.missing) > 1
+        chart.add("config", "ok", where, details=details)
+        what = "variables {}, which are" if many else "variable {}, which is"
+        chart.add(
+            "variables", "failed", f"not set: {names}", details=entry.missing,
+            fix=Fix("Set it where inspector is started.", "; ".join(f"export {name}=…" for name in entry.missing)),
+            cause=f"{where} needs the environment {what.format(names)} not set.",
+        )  # fmt: skip
+    elif entry.problem is not None:
+        chart.add(
+            "config", "failed", entry.problem.message, details=details, fix=Fix(entry.problem.hint),
+            cause=f"{entry.problem.message}.",
+        )  # fmt: skip
+    else:
+        chart.add("config", "warn" if found.disabled else "ok", where, details=details)
+        if found.definition.has_references:
+            chart.add("variables", "ok", "all that it refers to have a value")
+    return entry.usable
+
+
+def _concluded(
+    chart: Chart, target: StdioTarget | HttpTarget, found: Opened | None, seconds: float, recording: str
+) -> Diagnosis:
+    from inspector.doctor.process import introduced
+
+    cause = chart.cause()
+    outcome: Outcome = "fails"
+    text, fix = (cause.text, cause.fix) if cause is not None else ("It does not connect, and nothing says why.", NO_FIX)
+    if found is not None and found.server is not None:
+        outcome = "connects"
+        remark = f", but: {_decapitalised(text)}" if cause is not None and cause.weight >= Weight.LIKELY else "."
+        text = f"It connects: {chart.privacy(introduced(found))}, in {found.seconds:.1f} s{remark}"
+        fix = fix if remark != "." else NO_FIX
+    elif found is not None and isinstance(found.error, AuthorizationNeeded):
+        outcome = "authorization"
+    return Diagnosis(
+        chart.privacy(target.describe()), target.kind, outcome, text, fix, tuple(chart.steps), chart.last_words,
+        seconds, chart.privacy(recording),
+    )  # fmt: skip
+
+
+def _decapitalised(text: str) -> str:
+    return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
+
+
+def of_entry(entry: Entry) -> Diagnosis:
+    """The diagnosis of a config entry of which nothing could be made."""
+    chart = Chart(Privacy())
+    report_entry(chart, entry)
+    cause = chart.cause()
+    assert cause is not None
+    return Diagnosis(
+        chart.privacy(entry.entry.reference), entry.entry.kind, "fails", cause.text, cause.fix, tuple(chart.steps)
+    )

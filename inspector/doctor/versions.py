@@ -1,0 +1,57 @@
+"""Which versions the programs have that start a server: only ever asked by `--version`, and not for long."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+from collections.abc import Mapping
+from contextlib import suppress
+
+_ASKED = re.compile(r"(node|npx|npm|bun|bunx|deno|uv|uvx|pipx|docker|podman|ruby|php|(?:python|pypy)[\d.]*)(?:\.exe)?")
+_NUMBER = re.compile(rb"\d+(?:\.\d+){1,3}")
+_LEAST = {"node": (18, "Node 18"), "python": (10, "Python 3.10")}
+"""What the usual SDKs need: Node's first number, Python's second."""
+_LONGEST = 4096
+
+
+def is_asked(program: str) -> bool:
+    """Whether a program is one whose version says something, and which tells it and ends."""
+    return _ASKED.fullmatch(os.path.basename(program)) is not None
+
+
+async def version(program: str, environment: Mapping[str, str], seconds: float) -> str:
+    """The version that a program says it has; empty where it says none in time."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            program, "--version", stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT, env=dict(environment), start_new_session=True,
+        )  # fmt: skip
+    except (OSError, ValueError):
+        return ""
+    said = b""
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(seconds):
+            while len(said) < _LONGEST and (more := await process.stdout.read(_LONGEST)):
+                said += more
+    except TimeoutError:
+        pass
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+    number = _NUMBER.search(said)
+    return number[0].decode() if number else ""
+
+
+def too_old(program: str, number: str) -> str:
+    """What a program would have to be at least; empty where it is, or nobody knows."""
+    parts = [int(part) for part in number.split(".") if part.isdigit()][:3]
+    name = os.path.basename(program)
+    if name.startswith("node") and parts and parts[0] < _LEAST["node"][0]:
+        return _LEAST["node"][1]
+    if name.startswith("python") and parts and (parts[0] < 3 or parts[1:2] < [_LEAST["python"][0]]):
+        return _LEAST["python"][1]
+    return ""
