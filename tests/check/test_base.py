@@ -3,7 +3,19 @@
 import pytest
 
 from inspector.check.visit import Allowed
-from tests.check.planted import Adds, Answers, Case, Item, Takes, is_found, is_not_blamed, refusal, result
+from tests.check.planted import (
+    Adds,
+    Answers,
+    Bodies,
+    Case,
+    Item,
+    Takes,
+    WebCase,
+    is_found,
+    is_not_blamed,
+    refusal,
+    result,
+)
 
 R2, R4, R5 = "2025-03-26", "2025-11-25", "2026-07-28"
 
@@ -135,6 +147,7 @@ CASES = [
     Case("BASE-02", R4, Answers("tools/list", lambda message, _: message | {"id": str(message["id"])})),
     Case("BASE-03", R4, Answers("tools/list", changed(error={"code": 1, "message": "and"}))),
     Case("BASE-04", R4, Answers("inspector/no-such-method", changed(error={"code": "-32601", "message": "No."}))),
+    WebCase("BASE-05", R4, Bodies(lambda _, data: data.replace(b'{"jsonrpc":"2.0","error"', b'{"jsonrpc":"2.0","id":null,"error"'))),
     Case("BASE-06", R4, Takes(serves_unknown)),
     Case("BASE-07", R4, Takes(dies_of_bytes)),
     Case("BASE-08", R4, Takes(serves_anything)),
