@@ -113,14 +113,28 @@ def everything(features: Features) -> dict[str, Any]:
     return can
 
 
-def reply(method: str, action: str = "decline") -> dict[str, Any]:
-    """A result for something that the server asks: an elicitation is declined, there are no roots, a model speaks."""
+def reply(method: str, action: str = "decline", params: Any = None) -> dict[str, Any]:
+    """A result for something that the server asks: an elicitation is declined, there are no roots, a model speaks.
+
+    A model that is offered tools uses the first one, once.
+    """
     if method == "elicitation/create":
         return {"action": action}
     if method == "roots/list":
         return {"roots": []}
-    words = {"type": "text", "text": "This is a check."}
-    return {"role": "assistant", "content": words, "model": "inspector-check", "stopReason": "endTurn"}
+    said: dict[str, Any] = {"role": "assistant", "model": "inspector-check"}
+    use = _tool_use(params) if type(params) is dict else None
+    if use is not None:
+        return {**said, "content": [use], "stopReason": "toolUse"}
+    return {**said, "content": {"type": "text", "text": "This is a check."}, "stopReason": "endTurn"}
+
+
+def _tool_use(params: dict[str, Any]) -> dict[str, Any] | None:
+    tools, messages = params.get("tools"), params.get("messages")
+    first = tools[0] if type(tools) is list and tools else None
+    if type(first) is not dict or type(messages) is not list or len(messages) > 1:
+        return None
+    return {"type": "tool_use", "id": "inspector-check", "name": first.get("name"), "input": arguments_for(first)}
 
 
 def arguments_for(tool: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,133 @@
+"""Tools that ask the client something, called by one that can do everything and answers what it is asked.
+
+The calls of `trials` are made by a session that declines everything and offers no more than it could answer; what a
+tool says to a client that can do more is seen here. Questions end after a while: a server may ask for ever.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspector.check.asked import Asked
+from inspector.check.link import PREFIX, Link
+from inspector.check.trials import Question, Trial, everything, questions_in, reply, trials
+from inspector.check.visit import Visit
+from inspector.journal.journal import Frame
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, USER_REJECTED, Shape
+
+MOST = 10
+"""Answers in one call, after which it is not answered any more."""
+_SHARE = 0.5
+"""How much of the time of one check the calls may take."""
+_CANCELLED = "notifications/cancelled"
+
+
+@dataclass(slots=True)
+class Interview:
+    """One call in which questions were answered."""
+
+    trial: Trial
+    asked: Asked
+    """The call, or its last round."""
+    questions: list[Question] = field(default_factory=list)
+    lost: bool = False
+    """The connection ended meanwhile."""
+
+    @property
+    def endless(self) -> bool:
+        """Whether the server asked for as long as it was answered."""
+        return len(self.questions) >= MOST
+
+    def asks(self, method: str) -> list[Question]:
+        """The questions of one kind."""
+        return [question for question in self.questions if question.method == method]
+
+
+async def interviews(visit: Visit) -> list[Interview]:
+    """The tools that asked something, or did not succeed, each called once more in a visit, and declined."""
+    made: list[Interview] | None = visit.remembered.get("interviews")
+    if made is None:
+        made = visit.remembered["interviews"] = []
+        tried = [trial for trial in await trials(visit) if (trial.questions or not trial.came) and not trial.task]
+        until = time.monotonic() + visit.limits.check * _SHARE
+        while tried and time.monotonic() < until:
+            async with visit.fresh(capabilities=everything(visit.features)) as link:
+                while tried and link.lost is None and time.monotonic() < until:
+                    made.append(await interview(visit, link, tried.pop(0)))
+    return made
+
+
+async def questions(visit: Visit, method: str) -> list[Question]:
+    """All that was asked of one kind, by whichever call."""
+    found = [question for trial in await trials(visit) for question in trial.asks(method)]
+    return found + [question for each in await interviews(visit) for question in each.asks(method)]
+
+
+async def interview(
+    visit: Visit, link: Link, trial: Trial, *, action: str = "decline", refuses: bool = False
+) -> Interview:
+    """Call a tool on a link and answer what it asks: elicitations by `action`; sampling is refused if `refuses`."""
+    if visit.modern:
+        return await _in_rounds(visit, link, trial, action, refuses)
+    return await _by_requests(visit, link, trial, action, refuses)
+
+
+async def _in_rounds(visit: Visit, link: Link, trial: Trial, action: str, refuses: bool) -> Interview:
+    """The modern era: results that want input. What is refused is not asked for again: the call just ends there."""
+    params = {**trial.params, "_meta": {f"{PREFIX}clientCapabilities": everything(visit.features)}}
+    made = Interview(trial, await link.ask("tools/call", params, timeout=visit.limits.request / 2))
+    while made.asked.body.get("resultType") == "input_required" and len(made.questions) < MOST:
+        body = made.asked.body
+        made.questions += questions_in(made.asked.answer_n, body, trial.name)
+        wanted = body.get("inputRequests")
+        answers = {}
+        for key, request in list(wanted.items())[:100] if type(wanted) is dict else ():
+            given = request if type(request) is dict else {}
+            if refuses and given.get("method") == "sampling/createMessage":
+                return made
+            answers[key] = reply(str(given.get("method")), action, given.get("params"))
+        more = {**params, "inputResponses": answers}
+        if "requestState" in body:
+            more["requestState"] = body["requestState"]
+        made.asked = await link.ask("tools/call", more, timeout=visit.limits.request / 2)
+    made.lost = link.lost is not None
+    return made
+
+
+async def _by_requests(visit: Visit, link: Link, trial: Trial, action: str, refuses: bool) -> Interview:
+    """The handshake's era: requests of the server, while the call waits."""
+    link.frames = []
+    id = f"interview-{trial.token}-{action}"
+    made = Interview(trial, link.begin(jsonrpc.request(id, "tools/call", trial.params)))
+    handled: set[int] = set()
+
+    def is_news(frame: Frame) -> bool:
+        if frame.shape is Shape.REQUEST:
+            return frame.n not in handled and frame.message["method"] != "ping"
+        return frame.shape in (Shape.RESULT, Shape.ERROR) and bool(frame.message.get("id") == id)
+
+    until = time.monotonic() + visit.limits.request / 2
+    while link.lost is None and len(made.questions) < MOST:
+        frame = await link.until(is_news, max(0.0, until - time.monotonic()))
+        if frame is None or frame.shape is not Shape.REQUEST:
+            break
+        handled.add(frame.n)
+        method, params = frame.message["method"], frame.message.get("params")
+        made.questions.append(Question(frame.n, method, params if type(params) is dict else {}, trial.name))
+        link.send(jsonrpc.encode(_answer(frame.message["id"], method, params, action, refuses)))
+    await link.answer(made.asked, timeout=visit.limits.quiet)
+    if not made.asked.answered:
+        link.notify(_CANCELLED, {"requestId": id})
+    made.lost = link.lost is not None
+    return made
+
+
+def _answer(id: Any, method: str, params: Any, action: str, refuses: bool) -> dict[str, Any]:
+    if method not in ("elicitation/create", "sampling/createMessage", "roots/list"):
+        return jsonrpc.error(id, METHOD_NOT_FOUND, f"Method not found: {method}")
+    if refuses and method == "sampling/createMessage":
+        return jsonrpc.error(id, USER_REJECTED, "User rejected sampling request")
+    return jsonrpc.result(id, reply(method, action, params))
