@@ -85,7 +85,7 @@ def _word_rules(whose: str, value: Any, *, orders_too: bool = True) -> Iterator[
     for key, text in wording.texts(value):
         unseen = wording.hidden(text)
         if unseen:
-            yield "TOOL-24", "should", f"{whose}: {short(key)} holds characters that nobody sees ({unseen})."
+            yield "TOOL-24", "should", f"{whose}: {short(key)} holds {unseen}."
         told = wording.orders(text) if orders_too else ""
         if told:
             yield "TOOL-24", "should", f"{whose}: {short(key)} tells the model {short(told)}."

@@ -10,16 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from inspector.compare.hidden import hidden_in
+
 LONGEST = 1 << 16
 """Characters of one text that are looked at."""
 MOST = 2_000
 """Texts of one value that are looked at."""
 
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200e\u200f"
-    "\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e0fff]"
-)
-"""Control characters, marks of writing direction, and what has no width; ZWJ and ZWNJ are needed by some scripts."""
 _ORDERS = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|other|all|system)\b"
     r"[^.\n]{0,30}\b(?:instruction|prompt|rule|message|guideline)s?"
@@ -56,11 +53,9 @@ def secret(text: str) -> str:
 
 
 def hidden(text: str) -> str:
-    """The characters of a text that nobody sees, by their code points; empty where there are none."""
-    found = _HIDDEN.findall(text[:LONGEST])
-    names = list(dict.fromkeys(f"U+{ord(char):04X}" for char in found))
-    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-    return f"{', '.join(names[:4])}{more}" if names else ""
+    """What a text holds that nobody sees, in words; empty where there is nothing."""
+    found = hidden_in(text[:LONGEST])
+    return "" if found is None else str(found)
 
 
 def orders(text: str) -> str:
@@ -80,7 +75,7 @@ def texts(value: Any) -> Iterator[tuple[str, str]]:
             yield key, item
         elif type(item) is dict:
             for name, below in item.items():
-                if _HIDDEN.search(name[:LONGEST]):
+                if hidden(name):
                     yield "a key", name
                 todo.append((name, below))
         elif type(item) is list:

@@ -75,6 +75,8 @@ def _is_hidden(char: str, before: str) -> bool:
         return char < " " and char not in "\n\r\t"
     if char in _FILLERS or "\U000e0100" <= char <= "\U000e01ef":
         return True
+    if char in "\u200c\u200d" and "\u0590" <= before < "\u2000":
+        return False  # Arabic, Persian and the scripts of India write words with them.
     if char in "\u200d\ufe0e\ufe0f":
         # Between pictures these make one of several: that is what they are for.
         return not (before and (before >= "\u2000" or before in "#*0123456789\u00a9\u00ae"))
