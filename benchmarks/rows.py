@@ -168,6 +168,25 @@ def terminal(figure: str, *contestants: str, repeats: int = 1) -> Measure:
 
 
 BARE, OFFICIAL = "bare Textual", "official"
+RECORDER = "mcp-rec"
+
+
+def tap(setting: Setting) -> dict[str, Command]:
+    """One call through what stands between a client and its server; a recorder of others that does just that."""
+    taps = {
+        INSPECTOR: [str(Path(OURS).parent / "inspector"), "tap", "--no-record", "--"],
+        RECORDER: [str(CACHE / "venv" / "bin" / "mcp-rec"), "record", "-o", os.devnull, "--"],
+    }
+    words = [
+        OURS,
+        str(HERE / "clients" / "tapped.py"),
+        "--server",
+        stdio_server(),
+        "--n",
+        str(1000 if setting.quick else 4000),
+    ]
+    return {who: [*words, "--tap", json.dumps(command)] for who, command in taps.items()}
+
 
 MEASURES = [
     Measure("cold", cold, outside=True, repeats=5),
@@ -175,6 +194,7 @@ MEASURES = [
     *(on_stdio("throughput", era=era, quick=2000) for era in ERAS),
     on_stdio("notifications", "--log", quick=30_000),
     on_stdio("large"),
+    Measure("stdio tap", tap, repeats=3),
     on_stdio("pages", server=("--tools", "10000", "--page", "100")),
     *(on_http("latency", answers, "post", era, 500, 300, repeats=2) for answers in ("json", "sse") for era in ERAS),
     *(in_flight(era) for era in ERAS),
@@ -223,6 +243,7 @@ GROUPS: dict[str, list[Row]] = {
             more_is_better=True),
         rate("stdio-notifications", "notifications, recorded", "stdio notifications legacy", 0.5),
         Row("stdio-large", "a result of 50 MB, CPU", "stdio large legacy", "cpu_s", "ms", 3.0),
+        Row("tap", "one call through the tap: added", "stdio tap", "added_us", "µs", 100, against="", beside=RECORDER),
         Row("stdio-pages", "10,000 tools, 100 a page, CPU", "stdio pages legacy", "cpu_s", "ms", 3.5),
     ],
     "Streamable HTTP": [
