@@ -31,6 +31,9 @@ REPLACED = {
 }
 """What needs the network, and what is run instead of it."""
 
+OF_OTHERS = {"mcp-cassette": "session.cassette.json", "har": "session.har", "jsonl": "session.jsonl"}
+"""Files of other recorders, by their format."""
+
 WRAPPER = '#!/bin/sh\nexec "{python}" {words} "$@"\n'
 SERVERS = '{"servers": {"github": {"command": "python", "args": ["-m", "inspector.demo"]}}}'
 SERVER = 'import runpy\nrunpy.run_module("inspector.demo", run_name="__main__")\n'
@@ -70,16 +73,21 @@ def recording(programs: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recording of the demo server."""
     home = tmp_path_factory.mktemp("recording")
     words = ["inspector", "tools", "--record", "session.mcp.jsonl", "--", "python", "-m", "inspector.demo"]
-    subprocess.run(words, cwd=home, env=environment(home, PATH=programs), check=True, capture_output=True)
+    env = environment(home, PATH=programs)
+    subprocess.run(words, cwd=home, env=env, check=True, capture_output=True)
+    for format, name in OF_OTHERS.items():
+        words = ["inspector", "export", "session.mcp.jsonl", "--to", format, "-o", name]
+        subprocess.run(words, cwd=home, env=env, check=True, capture_output=True)
     return home / "session.mcp.jsonl"
 
 
 @pytest.fixture
 def folder(tmp_path: Path, recording: Path) -> Path:
-    """The folder in which a user types: a recording, a server, a config file; and one recording kept."""
+    """The folder in which a user types: a recording, such of others, a server, a config file; and one recording kept."""
     (tmp_path / "inspector.json").write_text(SERVERS)
     (tmp_path / "server.py").write_text(SERVER)
-    shutil.copy(recording, tmp_path)
+    for name in (recording.name, *OF_OTHERS.values()):
+        shutil.copy(recording.with_name(name), tmp_path)
     (tmp_path / "recordings").mkdir()
     shutil.copy(recording, tmp_path / "recordings" / "2026-01-02T03-04-05Z-demo-ab12.mcp.jsonl")
     return tmp_path

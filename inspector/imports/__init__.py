@@ -1,1 +1,97 @@
-"""Files of other recorders, made into recordings: one module per format."""
+"""Files of other recorders, made into recordings: one module per format, loaded when it is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from inspector.errors import UsageError
+from inspector.imports.maker import Maker
+from inspector.imports.source import Source
+
+
+class Format(NamedTuple):
+    """One format.
+
+    Its module has `fits(source)`, which tells the format by the beginning of a file, and `read(source, maker)`.
+    """
+
+    summary: str
+    module: str
+    signs: str
+    """By what it is recognised."""
+
+
+FORMATS = {
+    "mcpsnoop": Format("a session log of mcpsnoop", "mcpsnoop", "lines with “session_id”, “seq” and “direction”"),
+    "mcp-cassette": Format("a cassette of mcp-cassette", "mcp_cassette", "“format_version” with “messages”"),
+    "mcp-recorder": Format("a cassette of mcp-recorder", "mcp_recorder", "“interactions” with “metadata”"),
+    "mcporter": Format("a recording of mcporter", "mcporter", "messages, one a line, with “_meta.dir”"),
+    "har": Format("an HTTP Archive 1.2 of a browser, a proxy or ours", "har", "“log” with “entries”"),
+    "inspector": Format(
+        "the protocol, network or console export of the official MCP Inspector", "official",
+        "a list of entries with “timestamp” and “message” or “requestHeaders”",
+    ),
+    "jsonl": Format("bare messages, one a line", "jsonl", "messages, one a line"),
+}  # fmt: skip
+"""The formats by name."""
+
+
+class Imported(NamedTuple):
+    """What an import made."""
+
+    format: str
+    events: int
+    messages: int
+    notes: list[str]
+    """What the format did not keep, and what could not be read, in sentences."""
+
+
+def import_file(path: Path, out: Path, format: str | None = None) -> Imported:
+    """Make a recording in `out`, which must be new or empty, of the file of another recorder.
+
+    The format is told by the content where it is not given. Raises `UsageError` where the file cannot be read, is of
+    no known format, or holds nothing of MCP; `out` is gone then.
+    """
+    source = Source(path)
+    format = recognised(source) if format is None else format
+    if format not in FORMATS:
+        raise UsageError(f"There is no format “{format[:40]}”.", hint=f"Formats are {', '.join(FORMATS)}.")
+    if out.exists() and (out.stat().st_size or out.samefile(path)):
+        raise UsageError(f"{out} exists already.", hint="Nothing is overwritten: choose another name with -o.")
+    maker = Maker(out, format, source)
+    made = False
+    try:
+        _module(FORMATS[format]).read(source, maker)
+        if not maker.begun or not len(maker.journal):
+            raise UsageError(
+                f"There is nothing of MCP in {path}" + (f": {maker.notes[0]}" if maker.notes else "."),
+                hint=f"It was read as {format}; --from FORMAT chooses another of {', '.join(FORMATS)}.",
+            )
+        maker.end()
+        made = True
+        return Imported(format, len(maker.journal), maker.messages, maker.notes)
+    finally:
+        maker.release()
+        if not made and maker.begun:
+            out.unlink(missing_ok=True)
+
+
+def recognised(source: Source) -> str:
+    """The format of a file, by its content. Raises `UsageError` where it is none of those known."""
+    if any(type(value) is dict and value.get("format") == "mcp-recording" for value in source.first_values()):
+        raise UsageError(f"{source.path} is a recording already.", hint=f"Open it: inspector replay {source.path}")
+    for name, format in FORMATS.items():
+        if _module(format).fits(source):
+            return name
+    looked = "; ".join(f"{name}: {format.signs}" for name, format in FORMATS.items())
+    raise UsageError(
+        f"{source.path} is of no format that is known here. Looked for {looked}.",
+        hint="Name the format with --from, where the beginning of the file is damaged.",
+    )
+
+
+def _module(format: Format) -> Any:
+    from importlib import import_module
+
+    return import_module(f"inspector.imports.{format.module}")

@@ -10,7 +10,7 @@ import threading
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,8 @@ class Journal:
         """What is unusual about the file, in sentences for its reader."""
         self.raw_only = False
         """The file is of a newer major version: events are shown, not interpreted."""
+        self.moment: int | None = None
+        """Microseconds that what is recorded from now on gets for its time, where it happened before. None: now."""
         self._zero = time.monotonic_ns()
         self._scanned = 0
         self._cache: OrderedDict[int, Event] = OrderedDict()
@@ -87,9 +89,14 @@ class Journal:
     # Making one
 
     @classmethod
-    def create(cls, path: Path, target: dict[str, Any], secrets: Iterable[str] = ()) -> Journal:
-        """Begin a recording in `path`, which must be new or empty. `target` is what we connect to, without secrets."""
-        return cls._begin(Storage.create(path), target, secrets)
+    def create(
+        cls, path: Path, target: dict[str, Any], secrets: Iterable[str] = (), about: Mapping[str, Any] | None = None
+    ) -> Journal:
+        """Begin a recording in `path`, which must be new or empty. `target` is what we connect to, without secrets.
+
+        `about` stands in the header, in place of what would stand there: `started` and `tool` of what is imported.
+        """
+        return cls._begin(Storage.create(path), target, secrets, about)
 
     @classmethod
     def unnamed(cls, target: dict[str, Any], secrets: Iterable[str] = ()) -> Journal:
@@ -97,7 +104,9 @@ class Journal:
         return cls._begin(Storage.unnamed(), target, secrets)
 
     @classmethod
-    def _begin(cls, storage: Storage, target: dict[str, Any], secrets: Iterable[str]) -> Journal:
+    def _begin(
+        cls, storage: Storage, target: dict[str, Any], secrets: Iterable[str], about: Mapping[str, Any] | None = None
+    ) -> Journal:
         redactor = Redactor(secrets)
         body = {
             "id": str(uuid.uuid4()),
@@ -105,6 +114,7 @@ class Journal:
             "tool": f"inspector/{__version__}",
             "target": target,
             "redaction": describe(),
+            **(about or {}),
         }
         line = redactor.text(header_line(body).decode())[0].encode()
         journal = cls(storage, {"format": FORMAT, "version": VERSION, **body}, redactor)
@@ -145,8 +155,8 @@ class Journal:
         return self.storage.writable and self.storage.fd >= 0
 
     def now(self) -> int:
-        """Microseconds since the recording began, on the monotonic clock."""
-        return (time.monotonic_ns() - self._zero) // 1000
+        """Microseconds since the recording began, on the monotonic clock; `moment` where that is set."""
+        return (time.monotonic_ns() - self._zero) // 1000 if self.moment is None else self.moment
 
     def record_received(
         self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False,

@@ -23,6 +23,7 @@ SUMMARIES = {
     "replay": "open the interface on a recording",
     "serve": "be a server that answers from a recording",
     "export": "write a recording as a transcript or another format",
+    "import": "make a recording of another recorder's file",
     "redact": "find the secrets in a recording, and write a copy without them",
     "tap": "stand between another client and its server, and record what passes",
     "rerun": "send a recording's messages to a live server and compare its answers",

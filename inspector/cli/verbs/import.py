@@ -1,0 +1,63 @@
+"""`inspector import`: the file of another recorder as a recording."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.cli.options import Option, path
+from inspector.cli.output import Output
+from inspector.cli.verb import Slot, Verb
+from inspector.errors import UsageError
+from inspector.imports import FORMATS, import_file
+
+if TYPE_CHECKING:
+    from inspector.cli.words import Invocation
+
+NAME = 200
+
+
+def run(said: Invocation) -> int:
+    """Make the recording, and say what the other format did not keep."""
+    out = Output.of(said)
+    source, written = path(said.arguments["file"]), said.option("output")
+    if written is None:
+        raise UsageError(
+            "`inspector import` needs -o OUT.", hint="It is the recording that is made; nothing is overwritten."
+        )
+    made = import_file(source, written, said.option("from"))
+    if out.json:
+        out.document(
+            {
+                "file": str(source), "format": made.format, "written": str(written), "events": made.events,
+                "messages": made.messages, "notes": made.notes,
+            }
+        )  # fmt: skip
+        return 0
+    for note in made.notes:
+        out.note(f"note: {out.safe(note)}")
+    out.line(f"written: {out.safe(str(written), NAME)}; {made.messages:,} messages, read as {made.format}.")
+    return 0
+
+
+VERBS = {
+    "import": Verb(
+        "import",
+        run,
+        slots=(Slot("file", completes="file"),),
+        target="none",
+        options=(
+            Option("-o --output", "The recording to make.", "OUT", read=path, completes="file"),
+            Option("--from", "The format, where the content does not tell.", "FORMAT", choices=tuple(FORMATS)),
+        ),
+        about=(
+            "Formats: "
+            + "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items())
+            + ". The format is recognised by the content. What it did not keep is said here and in the recording."
+        ),
+        examples=(
+            "inspector import session.cassette.json -o session.mcp.jsonl",
+            "inspector import network.har -o network.mcp.jsonl",
+            "inspector import --from jsonl messages.log -o messages.mcp.jsonl",
+        ),
+    )
+}

@@ -1,0 +1,123 @@
+"""Where the values of a JSON document stand in its text, as far as it goes: a broken end costs only what is in it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from inspector.protocol.jsontokens import Broken, Token, tokens
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_decode = json.JSONDecoder().raw_decode
+
+Place = tuple[int, int]
+"""Where a value begins and ends, in characters."""
+
+
+def value_end(text: str, at: int) -> int:
+    """Where the JSON value that begins at `at` ends. Raises `Broken`."""
+    try:
+        return int(_decode(text, at)[1])
+    except json.JSONDecodeError as error:
+        raise Broken(error.msg.removesuffix(" at"), error.pos) from None
+    except (RecursionError, ValueError):
+        return _end_by_tokens(text, at)
+
+
+def _end_by_tokens(text: str, at: int) -> int:
+    """The same for what the standard library refuses: nested too deeply, or an integer of more than 4,300 digits."""
+    depth, end = 0, at
+    for token, _, end in tokens(text, at):
+        if token is Token.CLOSE:
+            depth -= 1
+        elif token in (Token.OBJECT, Token.ARRAY):
+            depth += 1
+        if depth == 0 and token is not Token.KEY:
+            return end
+    raise Broken("the text ends too early", end)
+
+
+class Document:
+    """A JSON document with one long array in it: where that array's items stand, and the other members before them.
+
+    `path` names the members that lead to the array; an empty one says that the document is the array. `broken` says
+    where the document stops being JSON, None where it does not; what is complete before that is there.
+    """
+
+    def __init__(self, text: str, path: tuple[str | None, ...]) -> None:
+        self.text = text
+        self.items: list[Place] = []
+        self.members: dict[str, Place] = {}
+        """Members of the objects on the way, the last one of equal names."""
+        self.names: set[str] = set()
+        """The names of all of them, and of those on the way and of one that is broken."""
+        self.broken: Broken | None = None
+        try:
+            end = _skip(text, self._into(_skip(text, 1 if text.startswith("\ufeff") else 0), path))
+            if end < len(text):
+                raise Broken("text after the end of the document", end)
+        except Broken as broken:
+            self.broken = broken
+
+    def member(self, name: str) -> str:
+        """The text of a member; `null` where there is none."""
+        start, end = self.members.get(name, (0, 0))
+        return self.text[start:end] or "null"
+
+    def _into(self, at: int, path: tuple[str | None, ...]) -> int:
+        text = self.text
+        if not path:
+            if text[at : at + 1] != "[":
+                return value_end(text, at)
+            at = _skip(text, at + 1)
+            while text[at : at + 1] != "]":
+                end = value_end(text, at)
+                self.items.append((at, end))
+                at = _next(text, end, "]")
+            return at + 1
+        if text[at : at + 1] != "{":
+            return value_end(text, at)
+        at = _skip(text, at + 1)
+        while text[at : at + 1] != "}":
+            key, start = _key(text, at)
+            self.names.add(key)
+            if key == path[0]:
+                end = self._into(start, path[1:])
+            else:
+                end = value_end(text, start)
+                self.members[key] = start, end
+            at = _next(text, end, "}")
+        return at + 1
+
+
+def members(text: str) -> dict[str, Place]:
+    """Where the values of an object's members stand, the last one of equal names; none for what is no object."""
+    return Document(text, (None,)).members
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _key(text: str, at: int) -> tuple[str, int]:
+    """A member's name, and where its value begins."""
+    if text[at : at + 1] != '"':
+        raise Broken("a key was expected", at)
+    end = value_end(text, at)
+    colon = _skip(text, end)
+    if text[colon : colon + 1] != ":":
+        raise Broken("a key without its colon", at)
+    return str(json.loads(text[at:end])), _skip(text, colon + 1)
+
+
+def _next(text: str, at: int, closing: str) -> int:
+    """Where what follows a value begins: the next one, or the closing bracket."""
+    at = _skip(text, at)
+    sign = text[at : at + 1]
+    if sign == closing:
+        return at
+    if sign != ",":
+        why = "a comma or the closing bracket was expected" if sign else "the text ends too early"
+        raise Broken(why, at)
+    return _skip(text, at + 1)

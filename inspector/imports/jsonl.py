@@ -1,0 +1,45 @@
+"""Bare messages, one a line, as `inspector export --to jsonl` and many a log have them: no times, no directions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.imports.maker import Maker
+from inspector.imports.senders import Senders
+from inspector.imports.source import Source
+from inspector.imports.targets import stdio_target
+from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
+
+
+def fits(source: Source) -> bool:
+    """Whether there is a message among the first lines."""
+    return any(_is_message(value) for value in source.first_values())
+
+
+def _is_message(value: Any) -> bool:
+    items = value if shape_of(value) is Shape.BATCH else [value]
+    return any(type(item) is dict and "jsonrpc" in item and shape_of(item) is not Shape.NONE for item in items)
+
+
+def read(source: Source, maker: Maker) -> None:
+    """Read the messages, line by line."""
+    senders = Senders()
+    for number, line in source.lines():
+        if line is None:
+            maker.unread(f"Line {number:,}", "it is too long")
+            continue
+        try:
+            value = parse(line)
+        except NotJson as problem:
+            maker.unread(f"Line {number:,}", str(problem))
+            continue
+        if not maker.begun:
+            target, secrets = stdio_target(None)
+            maker.begin(None, target, secrets=secrets)
+            maker.at(0)
+        maker.message(senders.of(value), "stdio", line)
+    if maker.begun:
+        maker.note(
+            "Bare messages have no times, and do not say who sent them: that is told by their methods and ids, and may "
+            "be wrong for pings and progress."
+        )

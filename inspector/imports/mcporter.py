@@ -1,0 +1,73 @@
+"""A recording of mcporter: newline-delimited JSON, the messages with a top-level `_meta` of its own each.
+
+`_meta` has `dir` (`send`, `recv`, `lifecycle`), `server` and `ts`. It is taken out again; what remains of the line is
+the message's text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.imports.json_places import members
+from inspector.imports.maker import Maker, moment
+from inspector.imports.source import Source, encoded, value_of
+from inspector.imports.targets import stdio_target
+from inspector.journal.format import Dir
+
+_DIRS = {"send": Dir.SEND, "recv": Dir.RECV}
+
+
+def fits(source: Source) -> bool:
+    """Whether this is such a recording."""
+    return any(_meta(value).get("dir") in (*_DIRS, "lifecycle") for value in source.first_values())
+
+
+def read(source: Source, maker: Maker) -> None:
+    """Read the recording, line by line."""
+    others, server = 0, None
+    for number, line in source.lines():
+        if line is None:
+            maker.unread(f"Line {number:,}", "it is too long")
+            continue
+        text = line.decode("utf-8", "surrogateescape").strip()
+        value = value_of(text)
+        meta = _meta(value)
+        dir = meta.get("dir")
+        if type(dir) is not str or dir not in (*_DIRS, "lifecycle"):
+            maker.unread(f"Line {number:,}", "it is no message with a direction")
+            continue
+        if not maker.begun:
+            server = meta.get("server")
+            target, secrets = stdio_target(None, label=server)
+            maker.begin(moment(meta.get("ts")), target, "mcporter", secrets)
+        if meta.get("server") != server:
+            others += 1
+            continue
+        maker.at(moment(meta.get("ts")))
+        if dir in _DIRS:
+            maker.message(_DIRS[dir], "stdio", encoded(_without_meta(text)))
+    if not maker.begun:
+        return
+    if others:
+        maker.note(f"Lines of other servers in the same file ({others:,}) are left out.")
+    maker.note(
+        "mcporter keeps messages that its SDK could read, not as they were written. It does not keep stderr and HTTP "
+        "heads."
+    )
+
+
+def _meta(value: Any) -> dict[str, Any]:
+    """What mcporter says of a message."""
+    found = value.get("_meta") if type(value) is dict and type(value.get("method", "")) is str else None
+    return found if type(found) is dict and type(found.get("dir")) is str else {}
+
+
+def _without_meta(text: str) -> str:
+    """The text of a message without the member that mcporter has added, and the comma before or after it."""
+    start, end = members(text)["_meta"]
+    name = text.rindex('"', 0, text.rindex(":", 0, start))
+    begin = text.rindex('"', 0, name)
+    before, after = text[:begin].rstrip(), text[end:].lstrip()
+    if before.endswith(","):
+        return before[:-1] + after
+    return before + after.removeprefix(",").lstrip()

@@ -1,0 +1,105 @@
+"""A session log of mcpsnoop: JSON Lines, an envelope for each message and line of stderr.
+
+Each line is an object with `session_id`, `server_label`, `seq`, `ts`, `direction` (`c2s`, `s2c`, `stderr`, `meta`),
+`transport` and either `raw`, the message as JSON, or `text`. The log has no header; its `meta` line has `command` and
+`cwd`. Of HTTP there are the routing header fields of a request and the status of a response, and no channels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.imports.maker import Maker, moment
+from inspector.imports.source import Source, encoded
+from inspector.imports.targets import http_target, stdio_target
+from inspector.imports.texts import Entry
+from inspector.journal.format import Dir
+
+_DIRS = {"c2s": Dir.SEND, "s2c": Dir.RECV}
+_ROUTING = ("mcp_method", "mcp_name", "mcp_protocol_version", "mcp_param_headers", "auth_challenge")
+
+
+def fits(source: Source) -> bool:
+    """Whether this is such a log."""
+    return any(
+        type(value) is dict and {"session_id", "seq", "direction"} <= value.keys() for value in source.first_values()
+    )
+
+
+def read(source: Source, maker: Maker) -> None:
+    """Read the log, line by line."""
+    log = _Log(maker)
+    for number, line in source.lines():
+        if line is None:
+            maker.unread(f"Line {number:,}", "it is too long")
+            continue
+        entry = Entry(line.decode("utf-8", "surrogateescape"))
+        if not entry.readable:
+            maker.unread(f"Line {number:,}", "it is no JSON object")
+        elif not log.take(entry):
+            maker.unread(f"Line {number:,}", "it has no direction that is known")
+    log.tell()
+
+
+class _Log:
+    def __init__(self, maker: Maker) -> None:
+        self._maker = maker
+        self._session: Any = None
+        self._others = 0
+        self._batches = 0
+        self._over_http = False
+
+    def take(self, entry: Entry) -> bool:
+        """Record what a line says. False: nothing that is known."""
+        maker, direction, session = self._maker, entry.get("direction"), entry.get("session_id")
+        if type(direction) is not str or direction not in (*_DIRS, "stderr", "meta"):
+            return False
+        if not maker.begun:
+            self._session = session
+            self._begin(entry)
+        if session != self._session:
+            self._others += 1
+            return True
+        maker.at(moment(entry.get("ts")))
+        if direction == "stderr":
+            maker.stderr(encoded(entry.text("text")))
+        elif direction != "meta":
+            self._message(_DIRS[direction], entry)
+        return True
+
+    def _begin(self, entry: Entry) -> None:
+        self._over_http = entry.get("transport") == "http"
+        about = entry.get("raw")
+        about = about if type(about) is dict and entry.get("direction") == "meta" else {}
+        label = entry.text("server_label")
+        if self._over_http:
+            target, secrets = http_target(about.get("url"), label)
+        else:
+            target, secrets = stdio_target(about.get("command"), about.get("cwd"), label)
+        self._maker.begin(moment(entry.get("ts")), target, "mcpsnoop", secrets)
+
+    def _message(self, dir: Dir, entry: Entry) -> None:
+        data = entry.exact("raw")
+        fields: dict[str, Any] = {key: entry.get(key) for key in _ROUTING if entry.get(key) is not None}
+        if type(entry.get("status")) is int:
+            fields["status"] = entry.get("status")
+        if entry.get("truncated") is True:
+            fields["cut"] = True
+        if entry.get("redacted") is True:
+            fields["redacted"] = True
+        self._batches += entry.get("batch") is True
+        self._maker.message(
+            dir, "http" if self._over_http else "stdio", encoded(entry.text("text")) if data is None else data, **fields
+        )
+
+    def tell(self) -> None:
+        """Say what the format did not keep."""
+        maker = self._maker
+        if not maker.begun:
+            return
+        if self._others:
+            maker.note(f"Lines of other sessions in the same log ({self._others:,}) are left out.")
+        if self._batches:
+            maker.note(f"Messages that came in batches ({self._batches:,}) stand alone: mcpsnoop keeps no bounds.")
+        kept = "HTTP heads and which request a message belongs to" if self._over_http else "the server's exit"
+        maker.note(f"mcpsnoop does not keep {kept}, nor white space within messages as it was.")

@@ -1,0 +1,257 @@
+"""HTTP requests that another tool saw: those of MCP among them, laid out as the events of a session over HTTP.
+
+What came in a stream has no times in these formats. A message of one stands at the time of the stream's beginning, an
+answer not before its request, and the answer to the stream's own request at its end.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from inspector.imports.maker import Maker
+from inspector.imports.targets import http_target, stdio_target
+from inspector.journal.format import Dir
+from inspector.protocol.jsonrpc import NotJson, Shape, id_key, parse, shape_of
+from inspector.transports.sse_stream import SseEvent, SseParser
+
+_STREAM = "text/event-stream"
+_SAYS_NOTHING = (b"", b"accepted", b"ok")
+"""What servers answer to a message that needs no answer."""
+
+
+@dataclass(slots=True)
+class WebExchange:
+    """One HTTP request. Times are microseconds of Unix time."""
+
+    begun: int
+    answered: int
+    """When the head of the response came."""
+    ended: int
+    method: str
+    url: str
+    headers: list[tuple[str, str]]
+    sent: bytes
+    status: int | None
+    reason: str
+    version: str
+    answer_headers: list[tuple[str, str]]
+    body: bytes | None
+    login: bool = False
+    """The tool says that it belongs to a login."""
+    over_stdio: str = ""
+    """Who sent it (`client`, `server`) where it is made up of what crossed stdio."""
+
+    @property
+    def address(self) -> str:
+        """The URL without query and fragment."""
+        return self.url.partition("#")[0].partition("?")[0]
+
+    @property
+    def streams(self) -> bool:
+        """Whether the response is an event stream."""
+        media = next((value for name, value in self.answer_headers if name.lower() == "content-type"), "")
+        return media.lower().lstrip().startswith(_STREAM)
+
+
+def record_exchanges(maker: Maker, exchanges: list[WebExchange], tool: str) -> None:
+    """Record what is of MCP among `exchanges`, in the order of time, and say how many are not."""
+    wanted = _of_mcp(exchanges)
+    if not wanted:
+        maker.note(f"none of its {len(exchanges):,} requests is one of MCP.")
+        return
+    started = min(exchange.begun for exchange in wanted)
+    first = next(exchange for exchange in wanted if not exchange.login)
+    target, secrets = stdio_target(None) if first.over_stdio else http_target(first.address)
+    if not first.over_stdio and _names_endpoint(first):
+        target["transport"] = "sse"
+    maker.begin(started, target, tool, secrets)
+    left = len(exchanges) - len(wanted)
+    if left:
+        maker.note(f"Of its {len(exchanges):,} requests, those that are not of MCP are left out: {left:,}.")
+    layout = _Layout(maker, wanted)
+    for number, exchange in enumerate(wanted, 1):
+        layout.lay(exchange, number)
+    layout.record()
+    if any(exchange.over_stdio for exchange in wanted):
+        maker.note("An archive of what crossed stdio does not keep stderr and the server's exit.")
+    if any(exchange.streams for exchange in wanted):
+        maker.note("When each message of an event stream came is not in it: times within streams are made up.")
+    if any(exchange.body is None and exchange.status == 200 and not exchange.login for exchange in wanted):
+        maker.note("The bodies of some responses are not in it.")
+
+
+def _of_mcp(exchanges: list[WebExchange]) -> list[WebExchange]:
+    """Those of MCP, by the time at which they began."""
+    addresses = {each.address for each in exchanges if each.method == "POST" and _is_message(each.sent)}
+    addresses |= {each.address for each in exchanges if _names_endpoint(each)}
+    found = [
+        each
+        for each in exchanges
+        if each.login or each.over_stdio or (each.method in ("POST", "GET", "DELETE") and each.address in addresses)
+    ]
+    if all(each.login for each in found):
+        return []
+    return sorted(found, key=lambda each: each.begun)
+
+
+def _is_message(data: bytes) -> bool:
+    if b"jsonrpc" not in data:
+        return False
+    try:
+        value = parse(data)
+    except NotJson:
+        return False
+    items = value if type(value) is list else [value]
+    return any(type(item) is dict and "jsonrpc" in item and shape_of(item) is not Shape.NONE for item in items)
+
+
+def _names_endpoint(exchange: WebExchange) -> bool:
+    """Whether this is the event stream of an HTTP+SSE server."""
+    if exchange.method != "GET" or not exchange.streams or not exchange.body:
+        return False
+    return any(event.type == "endpoint" for event in _events(exchange.body[:65536]))
+
+
+def _events(body: bytes) -> Iterator[SseEvent]:
+    parser = SseParser()
+    yield from parser.feed(body)
+    rest = parser.end()
+    if rest is not None:
+        yield rest
+
+
+class _Layout:
+    """Puts the events of all requests into one order."""
+
+    def __init__(self, maker: Maker, exchanges: list[WebExchange]) -> None:
+        self._maker = maker
+        self._events: list[tuple[int, int, Callable[[], Any]]] = []
+        self._asked: dict[Any, list[int]] = {}
+        """When the requests with an id were sent, ascending."""
+        for exchange in exchanges:
+            id = None if exchange.login or exchange.over_stdio else _id_of(exchange.sent)
+            if id is not None:
+                self._asked.setdefault(id, []).append(exchange.begun)
+
+    def _add(self, time: int, record: Callable[[], Any]) -> None:
+        self._events.append((time, len(self._events), record))
+
+    def record(self) -> None:
+        """Record them all."""
+        for time, _, record in sorted(self._events, key=lambda event: event[:2]):
+            self._maker.at(time)
+            record()
+
+    def lay(self, exchange: WebExchange, number: int) -> None:
+        """Lay out the events of one request; those that began before it have been laid out."""
+        if exchange.login:
+            self._add(exchange.begun, lambda: _record_login(self._maker, exchange))
+        elif exchange.over_stdio:
+            self._lay_stdio(exchange)
+        else:
+            self._lay_http(exchange, f"{exchange.method.lower()}-{number}")
+
+    def _lay_stdio(self, exchange: WebExchange) -> None:
+        ways = (Dir.SEND, Dir.RECV) if exchange.over_stdio == "client" else (Dir.RECV, Dir.SEND)
+        maker = self._maker
+        self._add(exchange.begun, lambda: maker.message(ways[0], "stdio", exchange.sent))
+        if exchange.status is not None and exchange.body:
+            answer = exchange.body
+            self._add(exchange.ended, lambda: maker.message(ways[1], "stdio", answer))
+
+    def _lay_http(self, exchange: WebExchange, channel: str) -> None:
+        maker = self._maker
+        own = _id_of(exchange.sent)
+        if exchange.method == "POST":
+            self._add(exchange.begun, lambda: maker.message(Dir.SEND, channel, exchange.sent))
+        self._add(exchange.begun, lambda: _record_head(maker, exchange, channel))
+        if exchange.status is None:
+            return
+        self._add(exchange.answered, lambda: _record_answer(maker, exchange, channel))
+        if exchange.body and exchange.streams:
+            self._lay_stream(exchange, channel, own)
+        elif exchange.body and exchange.body.strip().lower() not in _SAYS_NOTHING:
+            body = exchange.body
+            status = {} if exchange.status == 200 else {"status": exchange.status}
+            self._add(exchange.ended, lambda: maker.message(Dir.RECV, channel, body, **status))
+
+    def _lay_stream(self, exchange: WebExchange, channel: str, own: Any) -> None:
+        time = exchange.answered
+        for event in _events(exchange.body or b""):
+            answers = _id_answered(event.data) if event.data else None
+            if answers is not None:
+                asked = self._asked.get(answers, [])
+                later = bisect_left(asked, exchange.begun)
+                time = max(time, exchange.ended if answers == own else asked[later] + 1 if later < len(asked) else 0)
+            self._add(time, lambda event=event: _record_event(self._maker, channel, event))  # type: ignore[misc]
+
+
+def _id_of(data: bytes) -> Any:
+    """The id of a request, as a key; None where there is none."""
+    try:
+        value = parse(data)
+    except NotJson:
+        return None
+    return id_key(value["id"]) if shape_of(value) is Shape.REQUEST else None
+
+
+def _id_answered(data: bytes) -> Any:
+    try:
+        value = parse(data)
+    except NotJson:
+        return None
+    return id_key(value.get("id")) if shape_of(value) in (Shape.RESULT, Shape.ERROR) else None
+
+
+def _record_head(maker: Maker, exchange: WebExchange, channel: str) -> None:
+    maker.learn(exchange.headers)
+    maker.journal.record_http(channel, Dir.SEND, method=exchange.method, url=exchange.url, headers=exchange.headers)
+
+
+def _record_answer(maker: Maker, exchange: WebExchange, channel: str) -> None:
+    maker.learn(exchange.answer_headers)
+    fields: dict[str, Any] = {"status": exchange.status, "reason": exchange.reason}
+    if exchange.version:
+        fields["version"] = exchange.version
+    waited = (exchange.answered - exchange.begun) / 1000
+    maker.journal.record_http(channel, Dir.RECV, **fields, headers=exchange.answer_headers, ms=round(waited, 3))
+
+
+def _record_event(maker: Maker, channel: str, event: SseEvent) -> None:
+    """One event of a stream, as a session of ours records it."""
+    about: dict[str, Any] = {"event": event.type} if event.type else {}
+    if event.id is not None:
+        about["id"] = event.id
+    if event.retry is not None:
+        about["retry"] = event.retry
+    if event.data and event.type in ("", "message"):
+        maker.message(Dir.RECV, channel, event.data, **({"sse": about} if about else {}))
+        return
+    text = event.line if event.line is not None else event.data or b""
+    maker.journal.record_sse(channel, text.decode("utf-8", "replace"), **about)
+
+
+def _record_login(maker: Maker, exchange: WebExchange) -> None:
+    """A request of a login, without its secrets."""
+    try:
+        host = urlsplit(exchange.url).netloc
+    except ValueError:
+        host = ""
+    ok = exchange.status is not None and exchange.status < 400
+    maker.journal.record_auth(
+        "fetch", ok, f"{exchange.method} {host}: {exchange.status if exchange.status is not None else 'no answer'}",
+        facts={
+            "request": {
+                "method": exchange.method, "url": exchange.url, "headers": exchange.headers,
+                "body": exchange.sent.decode("utf-8", "replace"),
+            },
+            "response": {
+                "status": exchange.status, "headers": exchange.answer_headers,
+                "body": (exchange.body or b"").decode("utf-8", "replace"),
+            },
+        },
+    )  # fmt: skip
