@@ -59,9 +59,15 @@ async def look(chart: Chart, target: HttpTarget, journal: Journal, refusal: Resp
             cause=cause, weight=Weight.LIKELY,
         )  # fmt: skip
         return False
+    if not found.resource.place and not found.server.place:
+        chart.add(
+            "authorization", "failed", "no metadata: neither of the server nor of who gives tokens", details=steps,
+            seconds=watch.seconds, fix=Fix("Name the issuer with --auth-server, if you know it."),
+            cause=f"The server wants authorization (status {refusal.status}) and has no metadata of who gives it.",
+            weight=Weight.LIKELY,
+        )  # fmt: skip
+        return False
     ways = _ways(found.server)
-    if not found.resource.place:
-        steps.append("no protected resource metadata: the endpoints are guessed, as in revision 2025-03-26")
     chart.add(
         "authorization", "ok" if ways else "warn", f"{found.server.issuer}: {', '.join(ways) or 'no way to log in'}",
         details=steps, seconds=watch.seconds,

@@ -33,7 +33,7 @@ class Privacy:
         text = _BEARER.sub(rf"\1 {secrecy.MASK}", text)
         text = _ASSIGNED.sub(_assigned, text)
         if len(self._home) > 1:
-            text = re.sub(rf"{re.escape(self._home)}(?=[/\\\s:\"',)]|$)", "~", text)
+            text = re.sub(rf"{re.escape(self._home)}(?=[/\\\s:\"',)]|\.?$|\.\s)", "~", text)
         return _HOMES.sub(lambda found: found[0] if found[2] in _SHARED else f"{found[1]}…", text)
 
 

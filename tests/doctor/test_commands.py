@@ -1,0 +1,220 @@
+"""Commands that do not connect, made on purpose: the first sentence names the cause."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from inspector.config.targets import StdioTarget
+from inspector.doctor.diagnosis import Limits
+from inspector.doctor.entry import look_up
+from inspector.doctor.run import of_entry
+from tests.doctor.conftest import SHORT, Examine, executable, left_running, python, step
+
+SILENT = "import sys\nsys.stdin.read()\n"
+FRAMED = """
+import json, sys
+while True:
+    length = 0
+    while (line := sys.stdin.buffer.readline()).strip():
+        if line.lower().startswith(b"content-length:"):
+            length = int(line.split(b":")[1])
+    if not line:
+        break
+    if length:
+        asked = json.loads(sys.stdin.buffer.read(length))
+        body = json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": {}}).encode()
+        sys.stdout.buffer.write(b"Content-Length: %d\\r\\n\\r\\n%b" % (len(body), body))
+        sys.stdout.buffer.flush()
+"""
+FRAMES_OUT = 'import sys\nprint("Content-Length: 2\\r\\n\\r\\n{}", flush=True)\nsys.stdin.read()\n'
+BANNER = """
+import runpy
+print("Weather server 1.0", flush=True)
+runpy.run_module("inspector.demo", run_name="__main__")
+"""
+ENDS_AT_UNKNOWN = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "old", "version": "1"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+    elif asked["method"] != "notifications/initialized":
+        sys.exit("unknown method")
+"""
+PRETTY = """
+import json, sys
+for line in sys.stdin:
+    print(json.dumps({"jsonrpc": "2.0", "id": 0, "result": {}}, indent=2), flush=True)
+"""
+WIDE = """
+import sys
+for line in sys.stdin:
+    sys.stdout.buffer.write('{"jsonrpc": "2.0", "id": 0, "result": {}}\\n'.encode("utf-16-le"))
+    sys.stdout.buffer.flush()
+"""
+LISTENS = 'import sys\nprint("Server listening on http://127.0.0.1:8123/mcp", file=sys.stderr)\nsys.stdin.read()\n'
+PORT = "import socket\na = socket.create_server(('127.0.0.1', 0))\nsocket.create_server(a.getsockname())\n"
+NO_KEY = "import os\nos.environ['WEATHER_API_KEY']\n"
+
+Make = Callable[[Path], StdioTarget]
+
+
+def script(name: str, content: str, *, may: bool = True) -> Make:
+    """A target that is an executable file of this content."""
+
+    def make(folder: Path) -> StdioTarget:
+        path = executable(folder / name, content)
+        if not may:
+            path.chmod(0o644)
+        return StdioTarget((str(path),))
+
+    return make
+
+
+def program(source: str) -> Make:
+    """A target that is a Python program."""
+    return lambda folder: python(folder, source)
+
+
+def command(*words: str) -> Make:
+    """A target of these words."""
+    return lambda folder: StdioTarget(words)
+
+
+BROKEN: dict[str, tuple[Make, str]] = {
+    "command missing": (command("no-such-server-here"), "The command “no-such-server-here” is nowhere on the PATH."),
+    "path missing": (command("./no-such-server"), "There is no program at ./no-such-server in …."),
+    "one word": (command("sh -c true"), "The command is the one word “sh -c true”: “sh” is the program"),
+    "not executable": (script("weather", "#!/bin/sh\n", may=False), "…/weather is not executable."),
+    "wrong interpreter": (script("weather", "#!/no/such/python\n"), "…/weather is to be run by /no/such/python, which is"),
+    "no interpreter on the PATH": (script("weather", "#!/usr/bin/env nosuchnode\n"), "…/weather is to be run by nosuch"),
+    "no first line": (script("weather.py", "import sys\n"), "…/weather.py is no program, and has no “#!” line"),
+    "Windows line ends": (script("weather", "#!/bin/sh\r\ntrue\r\n"), "…/weather has Windows line ends"),
+    "folder missing": (
+        lambda folder: StdioTarget(("sh",), cwd=str(folder / "gone")), "The folder …/gone, in which the server is to",
+    ),
+    "script missing": (command(sys.executable, "gone.py"), "The file gone.py, which "),
+    "crash at import": (program("import no_such_package\n"), "It cannot import the Python module no_such_package,"),
+    "its own package": (command(sys.executable, "-m", "no_such_server"), "Python does not find its own package, no_such"),
+    "syntax error": (program("def f(:\n"), "Its program has a syntax error"),
+    "port in use": (program(PORT), "It wants port "),
+    "missing key": (program(NO_KEY), "It wants the environment variable WEATHER_API_KEY, which is not set."),
+    "exit code": (program("raise SystemExit(3)\n"), "The server ended with exit code 3 before it answered."),
+    "ends by itself": (program("pass\n"), "The server ended by itself with exit code 0"),
+    "killed": (program("import os\nos.kill(os.getpid(), 9)\n"), "The server was ended by SIGKILL before it answered."),
+    "Content-Length framing": (program(FRAMED), "It frames its messages with Content-Length headers"),
+    "Content-Length in its output": (program(FRAMES_OUT), "It frames its messages with Content-Length headers"),
+    "several lines": (program(PRETTY), "It writes JSON over several lines"),
+    "UTF-16": (program(WIDE), "It writes UTF-16 to stdout"),
+    "an HTTP server": (program(LISTENS), "It is a server at a URL, http://127.0.0.1:8123/mcp,"),
+    "silent": (program(SILENT), "The server runs, reads what it is sent, and does not answer."),
+    "does not read": (command("sleep", "600"), "The server runs, and does not read its stdin."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BROKEN)
+async def test_the_first_sentence_names_the_cause(name: str, home: Path, examine: Examine) -> None:
+    make, sentence = BROKEN[name]
+    # Whoever answers in no framing need not be waited for.
+    limits = replace(SHORT, framing=0.1) if name in ("silent", "does not read") else SHORT
+    found = await examine(make(home), limits=limits)
+    said = found.cause.replace("~", "…")
+    assert said.startswith(sentence), said
+    assert (found.outcome, found.exit_code) == ("fails", 4)
+    assert any(step.verdict == "failed" for step in found.steps)
+    assert left_running(examine) == []
+
+
+async def test_a_banner_on_stdout_is_named_though_it_connects(home: Path, examine: Examine) -> None:
+    found = await examine(python(home, BANNER))
+    assert found.cause.startswith("It connects: inspector-demo ")
+    assert "but: it prints “Weather server 1.0” to stdout, where nothing but messages may be." in found.cause
+    assert (found.exit_code, step(found, "stdout").verdict) == (0, "warn")
+    assert "stderr" in found.fix.text
+
+
+async def test_an_end_at_an_unknown_method_is_named_though_it_connects(home: Path, examine: Examine) -> None:
+    found = await examine(python(home, ENDS_AT_UNKNOWN))
+    assert "it ended with exit code 1 when it was asked server/discover" in found.cause
+    assert (found.outcome, step(found, "exit").verdict) == ("connects", "warn")
+
+
+async def test_a_server_in_order_has_nothing_to_mend(examine: Examine) -> None:
+    found = await examine(StdioTarget((sys.executable, "-m", "inspector.demo")))
+    assert found.cause.startswith("It connects: inspector-demo ")
+    assert "but" not in found.cause
+    assert (found.exit_code, found.fix.as_json()) == (0, {})
+    assert {each.verdict for each in found.steps} <= {"ok", "info"}
+    assert step(found, "handshake").details[0].startswith("server/discover: ")
+
+
+async def test_the_steps_stand_in_the_recording(examine: Examine) -> None:
+    told = []
+    found = await examine(StdioTarget(("no-such-server-here",)), told=told.append)
+    assert tuple(told) == found.steps
+    journal = examine.journal  # type: ignore[attr-defined]
+    noted = [event.fields["doctor"]["name"] for event in journal.events() if "doctor" in event.fields]
+    assert noted == [each.name for each in found.steps]
+
+
+async def test_no_secret_and_no_user_is_in_a_diagnosis(home: Path, examine: Examine) -> None:
+    source = (
+        "import sys\nsys.exit('bad token hunter2hunter2 in /home/ada/x, sk-abcdefghijklmnopqrst, API_KEY=zyxwvut')\n"
+    )
+    found = await examine(python(home, source, env={"WEATHER_TOKEN": "hunter2hunter2"}))
+    text = str(found.as_json())
+    for secret in ("hunter2", "ada", "sk-abcdef", "zyxwvut", str(home)):
+        assert secret not in text
+    assert "bad token " in text
+
+
+async def test_the_whole_of_it_is_bounded(home: Path, examine: Examine) -> None:
+    found = await examine(python(home, SILENT), limits=Limits(run=0.4))
+    assert found.steps[-1].name == "time"
+    assert found.outcome == "fails"
+    assert left_running(examine) == []
+
+
+ENTRY = """{"mcpServers": {"weather": {"command": "%s", "args": ["-m", "inspector.demo"],
+ "env": {"KEY": "${WEATHER_KEY}", "PLACE": "${PLACE:-here}", "OTHER": "${OTHER_KEY}"}}}}"""
+
+
+async def test_variables_that_a_config_entry_lacks_are_named_all_at_once(home: Path, examine: Examine) -> None:
+    (home / ".mcp.json").write_text(ENTRY % sys.executable)
+    entry = look_up("@weather", folder=home, home=home, environ={})
+    assert (entry.missing, entry.usable) == (("WEATHER_KEY", "OTHER_KEY"), False)
+    assert entry.target is not None
+    found = await examine(entry.target, entry=entry)
+    assert found.cause.startswith(
+        "@weather in ~/.mcp.json needs the environment variables WEATHER_KEY, OTHER_KEY, which"
+    )
+    assert step(found, "command").verdict == "ok", "what can be looked at all the same is"
+    assert step(found, "start").verdict == "skipped"
+    assert found.exit_code == 4
+
+
+async def test_a_config_entry_in_order_is_named_with_its_file(home: Path, examine: Examine) -> None:
+    (home / ".mcp.json").write_text(ENTRY % sys.executable)
+    entry = look_up("@weather", folder=home, home=home, environ={"WEATHER_KEY": "1", "OTHER_KEY": "2"})
+    assert entry.usable
+    assert entry.target is not None
+    found = await examine(entry.target, entry=entry)
+    assert step(found, "config").text == "@weather in ~/.mcp.json"
+    assert step(found, "variables").verdict == "ok"
+    assert found.outcome == "connects"
+
+
+def test_what_else_is_wrong_with_an_entry_is_a_diagnosis_too(home: Path) -> None:
+    written = '{"servers": {"weather": {"command": "x", "env": {"A": "${HERE:-x}${file:gone.txt}"}}}}'
+    (home / "inspector.json").write_text(written)
+    entry = look_up("@weather", folder=home, home=home, environ={})
+    assert (entry.missing, entry.target) == ((), None)
+    found = of_entry(entry)
+    assert "needs a value from a file" in found.cause
+    assert found.exit_code == 4

@@ -1,0 +1,289 @@
+"""URLs that do not connect, made on purpose: the first sentence names the cause."""
+
+from __future__ import annotations
+
+import json
+import socket
+import ssl
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.config.targets import HttpTarget
+from tests.doctor.conftest import SHORT, Examine, step
+from tests.transports.web import Reply, Request
+
+CERTIFICATES = Path(__file__).parents[1] / "transports" / "certificates"
+LOGIN = '<!doctype html><html><form><input type="password"></form></html>'
+PAGE = "<!doctype html><html><h1>It works</h1></html>"
+HTML = ("Content-Type", "text/html; charset=utf-8")
+
+
+def tls(name: str) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATES / f"{name}.pem", CERTIFICATES / "key.pem")
+    return context
+
+
+def answers(request: Request, reply: Reply) -> None:
+    """A server of the modern era, as small as can be."""
+    if request.rpc_method == "server/discover":
+        result = {"supportedVersions": ["2026-07-28"], "capabilities": {}, "resultType": "complete"}
+        reply.result(request, result | {"serverInfo": {"name": "small", "version": "1"}})
+    else:
+        reply.body(404, "nothing here")
+
+
+def at(path: str) -> Any:
+    """A server at one path only."""
+
+    def handler(request: Request, reply: Reply) -> None:
+        if request.target == path:
+            answers(request, reply)
+        else:
+            reply.body(404, "nothing here")
+
+    return handler
+
+
+async def test_a_server_in_order(serve: Any, examine: Examine) -> None:
+    web = await serve(answers)
+    found = await examine(HttpTarget(web.url))
+    assert found.cause.startswith("It connects: small 1, 2026-07-28 (modern era), over http")
+    assert found.exit_code == 0
+    assert [each.name for each in found.steps] == ["url", "port", "http", "handshake", "browser"]
+    assert step(found, "browser").text.startswith("a client in a web page does not get in")
+
+
+async def test_a_closed_port(examine: Examine) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        found = await examine(HttpTarget(f"http://127.0.0.1:{port}/mcp"))
+    assert found.cause == f"Nothing listens on 127.0.0.1:{port}: the connection is refused."
+    assert (found.exit_code, step(found, "handshake").verdict) == (4, "skipped")
+
+
+async def test_a_name_that_is_none(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: Any, **__: Any) -> Any:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    found = await examine(HttpTarget("https://no-such-host.example/mcp"))
+    assert found.cause == "The name no-such-host.example cannot be resolved to an address."
+
+
+async def test_a_server_on_ipv6_only(examine: Examine) -> None:
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as only:
+        port = only.getsockname()[1]
+        found = await examine(HttpTarget(f"http://127.0.0.1:{port}/mcp"))
+    assert found.cause == "The server listens on IPv6 only (::1), and 127.0.0.1 is IPv4."
+    assert found.fix.command == f"inspector 'http://[::1]:{port}/mcp'"
+
+
+async def test_a_wrong_path(serve: Any, examine: Examine) -> None:
+    web = await serve(at("/api/mcp"))
+    found = await examine(HttpTarget(web.url))
+    assert found.cause == "The path is wrong: there is no MCP server at /mcp, and one at /api/mcp."
+    assert found.fix.command == f"inspector http://127.0.0.1:{web.port}/api/mcp"
+    assert {request.rpc_method for request in web.requests} <= {"server/discover", "initialize", None}
+
+
+async def test_nothing_at_all_at_the_path(serve: Any, examine: Examine) -> None:
+    web = await serve(lambda request, reply: reply.body(404, "nothing here"))
+    found = await examine(HttpTarget(web.url))
+    assert found.cause == f"There is nothing at /mcp on 127.0.0.1:{web.port} (status 404)."
+    assert step(found, "paths").text == "no usual path has a server"
+
+
+async def test_a_login_page(serve: Any, examine: Examine) -> None:
+    web = await serve(lambda request, reply: reply.body(200, LOGIN, HTML))
+    found = await examine(HttpTarget(web.url))
+    assert found.cause.startswith(f"A login page in HTML answers at {web.url}, and no MCP server")
+    assert not any(each.name == "paths" for each in found.steps)
+
+
+async def test_a_web_page(serve: Any, examine: Examine) -> None:
+    web = await serve(lambda request, reply: reply.body(200, PAGE, HTML))
+    found = await examine(HttpTarget(web.url))
+    assert found.cause == f"A web page answers at {web.url}, and no MCP server."
+
+
+async def test_a_redirect_to_a_login(serve: Any, examine: Examine) -> None:
+    where = ("Location", "https://sso.example/login?next=/mcp")
+    web = await serve(lambda request, reply: reply.body(302, "", where))
+    found = await examine(HttpTarget(web.url))
+    assert found.cause.startswith("It redirects to a login page, https://sso.example/login")
+    assert found.exit_code == 4
+
+
+async def test_a_redirect_elsewhere(serve: Any, examine: Examine) -> None:
+    web = await serve(lambda request, reply: reply.body(308, "", ("Location", "https://new.example/mcp")))
+    found = await examine(HttpTarget(web.url))
+    assert found.cause.startswith("It redirects to https://new.example/mcp (status 308)")
+    assert found.fix.command == "inspector https://new.example/mcp"
+
+
+async def test_a_server_that_fails(serve: Any, examine: Examine) -> None:
+    web = await serve(lambda request, reply: reply.body(502, "bad gateway"))
+    found = await examine(HttpTarget(web.url))
+    assert found.cause == f"127.0.0.1:{web.port} refuses the request with status 502."
+    assert "look whether it runs" in found.fix.text
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("expired", "The certificate of 127.0.0.1 has expired on 2021-01-01."),
+        ("localhost", "The certificate of 127.0.0.1 is self-signed."),
+    ],
+)
+async def test_a_certificate_that_is_no_good(name: str, sentence: str, serve: Any, examine: Examine) -> None:
+    web = await serve(answers, ssl=tls(name))
+    found = await examine(HttpTarget(web.url))
+    # A certificate that is both is told of by what OpenSSL finds first.
+    assert found.cause in (sentence, "The certificate of 127.0.0.1 is self-signed.")
+    assert any(detail.startswith("valid: ") for detail in step(found, "tls").details)
+    assert web.requests == [], "nothing is sent to whom nobody trusts"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("expired", "The certificate of 127.0.0.1 has expired on 2021-01-01."),
+        ("other", "The certificate of 127.0.0.1 was issued for other.example, and not for 127.0.0.1."),
+    ],
+)
+async def test_a_certificate_of_a_trusted_authority(
+    name: str, sentence: str, serve: Any, examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / f"{name}.pem"))
+    web = await serve(answers, ssl=tls(name))
+    assert (await examine(HttpTarget(web.url))).cause == sentence
+
+
+async def test_a_certificate_in_order(serve: Any, examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "localhost.pem"))
+    web = await serve(answers, ssl=tls("localhost"))
+    found = await examine(HttpTarget(web.url))
+    assert (found.outcome, step(found, "tls").verdict) == ("connects", "ok")
+
+
+async def test_http_to_a_port_that_speaks_tls(serve: Any, examine: Examine) -> None:
+    web = await serve(answers, ssl=tls("localhost"))
+    found = await examine(HttpTarget(web.url.replace("https:", "http:")))
+    assert found.cause == f"The server on 127.0.0.1:{web.port} speaks TLS, and the URL says http."
+    assert found.fix.command == f"inspector {web.url}"
+
+
+async def test_https_to_a_port_that_speaks_plain_http(serve: Any, examine: Examine) -> None:
+    web = await serve(answers)
+    secret = (("Authorization", "Bearer very-secret-token"),)
+    # The other side waits for the end of a line that never comes.
+    limits = replace(SHORT, port=1.0)
+    found = await examine(HttpTarget(web.url.replace("http:", "https:"), secret), limits=limits)
+    assert found.cause == f"The server on 127.0.0.1:{web.port} speaks plain HTTP, and the URL says https."
+    assert all(request.field("Authorization") is None for request in web.requests)
+
+
+async def test_a_proxy_that_refuses(serve: Any, examine: Examine) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        web = await serve(answers)
+        found = await examine(HttpTarget(web.url, proxy=f"http://127.0.0.1:{port}"))
+    assert found.cause == f"The proxy 127.0.0.1:{port} (as the target says) refuses the connection."
+    assert "without it, 127.0.0.1: open" in " ".join(step(found, "proxy").details)
+    assert found.fix.command == "export NO_PROXY=127.0.0.1"
+
+
+async def test_a_proxy_that_wants_a_password(serve: Any, examine: Examine) -> None:
+    proxy = await serve(lambda request, reply: reply.body(407, ""))
+    found = await examine(HttpTarget("http://mcp.example/mcp", proxy=f"http://127.0.0.1:{proxy.port}"))
+    assert found.cause == f"The proxy 127.0.0.1:{proxy.port} wants a user and a password (status 407)."
+
+
+async def test_a_proxy_that_lets_nobody_through(serve: Any, examine: Examine) -> None:
+    proxy = await serve(lambda request, reply: reply.body(403, ""))
+    found = await examine(HttpTarget("https://mcp.example/mcp", proxy=f"http://127.0.0.1:{proxy.port}"))
+    assert found.cause.startswith("Nothing usable comes back from mcp.example:443 through the proxy 127.0.0.1:")
+
+
+async def test_a_login_that_nobody_gives(serve: Any, examine: Examine) -> None:
+    web = await serve(lambda request, reply: reply.body(401 if request.method == "POST" else 404, ""))
+    found = await examine(HttpTarget(web.url))
+    assert found.cause == "The server wants authorization (status 401) and has no metadata of who gives it."
+    assert (found.outcome, found.exit_code) == ("authorization", 3)
+
+
+@pytest.fixture
+async def guarded(serve: Any) -> Any:
+    """A server that wants a token, and says who gives it."""
+
+    def handler(request: Request, reply: Reply) -> None:
+        origin = f"http://127.0.0.1:{web.port}"
+        if request.target == "/.well-known/oauth-protected-resource/mcp":
+            reply.json({"resource": f"{origin}/mcp", "authorization_servers": [origin]})
+        elif request.target.startswith("/.well-known/oauth-authorization-server"):
+            ends = {name: f"{origin}/{name}" for name in ("authorization_endpoint", "token_endpoint")}
+            more = {"registration_endpoint": f"{origin}/register", "response_types_supported": ["code"]}
+            reply.json({"issuer": origin, "code_challenge_methods_supported": ["S256"], **ends, **more})
+        elif request.method == "POST" and request.field("Authorization") != "Bearer right-token":
+            where = f"{origin}/.well-known/oauth-protected-resource/mcp"
+            reply.body(401, "", ("WWW-Authenticate", f'Bearer resource_metadata="{where}"'))
+        else:
+            answers(request, reply)
+
+    web = await serve(handler)
+    return web
+
+
+async def test_a_login_that_is_offered(guarded: Any, examine: Examine) -> None:
+    found = await examine(HttpTarget(guarded.url))
+    assert found.cause == f"The server wants a login, which http://127.0.0.1:{guarded.port} gives."
+    assert found.fix.command == f"inspector login {guarded.url}"
+    assert "a person in a browser (client known by registering)" in step(found, "authorization").text
+    assert found.exit_code == 3
+    assert not any(request.target == "/register" for request in guarded.requests), "nobody is registered"
+
+
+async def test_a_token_that_is_given_is_used_and_not_shown(guarded: Any, examine: Examine) -> None:
+    found = await examine(HttpTarget(guarded.url, (("Authorization", "Bearer right-token"),)))
+    assert found.outcome == "connects"
+    assert "right-token" not in json.dumps(found.as_json())
+
+
+async def test_the_other_transport_at_the_same_url(serve: Any, examine: Examine) -> None:
+    web = await serve(answers)
+    found = await examine(HttpTarget(web.url, transport="sse"))
+    assert found.cause == "The server at this URL speaks Streamable HTTP, and not the older HTTP+SSE."
+
+
+async def test_a_local_server_that_any_web_page_reaches(serve: Any, examine: Examine) -> None:
+    def handler(request: Request, reply: Reply) -> None:
+        if request.method == "OPTIONS":
+            reply.body(204, "", ("Access-Control-Allow-Origin", "*"), ("Access-Control-Allow-Headers", "*"))
+        else:
+            answers(request, reply)
+
+    web = await serve(handler)
+    found = step(await examine(HttpTarget(web.url)), "browser")
+    assert found.verdict == "warn"
+    assert "may not send authorization" in found.text
+    assert "any web page can reach this local server" in found.text
+
+
+@pytest.mark.parametrize("url", ["http://", "http://host:99999/mcp", "http://ho st/mcp"])
+async def test_a_url_that_is_none(url: str, examine: Examine) -> None:
+    found = await examine(HttpTarget(url))
+    assert found.cause.startswith("The URL cannot be used: ")
+
+
+async def test_what_is_odd_about_a_url_is_said(examine: Examine) -> None:
+    found = await examine(HttpTarget("http://user:pass-word@127.0.0.1:1/#top"))
+    text = step(found, "url").text
+    assert "it has no path" in text
+    assert "what stands after # is not sent" in text
+    assert "pass-word" not in json.dumps(found.as_json())
