@@ -23,6 +23,7 @@ from inspector.protocol.jsonrpc import (
     RESOURCE_NOT_FOUND,
     UNSUPPORTED_VERSION,
     URL_ELICITATION_REQUIRED,
+    excerpt,
 )
 
 
@@ -184,8 +185,8 @@ def tasks(answer: Answer, watched: Watched) -> Iterator[Verdict]:
     if answer.method in _OF_TASKS:
         if kind not in (None, "complete"):
             yield "TASK-05", "must", f"The answer to {answer.method} has the resultType {short(kind)}, not “complete”."
-        if answer.method == "tasks/get" and answer.body.get("status") == "input_required":
-            yield from input_requests(answer.body.get("inputRequests"), answer.asked)
+        if answer.method == "tasks/get":
+            yield from _task_state(answer, watched)
         return
     if kind != "task":
         return
@@ -196,6 +197,25 @@ def tasks(answer: Answer, watched: Watched) -> Iterator[Verdict]:
         yield "TASK-04", "must", "A task was made for a client that does not declare the extension."
     if type(answer.body.get("taskId")) is not str:
         yield "C-TASK-02", "must", f"The taskId is {short(answer.body.get('taskId'))}, not a string."
+
+
+def _task_state(answer: Answer, watched: Watched) -> Iterator[Verdict]:
+    """A task brings what belongs to its status, and asks each thing under a key of its own."""
+    body = answer.body
+    status, wanted = body.get("status"), _dict(body.get("inputRequests"))
+    if status == "completed" and type(body.get("result")) is not dict:
+        yield "TASK-05", "must", f"The task is completed, and its result is {short(body.get('result'))}."
+    elif status == "failed" and type(body.get("error")) is not dict:
+        what = "a result" if "result" in body else "no error"
+        yield "TASK-07", "must", f"The task has failed with {what}; only a JSON-RPC error is a failure."
+    elif status == "input_required":
+        yield from input_requests(body.get("inputRequests"), answer.asked)
+        id = answer.asked.get("taskId")
+        known = watched.wanted_by(id) if type(id) is str and wanted else {}
+        for key, request in list(wanted.items())[:100]:
+            text = excerpt(request, 1000)
+            if known.setdefault(key, text) != text:
+                yield "TASK-07", "must", f"The task asks something else under the key {short(key)}, which it had used."
 
 
 # Errors

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from inspector.check.asked import Asked
 from inspector.check.link import PREFIX
 from inspector.check.visit import Visit
+from inspector.check.watched import TASKS_EXTENSION
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, excerpt, shape_of
@@ -111,6 +112,12 @@ def everything(features: Features) -> dict[str, Any]:
     if features.elicitation_form:
         can["elicitation"] = {"form": {}, "url": {}} if features.elicitation_modes else {}
     return can
+
+
+def with_tasks(features: Features) -> dict[str, Any]:
+    """The metadata of a request of a client that can do everything, tasks as well (2026-07-28)."""
+    extensions: dict[str, Any] = {TASKS_EXTENSION: {}} if features.tasks_extension else {}
+    return {f"{PREFIX}clientCapabilities": {**everything(features), "extensions": extensions}}
 
 
 def reply(method: str, action: str = "decline", params: Any = None) -> dict[str, Any]:

@@ -33,6 +33,7 @@ class Watched:
     LIMIT = 50_000
     MOST_STREAMS = 4096
     MOST_LISTENS = 1000
+    MOST_TASKS = 1000
 
     def __init__(self) -> None:
         self.offered = ""
@@ -57,6 +58,8 @@ class Watched:
         """A request has asked for log messages."""
         self.scopes: dict[str, str] = {}
         """The `cacheScope` of the first page of each list."""
+        self.task_keys: dict[str, dict[str, str]] = {}
+        """By task, what it wanted to know under which key."""
         self.nameless = False
         """It has been said that results do not name the server."""
 
@@ -126,6 +129,12 @@ class Watched:
             for tool in tools if type(tools) is list else ():
                 if type(tool) is dict and type(tool.get("name")) is str and len(self.tools) < self.LIMIT:
                     self.tools[tool["name"]] = tool
+
+    def wanted_by(self, task: str) -> dict[str, str]:
+        """What a task wanted to know so far, by key: to be filled in by who sees more."""
+        keys = self.task_keys.get(task, {})
+        _keep(self.task_keys, task, keys, self.MOST_TASKS)
+        return keys
 
     def settled_by(self, message: dict[str, Any]) -> bool:
         """Whether an answer to `server/discover` shows a server of that era; another may answer whatever it likes."""

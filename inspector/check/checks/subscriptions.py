@@ -43,7 +43,7 @@ async def acknowledged(visit: Visit) -> Outcome:
     seen: list[int] = []
     async with visit.link() as link:
         for id in (7_000_001, "7000002"):
-            async with _listening(visit, link, id, _filter(visit)) as (asked, first):
+            async with listening(visit, link, id, _filter(visit)) as (asked, first):
                 if first is None:
                     return bad(f"It was not acknowledged: {asked.shown}.", *asked.events)
                 if first.message["method"] != _ACKNOWLEDGED:
@@ -68,7 +68,7 @@ async def agreed(visit: Visit) -> Outcome:
     seen: list[int] = []
     async with visit.link() as link:
         for at, asks in enumerate([wanted, *({name: value} for name, value in wanted.items())]):
-            async with _listening(visit, link, f"agreed-{at}", asks) as (asked, first):
+            async with listening(visit, link, f"agreed-{at}", asks) as (asked, first):
                 if first is None or first.message["method"] != _ACKNOWLEDGED:
                     continue
                 given = first.message["params"].get("notifications")
@@ -98,8 +98,8 @@ async def only_what_was_asked(visit: Visit) -> Outcome:
         for trial, name in changing:
             other = next(each for each in wanted if each != name)
             async with (
-                _listening(visit, link, f"all-{trial.token}", wanted),
-                _listening(visit, link, f"one-{trial.token}", {other: wanted[other]}),
+                listening(visit, link, f"all-{trial.token}", wanted),
+                listening(visit, link, f"one-{trial.token}", {other: wanted[other]}),
             ):
                 await link.ask("tools/call", trial.params)
                 control = await link.until(_brings(f"all-{trial.token}", name), visit.limits.request / 2)
@@ -132,7 +132,7 @@ async def told_of_changes(visit: Visit) -> Outcome:
     if not tools or not wanted:
         return skipped("no tool that may be called says that it changes something")
     known = {trial.tool.get("name"): trial for trial in await trials(visit)}
-    async with visit.link() as link, _listening(visit, link, "changes", wanted) as (asked, first):
+    async with visit.link() as link, listening(visit, link, "changes", wanted) as (asked, first):
         if first is None:
             return skipped(f"it cannot be listened to: {asked.shown}")
         before = await _lists(link, wanted)
@@ -173,7 +173,7 @@ async def ended(visit: Visit) -> Outcome:
         if await link.until(_brings("ended")) is None:
             return skipped("it cannot be listened to")
         await link.close()
-    last = [frame for frame in link.frames if _ends(frame, "ended")]
+    last = [frame for frame in link.frames if ends(frame, "ended")]
     if last:
         return good("", asked.n, last[0].n)
     return bad("The process ended without a word to who was listening.", asked.n)
@@ -189,14 +189,14 @@ async def several(visit: Visit) -> Outcome:
     wanted = _filter(visit)
     if not wanted:
         return skipped(_NOTHING)
-    async with visit.link() as link, _listening(visit, link, "stays", wanted) as (asked, first):
+    async with visit.link() as link, listening(visit, link, "stays", wanted) as (asked, first):
         if first is None:
             return skipped(f"it cannot be listened to: {asked.shown}")
-        async with _listening(visit, link, "goes", wanted) as (other, second):
+        async with listening(visit, link, "goes", wanted) as (other, second):
             if second is None:
                 return bad(f"A second one was not acknowledged: {other.shown}.", *asked.events, *other.events)
         await link.quiet(visit.limits.quiet)
-        gone = [frame for frame in link.frames if _ends(frame, "stays")]
+        gone = [frame for frame in link.frames if ends(frame, "stays")]
     if gone or link.lost is not None:
         return bad("When one was ended, the other one ended, too.", asked.n, other.n, *(frame.n for frame in gone[:1]))
     return good("", asked.n, first.n, other.n, second.n)
@@ -218,17 +218,18 @@ def _filter(visit: Visit, *, declared: bool = True) -> dict[str, Any]:
     return wanted
 
 
-def _begin(link: Link, id: int | str, wanted: dict[str, Any]) -> Asked:
-    return link.begin(jsonrpc.request(id, _LISTEN, link.dressed({"notifications": wanted})))
+def _begin(link: Link, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None) -> Asked:
+    params = {"notifications": wanted, "_meta": meta or {}}
+    return link.begin(jsonrpc.request(id, _LISTEN, link.dressed(params)))
 
 
 @asynccontextmanager
-async def _listening(
-    visit: Visit, link: Link, id: int | str, wanted: dict[str, Any]
+async def listening(
+    visit: Visit, link: Link, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
 ) -> AsyncIterator[tuple[Asked, Frame | None]]:
     """A subscription, and the first thing that came by it (None: nothing in time); it is cancelled at the end."""
-    asked = _begin(link, id, wanted)
-    came = await link.until(lambda frame: _brings(id)(frame) or _ends(frame, id), visit.limits.request / 2)
+    asked = _begin(link, id, wanted, meta)
+    came = await link.until(lambda frame: _brings(id)(frame) or ends(frame, id), visit.limits.request / 2)
     first = came if came is not None and came.shape is Shape.NOTIFICATION else None
     if first is None:
         await link.answer(asked, timeout=0.05)
@@ -259,7 +260,7 @@ def _brings(id: int | str, name: str = "") -> Callable[[Frame], bool]:
     return brings
 
 
-def _ends(frame: Frame, id: int | str) -> bool:
+def ends(frame: Frame, id: int | str) -> bool:
     """Whether a frame ends a subscription: as its answer, or by cancelling it."""
     if frame.shape in (Shape.RESULT, Shape.ERROR):
         return bool(frame.message.get("id") == id)

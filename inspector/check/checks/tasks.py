@@ -1,0 +1,356 @@
+"""Tasks: those of 2025-11-25, for which the client asks, and those of the extension of 2026-07-28."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from inspector.check.asked import Asked
+from inspector.check.catalog import active, passive
+from inspector.check.checks.subscriptions import listening
+from inspector.check.link import PREFIX, Link
+from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.posting import posting
+from inspector.check.trials import FEW, Trial, arguments_for, everything, trials, with_tasks
+from inspector.check.visit import Visit
+from inspector.check.watched import TASKS_EXTENSION
+from inspector.errors import HttpError
+from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY, excerpt
+
+_GROUP = "tasks"
+_PAGE = "basic/utilities/tasks"
+_EXTENSION = "SEP-2663"
+_RELATED = f"{PREFIX}related-task"
+_NOBODY = "inspector-check-no-such-task"
+_FINAL = ("completed", "failed", "cancelled")
+_STATUSES = ("working", "input_required", *_FINAL)
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)", re.IGNORECASE)
+_LIFE = 60_000
+"""Milliseconds for which tasks are to be kept."""
+_POLL = (0.05, 0.5)
+"""Seconds between two looks at a task, at least and at most."""
+_NO_TASKS = "no tool that may be called can be a task"
+_NO_EXTENSION = "the server does not have the extension"
+
+
+@active(
+    "TASK-01", "type", "r4", page=f"{_PAGE}#task-status-lifecycle", group=_GROUP, mode="tool", apart=True,
+    says="A task begins as working, says when it began and for how long it is kept, and ends once.",
+    fix="Fill taskId, status, createdAt, lastUpdatedAt and ttl; nothing follows completed, failed and cancelled.",
+)  # fmt: skip
+async def fields(visit: Visit) -> Outcome:
+    """Calls as tasks, followed to their ends."""
+    seen: list[int] = []
+    async with visit.link() as link:
+        for tool in _tools(visit):
+            asked, task = await _start(link, tool)
+            if task is None:
+                continue
+            wrong = _wrong_fields(task, "ttl") or ("" if task["status"] == "working" else f"It is {task['status']}.")
+            if wrong:
+                return bad(f"{_name(tool)}: {wrong}", *asked.events)
+            looks = await _followed(visit, link, task)
+            for look in looks:
+                wrong = _wrong_fields(look.body, "ttl") if look.ok else f"tasks/get is answered with {look.shown}."
+                if wrong:
+                    return bad(f"{_name(tool)}: {wrong}", *asked.events, *look.events)
+            ended = [look.body.get("status") for look in looks if look.body.get("status") in _FINAL]
+            if len(set(map(str, ended))) > 1:
+                return bad(f"{_name(tool)} was {ended[0]}, and then {ended[-1]}.", *looks[-1].events)
+            seen += (*asked.events, *(n for look in looks[-1:] for n in look.events))
+    return good("", *seen) if seen else skipped(_NO_TASKS)
+
+
+@active(
+    "TASK-02", "must", "r4", page=f"{_PAGE}#result-retrieval", group=_GROUP, mode="tool", apart=True,
+    says="tasks/result waits for the end of the task and gives its result; what is unknown or over is refused.",
+    fix="Name the task in the _meta of its result; answer -32602 for an unknown task, and to cancel an ended one.",
+)  # fmt: skip
+async def results(visit: Visit) -> Outcome:
+    """The result of a task, of none, and the cancellation of one that has ended."""
+    seen: list[int] = []
+    async with visit.link() as link:
+        for tool in _tools(visit)[:1]:
+            for method in ("tasks/get", "tasks/result"):
+                asked = await link.ask(method, {"taskId": _NOBODY})
+                if asked.code != INVALID_PARAMS:
+                    return bad(f"{method} of an unknown task is answered with {asked.shown}.", *asked.events)
+                seen += asked.events
+            began, task = await _start(link, tool)
+            if task is None:
+                continue
+            result = await link.ask("tasks/result", {"taskId": task["taskId"]}, timeout=visit.limits.request)
+            look = await link.ask("tasks/get", {"taskId": task["taskId"]})
+            if result.answered and look.ok and look.body.get("status") not in _FINAL:
+                what = f"tasks/result of {_name(tool)} came while the task was {excerpt(look.body.get('status'), 40)}."
+                return bad(what, *began.events, *result.events, *look.events)
+            meta = result.body.get("_meta")
+            related = meta.get(_RELATED) if type(meta) is dict else None
+            if result.ok and not (type(related) is dict and related.get("taskId") == task["taskId"]):
+                return bad(f"The result of {_name(tool)} does not name its task in _meta.", *result.events)
+            if look.body.get("status") in _FINAL and _declares(visit, "cancel"):
+                again = await link.ask("tasks/cancel", {"taskId": task["taskId"]})
+                if again.code != INVALID_PARAMS:
+                    what = f"A task that has ended is cancelled, and the answer is {again.shown}."
+                    return bad(what, *look.events, *again.events)
+                seen += again.events
+            seen += (*began.events, *result.events)
+    return good("", *seen) if seen else skipped(_NO_TASKS)
+
+
+@active(
+    "TASK-03", "must", "r4", page=f"{_PAGE}#task-listing", group=_GROUP, mode="tool", apart=True,
+    says="A task that can be looked at is in the list of tasks.",
+    fix="List all tasks of the session, page by page.",
+)  # fmt: skip
+async def listed(visit: Visit) -> Outcome:
+    """A new task, in the pages of tasks/list."""
+    if not _declares(visit, "list"):
+        return skipped("tasks.list is not declared")
+    async with visit.link() as link:
+        for tool in _tools(visit)[:1]:
+            began, task = await _start(link, tool)
+            if task is None:
+                continue
+            params: dict[str, Any] = {}
+            for _ in range(visit.limits.items):
+                page = await link.ask("tasks/list", params)
+                entries = page.body.get("tasks")
+                ids = [each.get("taskId") for each in entries if type(each) is dict] if type(entries) is list else []
+                if not page.ok:
+                    return bad(f"tasks/list is answered with {page.shown}.", *page.events)
+                if task["taskId"] in ids:
+                    return good("", *began.events, *page.events)
+                if not isinstance(page.body.get("nextCursor"), str):
+                    return bad(f"The task of {_name(tool)} is not listed.", *began.events, *page.events)
+                params = {"cursor": page.body["nextCursor"]}
+            return skipped(f"it is not on the first {visit.limits.items} pages")
+    return skipped(_NO_TASKS)
+
+
+@active(
+    "TASK-04", "must", "r5", page=_EXTENSION, group=_GROUP, mode="tool", apart=True,
+    says="Who does not know tasks gets none; where it cannot do without, it is told which extension it needs.",
+    fix="Look at the extensions among the clientCapabilities; answer -32021 with requiredCapabilities, or wait.",
+)  # fmt: skip
+async def undeclared(visit: Visit) -> Outcome:
+    """The tools that became tasks, called by a client that does not know the extension."""
+    seen: list[int] = []
+    meta = {f"{PREFIX}clientCapabilities": everything(visit.features)}
+    async with visit.link() as link:
+        for trial in await _tasked(visit):
+            asked = await link.ask("tools/call", {**trial.params, "_meta": meta}, timeout=visit.limits.request / 2)
+            if asked.body.get("resultType") == "task":
+                return bad(f"{trial.name} became a task.", *asked.events)
+            if asked.code == MISSING_CAPABILITY and not _names_extension(asked):
+                return bad(f"{trial.name}: the error does not name the extension.", *asked.events)
+            seen += asked.events if asked.answered else ()
+    return good("", *seen) if seen else skipped("no tool that may be called becomes a task, and answers without it")
+
+
+@active(
+    "TASK-05", "must", "r5", page=_EXTENSION, group=_GROUP, mode="tool", apart=True,
+    says="A task can be looked at as soon as it is known, and brings what belongs to its status.",
+    fix="Keep the task before you answer; give result, error or inputRequests with tasks/get, by its status.",
+)  # fmt: skip
+async def looked_at(visit: Visit) -> Outcome:
+    """The tools that become tasks, followed to their ends."""
+    seen: list[int] = []
+    async with visit.link() as link:
+        for trial in await _tasked(visit):
+            params = {**trial.params, "_meta": with_tasks(visit.features)}
+            asked = await link.ask("tools/call", params)
+            if asked.body.get("resultType") != "task":
+                continue
+            wrong = _wrong_fields(asked.body, "ttlMs")
+            if wrong:
+                return bad(f"{trial.name}: {wrong}", *asked.events)
+            looks = await _followed(visit, link, asked.body)
+            for look in looks:
+                wrong = _wrong_look(look)
+                if wrong:
+                    return bad(f"{trial.name}: {wrong}", *asked.events, *look.events)
+            seen += (*asked.events, *(n for look in looks[-1:] for n in look.events))
+            if looks[-1].body.get("status") not in _FINAL:
+                stopped = await link.ask("tasks/cancel", _about(visit, asked.body["taskId"]))
+                if stopped.body.get("resultType") != "complete":
+                    return bad(f"{trial.name}: tasks/cancel is answered with {stopped.shown}.", *stopped.events)
+    return good("", *seen) if seen else skipped("no tool that may be called becomes a task")
+
+
+@active(
+    "TASK-06", "must", "r5", page=_EXTENSION, group=_GROUP, apart=True,
+    says="What is unknown about tasks is refused: other tasks, methods of the older design, header fields that differ.",
+    fix="Answer -32602 for unknown tasks, -32601 for tasks/result and tasks/list; compare Mcp-Name with taskId.",
+)  # fmt: skip
+async def unknown(visit: Visit) -> Outcome:
+    """A task that there is not, two methods that there were, and over HTTP another name in the header."""
+    if not _has_extension(visit):
+        return skipped(_NO_EXTENSION)
+    seen: list[int] = []
+    doubts: list[tuple[str, Asked]] = []
+    async with visit.link() as link:
+        for method, code in (
+            ("tasks/get", INVALID_PARAMS),
+            ("tasks/result", METHOD_NOT_FOUND),
+            ("tasks/list", METHOD_NOT_FOUND),
+        ):
+            asked = await link.ask(method, _about(visit, _NOBODY))
+            seen += asked.events
+            if asked.ok or not asked.answered:
+                return bad(f"{method} is answered with {asked.shown}.", *asked.events)
+            if asked.code != code:
+                doubts.append((f"{method} is answered with {asked.shown}.", asked))
+    if visit.visited.transport == "http":
+        try:
+            async with posting(visit, with_tasks(visit.features)[f"{PREFIX}clientCapabilities"]) as post:
+                answer = await post.ask("tasks/get", {"taskId": _NOBODY}, more=(("Mcp-Name", f"{_NOBODY}-2"),))
+        except HttpError as error:
+            return skipped(error.message)
+        if answer.status != 400:
+            return bad(f"Another Mcp-Name than the taskId is answered with {answer.shown}.", *answer.events)
+        seen += answer.events
+    return doubtful(doubts[0][0], *doubts[0][1].events) if doubts else good("", *seen)
+
+
+passive(
+    "TASK-07", "must", "r5", "result:tasks/get", page=_EXTENSION, group=_GROUP,
+    says="A tool that reports an error completes its task; only a JSON-RPC error fails it. Keys are used once.",
+    fix="End a task with isError as completed, and ask each thing under a new key.",
+)  # fmt: skip
+
+
+@active(
+    "TASK-08", "must", "r5", page=_EXTENSION, group=_GROUP, mode="tool", apart=True,
+    says="Tasks can be listened to by those who know the extension, and by nobody else.",
+    fix="Refuse taskIds with error -32021 where the extension is not declared; else acknowledge those that there are.",
+)  # fmt: skip
+async def heard(visit: Visit) -> Outcome:
+    """A subscription to a new task, without the extension and with it."""
+    tasked = await _tasked(visit)
+    if not tasked:
+        return skipped("no tool that may be called becomes a task")
+    async with visit.link() as link:
+        began = await link.ask("tools/call", {**tasked[0].params, "_meta": with_tasks(visit.features)})
+        id = began.body.get("taskId")
+        if began.body.get("resultType") != "task" or not isinstance(id, str):
+            return skipped(f"{tasked[0].name} did not become a task again")
+        async with listening(visit, link, "task-1", {"taskIds": [id]}) as (plain, first):
+            if first is not None:
+                return bad("It was acknowledged without the extension.", *began.events, plain.n, first.n)
+        if plain.code != MISSING_CAPABILITY:
+            return bad(f"Without the extension it is answered with {plain.shown}.", *began.events, *plain.events)
+        async with listening(visit, link, "task-2", {"taskIds": [id]}, with_tasks(visit.features)) as (asked, first):
+            given = first.message["params"].get("notifications") if first is not None else None
+            agreed = given.get("taskIds") if type(given) is dict else None
+        if first is None:
+            return skipped(f"tasks cannot be listened to: {asked.shown}")
+    if type(agreed) is not list or id not in agreed:
+        return bad(f"The acknowledgement names the tasks {excerpt(agreed, 80)}.", asked.n, first.n)
+    return good("", *plain.events, asked.n, first.n)
+
+
+# 2025-11-25
+
+
+def _tools(visit: Visit) -> list[dict[str, Any]]:
+    """The allowed tools that can be called as tasks."""
+    tasks = visit.session.server.capabilities.get("tasks")
+    for key in ("requests", "tools", "call"):
+        tasks = tasks.get(key) if type(tasks) is dict else None
+    if tasks is None:
+        return []
+    found = []
+    for tool in visit.callable():
+        execution = tool.get("execution")
+        if type(execution) is dict and execution.get("taskSupport") in ("optional", "required"):
+            found.append(tool)
+    return found[:FEW]
+
+
+def _declares(visit: Visit, part: str) -> bool:
+    tasks = visit.session.server.capabilities.get("tasks")
+    return type(tasks) is dict and tasks.get(part) is not None
+
+
+async def _start(link: Link, tool: dict[str, Any]) -> tuple[Asked, dict[str, Any] | None]:
+    """A call as a task, and the task; None where none was made."""
+    params = {"name": tool.get("name"), "arguments": arguments_for(tool), "task": {"ttl": _LIFE}}
+    asked = await link.ask("tools/call", params)
+    task = asked.body.get("task")
+    return asked, task if type(task) is dict and isinstance(task.get("taskId"), str) else None
+
+
+# 2026-07-28
+
+
+async def _tasked(visit: Visit) -> list[Trial]:
+    return [trial for trial in await trials(visit) if trial.task][:FEW]
+
+
+def _has_extension(visit: Visit) -> bool:
+    extensions = visit.session.server.capabilities.get("extensions")
+    return type(extensions) is dict and TASKS_EXTENSION in extensions
+
+
+def _names_extension(asked: Asked) -> bool:
+    data = asked.error.get("data")
+    needed = data.get("requiredCapabilities") if type(data) is dict else None
+    extensions = needed.get("extensions") if type(needed) is dict else None
+    return type(extensions) is dict and TASKS_EXTENSION in extensions
+
+
+def _about(visit: Visit, id: str) -> dict[str, Any]:
+    return {"taskId": id, "_meta": with_tasks(visit.features)} if visit.modern else {"taskId": id}
+
+
+def _wrong_look(look: Asked) -> str:
+    """What is wrong with an answer to tasks/get."""
+    body = look.body
+    if not look.ok:
+        return f"tasks/get is answered with {look.shown}."
+    if body.get("resultType") != "complete":
+        return f"the resultType of tasks/get is {excerpt(body.get('resultType'), 40)}."
+    needed = {"completed": "result", "failed": "error", "input_required": "inputRequests"}.get(str(body.get("status")))
+    if needed is not None and type(body.get(needed)) is not dict:
+        return f"the task is {body['status']}, and {needed} is {excerpt(body.get(needed), 60)}."
+    return _wrong_fields(body, "ttlMs")
+
+
+# Both
+
+
+def _wrong_fields(task: dict[str, Any], life: str) -> str:
+    """What is wrong with what a task says of itself."""
+    kept = task.get(life)
+    if not isinstance(task.get("taskId"), str):
+        return f"taskId is {excerpt(task.get('taskId'), 60)}."
+    if task.get("status") not in _STATUSES:
+        return f"status is {excerpt(task.get('status'), 60)}."
+    for name in ("createdAt", "lastUpdatedAt"):
+        moment = task.get(name)
+        if not isinstance(moment, str) or not _MOMENT.fullmatch(moment):
+            return f"{name} is {excerpt(moment, 60)}."
+    if life not in task or not (kept is None or (type(kept) in (int, float) and kept >= 0)):
+        return f"{life} is {excerpt(kept, 60)}."
+    return ""
+
+
+async def _followed(visit: Visit, link: Link, task: dict[str, Any]) -> list[Asked]:
+    """Looks at a task, from now until it has ended (and once more then), wants to know something, or takes too long."""
+    pause = task.get("pollIntervalMs" if visit.modern else "pollInterval")
+    given = pause / 1000 if isinstance(pause, (int, float)) else _POLL[1]
+    seconds = min(max(given, _POLL[0]), _POLL[1])
+    looks = [await link.ask("tasks/get", _about(visit, task["taskId"]))]
+    for _ in range(int(visit.limits.request / seconds)):
+        if not looks[-1].ok or looks[-1].body.get("status") not in ("working",):
+            break
+        await link.quiet(seconds)
+        looks.append(await link.ask("tasks/get", _about(visit, task["taskId"])))
+    if looks[-1].body.get("status") in _FINAL:
+        looks.append(await link.ask("tasks/get", _about(visit, task["taskId"])))
+    return looks
+
+
+def _name(tool: dict[str, Any]) -> str:
+    return excerpt(tool.get("name"), 60)
