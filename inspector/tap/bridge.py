@@ -156,9 +156,10 @@ class _Crossing:
             for frame in frames:
                 self._settle(frame.message)
             return
-        texts = {frame.n: self.journal.event(frame.n).bytes for frame in frames}
-        for frame in frames:
-            self._route(texts[frame.n], frame.message)
+        # Not as they stand in the recording: secrets are cut out of that.
+        readable = messages if len(messages) == len(frames) else [data for data in messages if _is_json(data)]
+        for data, frame in zip(readable, frames, strict=True):
+            self._route(data, frame.message)
 
     def _route(self, data: bytes, message: Any) -> None:
         key = self._belongs_to(message)
@@ -236,6 +237,14 @@ class _Crossing:
         for key in list(self._open):
             self._fail(key, error)
         self._client.drop()
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        jsonrpc.parse(data)
+    except jsonrpc.NotJson:
+        return False
+    return True
 
 
 def _token_of(message: dict[str, Any]) -> Any:

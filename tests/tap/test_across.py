@@ -139,6 +139,17 @@ async def test_an_answer_ends_the_reply_to_its_request_and_no_other(across):
     assert client.pushed == []
 
 
+async def test_secrets_pass_and_what_is_no_json_does_not_over_http(across):
+    client, server = across("http")
+    client.journal.redactor.add("a-secret-token")
+    reply = client.ask(1)
+    await server.had(1)
+    told = answer(1, text="a-secret-token")
+    client.handler.on_received([b"banner", told], client.journal.record_received("stdio", [b"banner", told]))
+    assert (reply.sent, reply.ended, client.pushed) == ([told], True, [])
+    assert b"a-secret-token" not in client.journal.storage.pread(0, client.journal.storage.size)
+
+
 async def test_notifications_need_no_answer(across):
     client, server = across("http")
     assert client.say({"jsonrpc": "2.0", "method": "notifications/initialized"}).ended is False

@@ -7,12 +7,24 @@ import ssl
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from inspector.config.targets import HttpTarget
+from inspector.journal.journal import Journal
+from inspector.tap.http import HttpTap, _Heads
+from inspector.tap.http_watch import RequestWatch
 from tests.tap.https import until
 
 CERTIFICATES = Path(__file__).parents[1] / "transports" / "certificates"
 ASK = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 ANSWER = b'{"jsonrpc":"2.0","id":1,"result":{}}'
+HOST = b"Host: localhost\r\n"
+REQUESTS = (
+    b"GET /mcp HTTP/1.1\r\n" + HOST + b"\r\n",
+    b"POST /mcp HTTP/1.1\r\n" + HOST + b"Content-Length: 5\r\n\r\na\r\n\r\n",
+    b"POST /mcp HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n3\r\nGET\r\n1\r\n \r\n0\r\n\r\n",
+)
 OTHER = b'{"jsonrpc":"2.0","id":2,"result":{}}'
 
 
@@ -324,7 +336,7 @@ async def test_a_client_may_end_its_side_first(stage):
 
 
 async def test_a_client_that_does_not_read_makes_the_server_wait(stage):
-    size = 64 << 20
+    size = 32 << 20
     waits = asyncio.Event()
 
     async def serve(connection):
@@ -381,3 +393,23 @@ async def test_each_connection_of_a_client_is_one_to_the_server(stage):
         assert await client.exactly(len(answer())) == answer()
     assert len(here.upstream.connections) == 20
     assert here.received == [ANSWER] * 20
+
+
+@given(st.lists(st.integers(1, 60), max_size=40), st.lists(st.sampled_from(REQUESTS), min_size=1, max_size=4))
+def test_what_passes_does_not_depend_on_how_it_came(sizes, requests):
+    journal = Journal.unnamed({})
+    try:
+        tap = HttpTap(HttpTarget("http://server.example/mcp"), journal)
+        watch = RequestWatch(tap.channels)
+        heads = _Heads(tap, watch)
+        data, passed = b"".join(requests), []
+        for size in sizes:
+            passed += heads.feed(data[:size])
+            data = data[size:]
+        passed += heads.feed(data)
+        assert b"".join(passed) == b"".join(requests).replace(b"Host: localhost", b"Host: server.example")
+        assert len(watch.waiting) == len(requests)
+        assert not watch.blind
+    finally:
+        journal.close()
+        journal.release()

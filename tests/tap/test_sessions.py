@@ -19,7 +19,7 @@ from tests.tap.https import until
 
 FORM = {"name": "Eve", "email": "eve@example.org"}
 CALLS = (
-    ("echo", {"text": "h\u00e9llo\u2028"}),
+    ("echo", {"message": "h\u00e9llo\u2028"}),
     ("slow", {"seconds": 0, "steps": 3}),
     ("ask-model", {}),
     ("ask-user", {}),
@@ -64,7 +64,7 @@ async def used(target, era):
         updated = "notifications/resources/updated"
         await until(lambda: journal.index.method_names.find(updated) is not None)
         # A server on stdio obeys the cancellation, or does not get it, before it answers what comes after it.
-        outcomes.append(await session.call_tool("echo", {"text": "still there"}).result())
+        outcomes.append(await session.call_tool("echo", {"message": "still there"}).result())
     finally:
         await session.close()
     return outcomes, messages(journal)
