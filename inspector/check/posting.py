@@ -37,6 +37,8 @@ class Posting:
         """The session id, where the server gives one."""
         self.opened: Response
         """The answer to the handshake."""
+        self._strays: set[str] = set()
+        """Sessions that nobody asked for: some servers begin one with a request that they refuse."""
         self._mirror = HeaderFields()
         self._next_id = 1
 
@@ -70,8 +72,8 @@ class Posting:
             opened = await self._send(message, _over((JSON, ACCEPT), more), host=host, own=own)
         session = opened.header(SESSION_FIELD)
         if session and "result" in opened.message:
-            self.visit.journal.redactor.add(session)
             self.session = session
+            self._strays.discard(session)
         return opened
 
     def _follow(self, answer: Response) -> None:
@@ -84,9 +86,12 @@ class Posting:
 
     async def end(self) -> None:
         """End the session, so that none is left behind. Idempotent."""
-        if self.session:
-            await self.delete()
-            self.session = ""
+        for session in (self.session, *self._strays):
+            if session:
+                self.session = session
+                await self.delete()
+        self.session = ""
+        self._strays.clear()
 
     async def delete(self) -> Response:
         """DELETE of the session."""
@@ -148,7 +153,12 @@ class Posting:
         body = jsonrpc.encode(message)
         if how.get("own", True):
             fields = await self._dress(fields)
-        return await self.web.send(fields=fields, body=body, message=message, **how)
+        answer = await self.web.send(fields=fields, body=body, message=message, **how)
+        session = answer.header(SESSION_FIELD)
+        if session and session != self.session:
+            self.visit.journal.redactor.add(session)
+            self._strays.add(session)
+        return answer
 
     async def listen(self, after: str = "", **how: Any) -> Response:
         """A GET, which resumes the stream of the event id `after` if there is one."""
