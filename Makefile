@@ -51,7 +51,8 @@ wheel: $(READY) ## build, install into an empty environment, run from another fo
 	tests/wheel/run
 
 golden: $(READY) ## make the recordings in recordings/ anew
-	$(BIN)/python tests/golden/make_recordings.py
+	$(BIN)/python -m tests.recordings.make_recordings
+	$(BIN)/python -m tests.recordings.make_kinds
 
 pictures: $(READY) ## make the pictures of the docs anew
 	$(BIN)/python docs/pictures/make.py

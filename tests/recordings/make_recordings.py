@@ -74,9 +74,13 @@ async def recorded(name: str, target: Target) -> AsyncIterator[Session]:
         (FOLDER / path.name).write_bytes(neutral(path.read_bytes(), name))
 
 
-def neutral(recording: bytes, name: str) -> bytes:
-    """The recording without what depends on the machine. Messages are left as they are, but for the port of a URL."""
-    lines = recording.decode().removesuffix("\n").split("\n")
+def neutral(recording: bytes, name: str, folder: str = FOLDER_THEN) -> bytes:
+    """The recording without what depends on the machine. Messages are left as they are, but for the port of a URL.
+
+    `folder` is the one in which it was made, where that may stand in it.
+    """
+    text = recording.decode().replace(folder, FOLDER_THEN).replace(str(ROOT), FOLDER_THEN)
+    lines = text.removesuffix("\n").split("\n")
     header = json.loads(lines[0])
     header["id"] = str(uuid.uuid5(uuid.NAMESPACE_URL, name))
     header["started"] = STARTED
@@ -152,7 +156,7 @@ async def slow_calls(session: Session) -> None:
 
 async def questions(session: Session) -> None:
     """What the server asks, answered, declined and cancelled."""
-    for name, answer in (
+    answers: tuple[tuple[str, Callable[[Any], Any]], ...] = (
         ("ask-model", lambda asked: asked.reply_text("Green letters glow, the cursor waits for a key")),
         ("ask-model", lambda asked: asked.decline()),
         ("ask-user", lambda asked: asked.accept(Form.from_schema(asked.schema).defaults() | {"name": "Ada"})),
@@ -160,9 +164,10 @@ async def questions(session: Session) -> None:
         ("ask-user", lambda asked: asked.cancel()),
         ("ask-link", lambda asked: asked.decline()),
         ("where-am-i", lambda asked: asked.accept([root_object("file:///home/ada/project")])),
-    ):  # fmt: skip
+    )  # fmt: skip
+    for name, answer in answers:
         call = session.call_tool(name)
-        await until(lambda call=call: session.inbox.open() or call.fate != "pending")
+        await until(lambda: session.inbox.open() or call.fate != "pending")  # noqa: B023
         for asked in session.inbox.open():
             answer(asked)
         await done(call)
@@ -200,9 +205,9 @@ async def failures(session: Session) -> None:
 
 
 @contextmanager
-def serving() -> Iterator[str]:
+def serving(*more: str) -> Iterator[str]:
     """The demo server over HTTP, in a process of its own; its URL."""
-    words = [sys.executable, "-m", "inspector.demo", "--http", "0", "--items", "30", "--tick", "60"]
+    words = [sys.executable, "-m", "inspector.demo", "--http", "0", "--items", "30", "--tick", "60", *more]
     with subprocess.Popen(words, stderr=subprocess.PIPE, cwd=ROOT) as process:
         assert process.stderr
         try:

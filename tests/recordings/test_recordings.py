@@ -57,7 +57,7 @@ def journal(name: str) -> Iterator[Journal]:
 
 
 def test_there_are_no_others() -> None:
-    assert {path.name for path in FOLDER.iterdir()} == {f"{name}{SUFFIX}" for name in NAMES}
+    assert {path.name for path in FOLDER.iterdir() if path.is_file()} == {f"{name}{SUFFIX}" for name in NAMES}
     assert data_folder("recordings").samefile(FOLDER)
 
 

@@ -1,0 +1,59 @@
+"""What today's reader finds in a recording: the facts that every later one must find, too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from inspector.client.recorded import RecordedSession
+from inspector.journal.format import Kind
+from inspector.journal.index import NO_ID
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+FOLDER = Path(__file__).parents[2] / "recordings" / "kinds"
+
+
+def facts(path: Path) -> dict[str, Any]:
+    """Facts about the recording in `path`."""
+    journal = Journal.open(path)
+    try:
+        while journal.refresh():
+            pass
+        session = RecordedSession(journal, path)
+        while session.advance():
+            pass
+        return {
+            "version": journal.header["version"],
+            "target": journal.header["target"]["kind"],
+            "events": len(journal),
+            "kinds": dict(sorted(Counter(event.kind_name for event in journal.events()).items())),
+            "messages": [_message(journal, n) for n in range(1, len(journal) + 1) if journal.index.shape(n)],
+            "happened": [str(event.fields.get("event")) for event in journal.events() if event.kind is Kind.LIFE],
+            "login": [str(event.fields.get("step")) for event in journal.events() if event.kind is Kind.AUTH],
+            "http": [event.fields.get("status") for event in journal.events() if "status" in event.fields],
+            "era": session.server.era,
+            "revision": session.server.revision,
+            "server": session.server.name,
+            "lists": {name: len(found.items) for name, found in session.catalog.lists.items() if found.items},
+            "ended": None if journal.ended is None else journal.ended["reason"],
+            "torn": journal.torn,
+            "notices": journal.notices,
+        }
+    finally:
+        journal.release()
+
+
+def _message(journal: Journal, n: int) -> str:
+    """One message in a few words: its number, way, shape, method, id, state and partner."""
+    index = journal.index
+    said = [f"{n}", index.dir(n).name.lower(), Shape(index.shape(n)).name.lower(), index.method(n) or "-"]
+    if index.ids[n - 1] != NO_ID:
+        said.append(f"id {index.id(n)!r}")
+    said.append(index.state(n).name.lower())
+    if index.pairs[n - 1]:
+        said.append(f"with {index.pairs[n - 1]}")
+    if index.parents[n - 1]:
+        said.append(f"in {index.parents[n - 1]}")
+    return " ".join(said)
