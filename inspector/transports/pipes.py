@@ -33,6 +33,8 @@ class InputPipe:
         self._loop = asyncio.get_running_loop()
         self._fd = _take(pipe)
         self._queue: deque[memoryview] = deque()
+        self.queued = 0
+        """Bytes that the pipe has not taken yet."""
         self._written = 0
         self._closes = False
 
@@ -41,19 +43,16 @@ class InputPipe:
         """Whether the child may still be told something."""
         return self._fd >= 0
 
-    @property
-    def queued(self) -> int:
-        """Bytes that the pipe has not taken yet."""
-        return sum(map(len, self._queue))
-
     def write(self, data: bytes) -> None:
         """Write `data` now, or as soon as there is room. A child that does not read any more is told nothing."""
         if self._queue:
             self._queue.append(memoryview(data))
+            self.queued += len(data)
             return
         written = self._write(data)
         if 0 <= written < len(data):
             self._queue.append(memoryview(data)[written:])
+            self.queued += len(data) - written
             self._loop.add_writer(self._fd, self._write_queue)
 
     def _write(self, data: bytes | memoryview) -> int:
@@ -75,6 +74,7 @@ class InputPipe:
             written = self._write(view)
             if written < 0:
                 return
+            self.queued -= written
             if written < len(view):
                 self._queue[0] = view[written:]
                 return
@@ -89,6 +89,7 @@ class InputPipe:
             self._closes = True
         elif self._fd >= 0:
             self._queue.clear()
+            self.queued = 0
             self._loop.remove_writer(self._fd)
             os.close(self._fd)
             self._fd = -1
