@@ -44,6 +44,8 @@ class Judge:
         self.http = HttpWatch(thorough=thorough)
         self._schemas = schema_rules.ToolSchemas()
         self._tool_names: set[str] = set()
+        self._next_page: Any = None
+        """The cursor that the newest page of tools named."""
         self._held: Event | None = None
         """An answer to `server/discover` that does not show which era the server speaks: what follows will."""
 
@@ -242,8 +244,10 @@ class Judge:
             yield from schema_rules.structured_rules(name, body, self.watched, self._schemas)
 
     def _tools(self, event: Event, request: int, result: dict[str, Any]) -> Iterator[Verdict]:
-        if "cursor" not in self._request(request)[1]:
-            self._tool_names = set()
+        cursor = self._request(request)[1].get("cursor")
+        if cursor is None or cursor != self._next_page:
+            self._tool_names = set()  # The first page, or one that does not follow what came before.
+        self._next_page = result.get("nextCursor")
         over_http = ERAS[self.watched.era].http_tools if event.ch in self.watched.streams else ()
         tools = result.get("tools")
         for tool in tools if type(tools) is list else ():

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from inspector.check.catalog import Check, Transport, checks
-from inspector.check.outcome import Outcome, Result, Visited, bad, skipped
+from inspector.check.outcome import Outcome, Result, Visited, bad, doubtful, skipped
 from inspector.check.passive import judged
 from inspector.check.survey import Survey, spoken_in, survey
 from inspector.check.tour import tour
@@ -26,6 +26,7 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import AuthorizationNeeded, ConnectionProblem, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.revisions import FEATURES, LEGACY, MODERN, REVISIONS
+from inspector.transports.http_url import parse_url
 
 MOST_DEATHS = 5
 """Times in one visit that a server is started again."""
@@ -73,6 +74,8 @@ class Run:
     deaths: list[str] = field(default_factory=list)
     """Checks after which the server had to be started again, as sentences."""
     seconds: float = 0.0
+    total: int = 0
+    """Results that there will be; 0 while that is not known."""
 
 
 class Runner:
@@ -100,6 +103,8 @@ class Runner:
         self._began = began
         self._connect = connect
         self._until = 0.0
+        self._gone = ""
+        """Why nothing more can be asked."""
         self._once: set[str] = set()
 
     async def go(self) -> Run:
@@ -116,7 +121,9 @@ class Runner:
             if not spoken:
                 self.run.problem = "The server agrees to none of the revisions that were offered."
             # The newest of each era first: what is about the server as a whole is seen there.
-            for revision in sorted(spoken, key=lambda name: (name not in MODERN, -REVISIONS.index(name))):
+            spoken.sort(key=lambda name: (name not in MODERN, -REVISIONS.index(name)))
+            self.run.total = self._expected(spoken, transport)
+            for revision in spoken:
                 await self._visit(Visited(revision, transport), found)
         self.run.seconds = time.monotonic() - started
         return self.run
@@ -157,6 +164,15 @@ class Runner:
         finally:
             await visit.close()
             self.run.visits.append(replace(visited, last=len(self.journal), problem="without a login"))
+
+    def _expected(self, revisions: Sequence[str], transport: Transport) -> int:
+        """How many results there will be of visits with these revisions."""
+        total = 0
+        for check in checks().values():
+            if self.wanted.takes(check) and transport in check.transports:
+                visits = len(check.revisions.intersection(revisions))
+                total += min(visits, 1) if check.once else visits
+        return total
 
     # One visit
 
@@ -225,6 +241,7 @@ class Runner:
 
     async def _outcome(self, visit: Visit, check: Check, problem: str) -> Outcome:
         why = self.wanted.refuses(check) or (problem and f"there is no session at this revision: {problem}")
+        why = why or self._gone
         if not why and time.monotonic() > self._until:
             why = f"the run had taken {self.wanted.limits.run:g} s"
         if not why and not check.apart and visit.session.phase != "ready":
@@ -246,7 +263,24 @@ class Runner:
             self.run.deaths.append(f"{check.id} ({visit.visited.name}): {said}")
             if outcome.seen in ("nothing", "good"):
                 outcome = bad(f"The server ended while this was checked: {said}", before + 1)
+        elif outcome.seen not in ("good", "remark") and not await self._answers():
+            self._gone = f"the server could not be reached any more after {check.id} ({visit.visited.name})"
+            self.run.deaths.append(f"{check.id} ({visit.visited.name}): it cannot be reached any more")
+            outcome = doubtful("Since this was checked the server cannot be reached any more.", before + 1)
         return outcome
+
+    async def _answers(self) -> bool:
+        """Whether a server on HTTP still takes connections; a process is looked after by its transport."""
+        if not isinstance(self.target, HttpTarget) or self.target.proxy:
+            return True
+        url = parse_url(self.target.url)
+        try:
+            async with asyncio.timeout(self.wanted.limits.request):
+                _, writer = await asyncio.open_connection(url.host, url.port)
+        except (OSError, TimeoutError):
+            return False
+        writer.close()
+        return True
 
     async def _revive(self, visit: Visit) -> str:
         """Start a server again that has died; why that failed, or nothing."""
@@ -269,6 +303,13 @@ async def _end(session: Session) -> None:
     """Close a session's connection and leave its journal open."""
     with suppress(InspectorError):
         await session.leave()
+
+
+def renewed(run: Run, again: Run) -> Run:
+    """A run of which some checks were done again, on the same recording: what came of them last counts."""
+    anew = {result.check.id for result in again.results}
+    kept = [result for result in run.results if result.check.id not in anew]
+    return replace(run, results=[*kept, *again.results], deaths=[*run.deaths, *again.deaths])
 
 
 def of_recording(journal: Journal, name: str, wanted: Wanted) -> Run:

@@ -1,0 +1,135 @@
+"""A whole run: what it reports of servers that die, that leave, and that let nobody in."""
+
+import asyncio
+
+import pytest
+
+from inspector.check.report import Report, baseline_of
+from inspector.check.run import Runner, Wanted, of_recording
+from inspector.check.visit import Allowed
+from inspector.client.options import Options
+from inspector.errors import ServerExited
+from inspector.journal.journal import Journal
+from tests.check.changes import R4, R5, method
+from tests.check.planted import LIMITS, Planted, PlantedWeb, Takes, WebFault
+from tests.check.site import Site
+
+
+async def run_of(server, **wanted):
+    journal = Journal.unnamed({})
+    wanted.setdefault("revisions", (R4,))
+    named = {} if server.connect is None else {"connect": server.connect}
+    runner = Runner(server.target, journal, Options(), Wanted(limits=LIMITS, **wanted), **named)
+    return await runner.go(), journal
+
+
+def verdicts(run):
+    return {result.check.id: result.verdict for result in run.results}
+
+
+async def test_a_server_that_dies_of_a_check_is_started_again_and_the_check_is_named():
+    asked = []
+
+    def dies(message, _say):
+        if method(message) == "inspector/no-such-method":
+            asked.append(message)
+            if len(asked) == 2:  # The first one is that of the tour.
+                raise ServerExited("The server ended with exit code 1.")
+        return False
+
+    async with Planted(Takes(dies)) as server:
+        run, journal = await run_of(server, only=frozenset(("BASE-06", "LIFE-10", "TOOL-13")))
+    assert run.deaths
+    assert run.deaths[0].startswith("BASE-06")
+    assert verdicts(run)["BASE-06"] == "fail"
+    assert verdicts(run)["TOOL-13"] == "pass"
+    journal.release()
+
+
+async def test_a_server_that_leaves_is_not_blamed_for_what_could_not_be_asked():
+    class Leaves(WebFault):
+        async def asked(self, request, reply):
+            if request.method == "PUT":
+                self.server.web.server.close()
+                await asyncio.sleep(0)
+                reply.reset()
+                return True
+            return False
+
+    fault = Leaves()
+    async with PlantedWeb(fault) as server:
+        fault.server = server
+        run, journal = await run_of(server, only=frozenset(("HTTP-13", "HTTP-21", "HTTP-22", "ECO-05")))
+    found = verdicts(run)
+    assert found["HTTP-13"] == "warn"
+    assert {found[id] for id in ("HTTP-21", "HTTP-22")} == {"skip"}
+    assert "HTTP-13" in run.deaths[0]
+    journal.release()
+
+
+async def test_nothing_that_was_not_allowed_is_called():
+    called = []
+
+    def sees(message, _say):
+        if method(message) == "tools/call":
+            called.append(message["params"]["name"])
+        return False
+
+    async with Planted(Takes(sees)) as server:
+        run, journal = await run_of(server)
+    assert all(name.startswith("inspector-check-no-such-") for name in called)
+    skipped = [result for result in run.results if result.check.mode == "tool"]
+    assert skipped
+    assert {result.verdict for result in skipped} == {"skip"}
+    journal.release()
+
+
+async def test_a_server_that_lets_nobody_in_is_looked_at_from_outside_only_if_that_is_wanted():
+    async with Site() as site:
+        closed, first = await run_of(site)
+        outside, second = await run_of(site, allowed=Allowed(auth=True))
+    assert (closed.results, bool(closed.problem)) == ([], True)
+    assert {result.check.group for result in outside.results} == {"auth-resource", "auth-server"}
+    first.release()
+    second.release()
+
+
+async def test_a_finished_recording_is_judged_for_what_passed():
+    async with Planted() as server:
+        _, journal = await run_of(server, revisions=(R4, R5), only=frozenset(("BASE-06",)))
+    run = of_recording(journal, "a recording", Wanted())
+    assert {visited.revision for visited in run.visits} == {R4, R5}
+    found = verdicts(run)
+    assert found["BASE-01"] == "pass"
+    assert found["BASE-06"] == "skip"
+    journal.release()
+
+
+async def test_an_empty_recording_is_no_pass():
+    journal = Journal.unnamed({})
+    run = of_recording(journal, "empty", Wanted())
+    report = Report(run)
+    assert (report.score, report.checked) == (None, [])
+    assert run.problem
+    journal.release()
+
+
+async def test_only_what_is_new_since_a_baseline_counts():
+    def breaks(message, say):
+        if method(message) == "inspector/no-such-method":
+            say({"jsonrpc": "2.0", "id": message["id"], "result": {}})
+            return True
+        return False
+
+    async with Planted(Takes(breaks)) as server:
+        run, journal = await run_of(server, only=frozenset(("BASE-06", "TOOL-13")))
+    report = Report(run)
+    assert [result.check.id for result in report.new(("fail",))] == ["BASE-06"]
+    report.known = baseline_of(report.as_json())
+    assert report.new(("fail", "warn")) == []
+    journal.release()
+
+
+@pytest.mark.parametrize("document", [None, [], {}, {"results": 1}, {"results": [1, {"verdict": "fail"}]}])
+def test_any_document_is_a_baseline_or_none(document):
+    assert all(len(known) == 3 for known in baseline_of(document))
