@@ -101,6 +101,8 @@ class Process:
             return
         text, cause, fix = _noise_words(printed)
         weight = Weight.LIKELY if printed.kind in ("log", "text") else Weight.PROOF
+        if failed and heard.exits and weight is Weight.LIKELY:
+            cause = ""  # Whoever ends has another reason than what it printed before.
         lines = [line.decode("utf-8", "replace")[:200] for line in heard.noise[:10]]
         self.chart.add(
             "stdout", "failed" if failed and weight is Weight.PROOF else "warn", text, details=lines, fix=fix,

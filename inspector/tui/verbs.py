@@ -255,6 +255,7 @@ _SERVER = (
 )
 _FAILED = (
     ("again", "start again", "r", "Try again."),
+    ("doctor", "doctor", "d", "Look at each step of the connection for the cause, and for what mends it."),
     ("copy", "copy for a bug report", "c", "Copy the steps and the server's last words."),
     ("authorization", "the login", "a", "Show the steps of the login, and where it stopped."),
     ("otherwise", "log in otherwise", "o", "Say with which client, scopes, issuer, grant or token to log in, and log in so."),

@@ -38,7 +38,7 @@ async def test_it_names_the_cause_the_steps_and_the_last_words(home: Path) -> No
             "✗ exit", "stderr, last lines", "ModuleNotFoundError: httpx",
         ):  # fmt: skip
             assert words in text
-        assert screen_lines(app)[-1].startswith(" r start again   c copy for a bug report")
+        assert screen_lines(app)[-1].startswith(" r start again   d doctor   c copy for a bug report")
         assert "Messages" in text, "the log stays"
 
 
@@ -110,3 +110,27 @@ async def test_tabs_and_messages_can_be_looked_at_meanwhile(home: Path) -> None:
         await becomes(app, pilot, lambda: "/ filter" in screen_lines(app)[-1])
         await pilot.press("6", "2")
         await shows(app, pilot, "r start again")
+
+
+async def test_the_doctor_names_the_cause_first_and_what_mends_it(home: Path) -> None:
+    target = StdioTarget((sys.executable, "-c", "import no_such_package"))
+    async with running(target, until="not connected") as (app, pilot):
+        await shows(app, pilot, "d doctor")
+        await pilot.press("d")
+        await shows(app, pilot, "It cannot import the Python module no_such_package")
+        text = screen_text(app)
+        for words in ("✓ command", "✗ stderr", "✗ exit", "Try   ", "-m pip install no_such_package"):
+            assert words in text
+        await pilot.press("c")
+        await shows(app, pilot, "Copied the doctor's report.")
+        assert app.clipboard.startswith("**It cannot import the Python module no_such_package")
+
+
+async def test_what_the_doctor_found_goes_with_the_next_attempt(home: Path) -> None:
+    async with running(fails_once(home), until="not connected") as (app, pilot):
+        await shows(app, pilot, "d doctor")
+        await pilot.press("d")
+        await shows(app, pilot, "It connects: ")
+        await pilot.press("r")
+        await shows(app, pilot, "● connected")
+        assert "It connects: " not in screen_text(app)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from inspector.cli import logins, setup
+from inspector.cli import setup
 from inspector.cli.options import Option
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
-from inspector.config.targets import HttpTarget, RecordingTarget
+from inspector.config.targets import RecordingTarget
 
 if TYPE_CHECKING:
     from inspector.cli.words import Invocation
-    from inspector.client.options import Options
-    from inspector.config.targets import StdioTarget
+    from inspector.config.targets import HttpTarget, StdioTarget
     from inspector.doctor.diagnosis import Diagnosis, Step
     from inspector.doctor.entry import Entry
 
@@ -63,11 +61,12 @@ def _of_server(
     """The diagnosis; None where it was interrupted."""
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
+    from inspector.doctor.quiet import without_person
     from inspector.doctor.report import step_line
     from inspector.doctor.run import diagnose
 
     settings = setup.settings_of(said)
-    options = _options(said, target, setup.options_of(said, target, settings, asking=False))
+    options = without_person(setup.options_of(said, target, settings, asking=False))
     journal = new_journal(
         target,
         record=said.option("record"),
@@ -98,17 +97,6 @@ def _of_server(
             out.aside("\r\x1b[K")
         journal.close("closed")
         journal.release()
-
-
-def _options(said: Invocation, target: StdioTarget | HttpTarget, options: Options) -> Options:
-    """A login that is kept is used; nobody is asked for one."""
-    if not isinstance(target, HttpTarget):
-        return options
-    from inspector.auth.credential import Authorizer
-    from inspector.auth.person import Nobody
-    from inspector.client.fetching import Fetching
-
-    return replace(options, authorize=Authorizer(logins.said_of(said), web=Fetching, person=Nobody()))
 
 
 def _print(said: Invocation, out: Output, found: Diagnosis) -> None:

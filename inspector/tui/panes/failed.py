@@ -11,11 +11,14 @@ from textual.containers import Container
 from textual.message import Message
 
 from inspector.client.authorization import Authorizations
+from inspector.client.session import Session
 from inspector.client.steps import Step, connection_steps
+from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, ServerExited
 from inspector.text import safe
 from inspector.tui.events import AnySession, Copy, HintsChanged, ShowAuthorization
 from inspector.tui.keymap import Hint, bindings
+from inspector.tui.panes.examination import Examination
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.ladder import title
 from inspector.tui.panes.steps import step_rows
@@ -40,8 +43,10 @@ class FailedPane(Container):
     def __init__(self, session: AnySession, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
-        self._seen: tuple[int, int] = (-1, -1)
+        self._seen: tuple[int, int, int] = (-1, -1, -1)
         self._authorizations = Authorizations(session.journal)
+        self._examination: Examination | None = None
+        self._examined = 0
 
     def compose(self) -> ComposeResult:
         yield Edge(FactsView(id="failed-rows", what=""), id="failed-edge")
@@ -53,10 +58,13 @@ class FailedPane(Container):
         """What can be done about it."""
         login = [f"failed.{name}" for name in ("authorization", "otherwise") if self.check_action(name, ())]
         again = "start again" if self.session.target.kind == "stdio" else "connect again"
-        return hints(self, ("failed.again", again), *login, "failed.copy")
+        doctor = ("failed.doctor",) if self.check_action("doctor", ()) else ()
+        return hints(self, ("failed.again", again), *login, *doctor, "failed.copy")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A login is shown where there was one; another is offered where one was wanted."""
+        if action == "doctor":
+            return isinstance(self.session, Session)
         if action == "authorization":
             return bool(self._authorizations.numbers)
         return isinstance(self.session.error, AuthorizationNeeded) if action == "otherwise" else True
@@ -68,7 +76,10 @@ class FailedPane(Container):
             self.post_message(HintsChanged())
         if self._authorizations.behind:
             self.call_after_refresh(self.tick)
-        seen = (self.session.changes["phase"], self.size.width)
+        if self._examination is not None and self.session.phase not in ("failed", "lost"):
+            self._examination.stop()
+            self._examination = None
+        seen = (self.session.changes["phase"], self.size.width, self._examined)
         if seen == self._seen or self.session.error is None:
             return
         self._seen = seen
@@ -85,6 +96,8 @@ class FailedPane(Container):
         self.query_one(FactsView).show(RowSection(self._rows(self.size.width - 6)))
 
     def _rows(self, width: int) -> list[Row]:
+        if self._examination is not None:
+            return self._examination.rows(width)
         error = self.session.error
         assert error is not None
         rows = paragraph(error.message, "bright")
@@ -111,9 +124,32 @@ class FailedPane(Container):
         return [Step("login", "failed", where, steps[failed].t, steps[failed].n)]
 
     def action_copy(self) -> None:
-        """The cause, the steps and the last words, as plain text."""
+        """The cause, the steps and the last words, as plain text; of an examination, its report for an issue."""
+        found = self._examination.diagnosis if self._examination is not None else None
+        if found is not None:
+            from inspector.doctor.report import paste
+            from inspector.version import __version__
+
+            self.post_message(Copy(paste(found, f"inspector {__version__}"), "the doctor's report"))
+            return
         words = f"{safe(self.session.target.describe())}\n\n{plain(self._rows(_PLAIN_WIDTH))}"
         self.post_message(Copy(words, "what happened"))
+
+    def action_doctor(self) -> None:
+        """Look at each step of the connection, in the background; once more, anew."""
+        session = self.session
+        assert isinstance(session, Session)
+        if self._examination is not None:
+            self._examination.stop()
+        settings, keep = getattr(self.app, "settings", None) or Settings(), bool(getattr(self.app, "keep", False))
+        self._examination = Examination(session, settings, keep, self._news)
+        self._examination.start()
+        self._news()
+
+    def _news(self) -> None:
+        self._examined += 1
+        if self.is_attached:
+            self.tick()
 
     def action_authorization(self) -> None:
         """Show how the login went, and where it stopped."""
