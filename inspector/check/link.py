@@ -21,7 +21,7 @@ from inspector.errors import ConnectionProblem, InspectorError, ServerError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
-from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, Shape
 from inspector.protocol.revisions import features
 from inspector.transports.base import Outgoing
 
@@ -196,11 +196,17 @@ class Link:
     # The connection's hearer
 
     def on_received(self, messages: Sequence[bytes], frames: Sequence[Frame]) -> None:
-        """Keep what arrives. Pings are answered: who is asked nothing else shall not be thought dead."""
+        """Keep what arrives. Who claims capabilities answers what is asked; for who does not, it is refused here: a
+        server may let its own answer wait for ours. Pings are always answered.
+        """
         self.frames += frames
         for frame in frames:
-            if frame.shape is Shape.REQUEST and frame.message["method"] == "ping":
-                self.send(jsonrpc.encode(jsonrpc.result(frame.message["id"], {})))
+            if frame.shape is Shape.REQUEST:
+                id, method = frame.message["id"], frame.message["method"]
+                if method == "ping":
+                    self.send(jsonrpc.encode(jsonrpc.result(id, {})))
+                elif not self.capabilities and not self.modern:
+                    self.send(jsonrpc.encode(jsonrpc.error(id, METHOD_NOT_FOUND, f"Method not found: {method[:80]}")))
         self._news.set()
 
     def on_stderr(self, lines: Sequence[bytes]) -> None:
@@ -225,6 +231,15 @@ def status_of(journal: Journal, n: int) -> int:
             status = journal.event(m).fields.get("status")
             return status if type(status) is int else 0
     return 0
+
+
+def is_refusal(journal: Journal, n: int) -> bool:
+    """Whether message `n` is an error without an id in a response that refuses a POST: that may be said of what is no
+    request, too (Streamable HTTP, "Sending Messages to the Server").
+    """
+    event = journal.event(n)
+    status = event.fields.get("status")
+    return type(status) is int and status >= 400 and type(event.message) is dict and event.message.get("id") is None
 
 
 def last_on(journal: Journal, n: int) -> int:

@@ -4,7 +4,7 @@ import pytest
 
 from inspector.check.visit import Allowed
 from tests.check.changes import R4, R5, Both, capability, elsewhere, gives, refuses, says_first, told
-from tests.check.planted import Answers, Case, Item, is_found, is_not_blamed
+from tests.check.planted import Answers, Case, Fault, Item, is_found, is_not_blamed, result
 
 CALLS = Allowed(calls=("echo",))
 HARSH = Allowed(intrusive=True)
@@ -96,3 +96,24 @@ async def test_a_subscription_that_is_not_declared_is_found_where_it_is_taken():
 
 async def test_an_empty_answer_for_an_unknown_resource_is_a_doubt_in_older_revisions():
     await is_found(Case("RES-09", R4, gives("resources/read", where=nowhere, contents=[])))
+
+
+class AsksFirst(Fault):
+    """Asks for a sample when somebody subscribes, and answers when that is answered: as server-everything did."""
+
+    def __init__(self):
+        self.waiting = None
+
+    def asked(self, message, say):
+        if message.get("method") in ("resources/subscribe", "resources/unsubscribe"):
+            self.waiting = message
+            say({"jsonrpc": "2.0", "id": "first", "method": "sampling/createMessage", "params": {}})
+            return True
+        if message.get("id") == "first":
+            say(result(self.waiting))
+            return True
+        return False
+
+
+async def test_a_server_that_asks_before_it_takes_a_subscription_is_answered():
+    await is_not_blamed(Case("RES-13", R4, None, right=AsksFirst()))

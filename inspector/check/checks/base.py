@@ -6,6 +6,7 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.catalog import active, passive
+from inspector.check.link import is_refusal
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit import Visit
 from inspector.journal.journal import Frame
@@ -211,7 +212,8 @@ async def no_request(visit: Visit) -> Outcome:
         else:
             async with visit.link() as link:
                 sent = link.send(jsonrpc.encode(message))
-                frame = await link.until(lambda frame: _error_code(frame) is not None, visit.limits.quiet * 4)
+                await link.ask("tools/list", {})  # Who has answered this has had the time to answer that.
+                frame = await link.until(lambda frame: _error_code(frame) is not None, visit.limits.quiet)
                 code = _error_code(frame) if frame is not None else None
                 shown = f"error {code}" if frame is not None else "nothing"
                 events = (sent,) if frame is None else (sent, frame.n)
@@ -253,7 +255,11 @@ async def unknown_notification(visit: Visit) -> Outcome:
         before = len(link.frames)
         sent = link.notify("notifications/inspector/no-such-thing", link.dressed({}))
         await link.quiet(visit.limits.quiet)
-        answers = [frame for frame in link.frames[before:] if frame.shape in (Shape.RESULT, Shape.ERROR)]
+        answers = [
+            frame
+            for frame in link.frames[before:]
+            if frame.shape in (Shape.RESULT, Shape.ERROR) and not is_refusal(visit.journal, frame.n)
+        ]
         if answers:
             return bad("An unknown notification was answered.", sent, answers[0].n)
         asked = await link.ask("tools/list", {})
@@ -273,7 +279,8 @@ async def batch(visit: Visit) -> Outcome:
     async with visit.link() as link:
         sent = link.send(jsonrpc.encode(pings))
         wanted = {"batch-1", "batch-2"}
-        await link.until(lambda frame: not (wanted - _answered(link.frames)))
+        await link.ask("ping")  # Who has answered this has had the time to answer those.
+        await link.until(lambda frame: not (wanted - _answered(link.frames)), 4 * visit.limits.quiet)
         missing = wanted - _answered(link.frames)
         if missing:
             lost = f": {link.lost.message}" if link.lost is not None else "."
@@ -394,7 +401,9 @@ async def _said(visit: Visit, message: dict[str, Any]) -> Asked:
     """A request just as it is. Over HTTP in the modern era with the header fields that say of which era it is."""
     if not (visit.modern and visit.visited.transport == "http"):
         async with visit.link() as link:
-            return await link.exchange(message)
+            asked = link.begin(message)
+            await link.ask("tools/list", {})  # Who has answered this has had the time to answer that.
+            return await link.answer(asked, timeout=4 * visit.limits.quiet)
     answer = await visit.web.send(
         body=jsonrpc.encode(message), message=message,
         fields=(*_fields(visit), ("Mcp-Method", message["method"])),

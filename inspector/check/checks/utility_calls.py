@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.catalog import active, passive
-from inspector.check.link import Link
+from inspector.check.link import Link, is_refusal
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.trials import FEW, PROGRESS, trials
 from inspector.check.visit import Visit
@@ -102,7 +102,11 @@ async def cancelled_nothing(visit: Visit) -> Outcome:
             for params in ({"requestId": 1}, {"requestId": "inspector-check-nothing"}, {"requestId": None}, {}, None)
         ]
         asked = await _alive(visit, link)
-        wrong = [frame for frame in link.frames if frame.shape is Shape.ERROR and frame.message.get("id") is None]
+        wrong = [
+            frame
+            for frame in link.frames
+            if frame.shape is Shape.ERROR and frame.message.get("id") is None and not is_refusal(visit.journal, frame.n)
+        ]
     evidence = (*over.events, *(n for n in told if n), *asked.events)
     if not over.answered:
         return skipped(over.shown)
