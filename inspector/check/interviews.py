@@ -51,7 +51,8 @@ async def interviews(visit: Visit) -> list[Interview]:
     made: list[Interview] | None = visit.remembered.get("interviews")
     if made is None:
         made = visit.remembered["interviews"] = []
-        tried = [trial for trial in await trials(visit) if (trial.questions or not trial.came) and not trial.task]
+        tried = [trial for trial in await trials(visit) if trial.questions or (trial.asked.answered and not trial.came)]
+        tried = [trial for trial in tried if not trial.task]
         until = time.monotonic() + visit.limits.check * _SHARE
         while tried and time.monotonic() < until:
             async with visit.fresh(capabilities=everything(visit.features)) as link:

@@ -6,7 +6,9 @@ progress token (and, where the era has that, the wish for log messages), and wha
 
 from __future__ import annotations
 
+import asyncio
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,6 +16,7 @@ from inspector.check.asked import Asked
 from inspector.check.link import PREFIX
 from inspector.check.visit import Visit
 from inspector.check.watched import TASKS_EXTENSION
+from inspector.errors import InspectorError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, excerpt, shape_of
@@ -30,6 +33,7 @@ MOST_SAID = 5_000
 _SHARE = 0.75
 """How much of the time of one check the calls may take."""
 _REMEMBERED = "trials"
+_REVIVED = "trials revived"
 
 
 class Told(NamedTuple):
@@ -97,7 +101,7 @@ async def trials(visit: Visit) -> list[Trial]:
         made = visit.remembered[_REMEMBERED] = []
         until = time.monotonic() + visit.limits.check * _SHARE
         for tool in sorted(visit.callable(), key=_rank)[:MOST]:
-            if time.monotonic() > until or visit.session.phase != "ready":
+            if time.monotonic() > until or not await _is_alive(visit):
                 break
             made.append(await _try(visit, tool, f"inspector-check-{len(made) + 1}"))
         for trial in [trial for trial in made if trial.came and trial.heard(PROGRESS)][:FEW]:
@@ -148,6 +152,16 @@ def arguments_for(tool: dict[str, Any]) -> dict[str, Any]:
     """Arguments made from the schema of a tool."""
     arguments = sample(tool.get("inputSchema"))
     return arguments if type(arguments) is dict else {}
+
+
+async def _is_alive(visit: Visit) -> bool:
+    """Whether there is a session; one that a tool has ended is opened again, once."""
+    if visit.session.phase != "ready" and _REVIVED not in visit.remembered:
+        visit.remembered[_REVIVED] = True
+        with suppress(InspectorError, TimeoutError):
+            async with asyncio.timeout(visit.limits.request):
+                await visit.session.reopen()
+    return visit.session.phase == "ready"
 
 
 async def _try(visit: Visit, tool: dict[str, Any], token: str) -> Trial:

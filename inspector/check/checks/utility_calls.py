@@ -11,6 +11,7 @@ from inspector.check.link import Link, is_refusal
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.trials import FEW, PROGRESS, trials
 from inspector.check.visit import Visit
+from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, excerpt
 from inspector.protocol.revisions import LEGACY
@@ -20,6 +21,7 @@ _PROGRESS = "basic/utilities/progress"
 _CANCELLATION = "basic/utilities/cancellation"
 _PING = "basic/utilities/ping"
 _CANCELLED = "notifications/cancelled"
+_ANSWERS = (Shape.RESULT, Shape.ERROR)
 _PROMPT = 1.0
 """Seconds after which an answer to a ping is late."""
 _LONG = 0.2
@@ -51,13 +53,13 @@ async def token_kept(visit: Visit) -> Outcome:
         for trial in reporting[:FEW]:
             for token in (next(given), str(next(given))):
                 link.frames = []
-                params = {**trial.params, "_meta": {"progressToken": token}}
-                asked = await link.ask("tools/call", params, id=f"progress-{token}", timeout=visit.limits.request / 2)
-                if not asked.answered:
-                    link.notify(_CANCELLED, {"requestId": f"progress-{token}"})
+                params = link.dressed({**trial.params, "_meta": {"progressToken": token}})
+                asked = link.begin(jsonrpc.request(f"progress-{token}", "tools/call", params))
+                await link.until(lambda frame: _is_progress(frame) or frame.shape in _ANSWERS, visit.limits.request / 2)
+                link.notify(_CANCELLED, {"requestId": f"progress-{token}"})
                 for n, other in _tokens(link):
                     if type(other) is not type(token) and str(other) == str(token):
-                        return bad(f"{excerpt(token, 20)} came back as {excerpt(other, 60)}.", *asked.events, n)
+                        return bad(f"{excerpt(token, 20)} came back as {excerpt(other, 60)}.", asked.n, n)
                     if other == token:
                         seen += (asked.n, n)
     return good("", *seen[:20]) if seen else skipped("no tool that may be called reports progress")
@@ -148,11 +150,15 @@ passive(
 )  # fmt: skip
 
 
+def _is_progress(frame: Frame) -> bool:
+    return frame.shape is Shape.NOTIFICATION and bool(frame.message["method"] == PROGRESS)
+
+
 def _tokens(link: Link) -> list[tuple[int, Any]]:
     """The tokens of the progress that came."""
     found = []
     for frame in link.frames[:1000]:
-        if frame.shape is Shape.NOTIFICATION and frame.message["method"] == PROGRESS:
+        if _is_progress(frame):
             params = frame.message.get("params")
             found.append((frame.n, params.get("progressToken") if type(params) is dict else None))
     return found
