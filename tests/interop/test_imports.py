@@ -1,0 +1,55 @@
+"""Files that the other recorders have written themselves, made into recordings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspector.imports import import_file
+from inspector.journal.format import Dir, Kind
+from inspector.journal.index import State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+from tests.export.journals import RECORDINGS, exported, opened
+from tests.interop.peers import CACHE
+from tests.interop.test_exports import CONSUMERS, DEMO, PYTHON, SCRIPTS, said
+
+pytestmark = pytest.mark.interop
+
+
+def values(journal: Journal) -> list[tuple[Dir, object]]:
+    """Direction and value of each message that is an object."""
+    return [(event.dir, event.message) for event in journal.events() if type(event.message) is dict]
+
+
+def test_a_recording_that_mcporter_made(tmp_path: Path) -> None:
+    node = next(CONSUMERS.glob("node_modules/node-linux-*/bin/node"))
+    config = tmp_path / "mcporter.json"
+    config.write_text(json.dumps({"mcpServers": {"demo": {"command": DEMO[0], "args": DEMO[1:]}}}))
+    mcporter = [str(node), str(CONSUMERS / "node_modules/mcporter/dist/cli.js"), "--config", str(config)]
+    asked = [*mcporter, "call", "demo.echo", "message=hello"]
+    said([*mcporter, "record", "theirs", "--server", "demo", "--", *asked], tmp_path)
+    out = tmp_path / "ours.mcp.jsonl"
+    made = import_file(tmp_path / ".mcporter" / "recordings" / "theirs.ndjson", out)
+    journal = opened(out)
+    index = journal.index
+    asked_for = [n for n in range(1, len(journal) + 1) if index.shape(n) is Shape.REQUEST]
+    assert made.format == "mcporter"
+    assert {index.method(n) for n in asked_for} >= {"initialize", "tools/call"}
+    assert all(index.state(n) is State.DONE for n in asked_for)
+    assert all("_meta" not in message for _, message in values(journal) if isinstance(message, dict))
+
+
+@pytest.mark.parametrize("name", ["demo-tour", "demo-http"])
+def test_a_cassette_that_mcp_cassette_wrote(name: str, tmp_path: Path) -> None:
+    journal = opened(RECORDINGS / f"{name}.mcp.jsonl")
+    file, out = tmp_path / "session.json", tmp_path / "ours.mcp.jsonl"
+    file.write_text(exported(journal, "mcp-cassette"), encoding="utf-8")
+    before = file.read_bytes()
+    said([PYTHON, str(SCRIPTS / "mcp_cassette_tool.py"), str(CACHE / "unpacked"), "save", str(file)], tmp_path)
+    assert file.read_bytes() != before
+    assert import_file(file, out).format == "mcp-cassette"
+    assert values(opened(out)) == values(journal)
+    assert all("\n" not in event.text for event in opened(out).events() if event.kind is Kind.RPC)
