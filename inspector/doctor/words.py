@@ -11,7 +11,7 @@ from typing import NamedTuple
 from inspector.config.targets import StdioTarget
 from inspector.doctor.diagnosis import NO_FIX, Fix, Weight
 
-LONGEST_LINE = 2000
+LONGEST_LINE = 500
 _NAME = r"[\w.@/+-]{1,200}"
 _PACKAGES = {"yaml": "pyyaml", "PIL": "pillow", "dotenv": "python-dotenv", "bs4": "beautifulsoup4"}
 """Python packages that are not called as their module is."""
@@ -172,7 +172,7 @@ def _unreachable(found: re.Match[str], server: Server) -> Complaint:
 
 
 _Made = Callable[[re.Match[str], Server], Complaint | None]
-_VAR = r"([A-Z][A-Z0-9]*_[A-Z0-9_]{1,60})"
+_VAR = r"(?<![A-Z0-9_])([A-Z][A-Z0-9]*_[A-Z0-9_]{1,60})"
 _WANTED = (
     r"(?:is |are )?(?:not (?:set|defined|provided|found|configured)|required|missing|must be (?:set|provided|defined)"
     r"|undefined|unset|empty)"
@@ -187,7 +187,7 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
     (re.compile(rf"KeyError: '{_VAR}'"), _variable),
     (re.compile(r"can't open file '?\"?([^'\":]{1,400})"), _no_file),
     (re.compile(r"^\s*(SyntaxError\b.{0,300}|IndentationError\b.{0,300})"), _syntax),
-    (re.compile(rf"(?:npm (?:error|ERR!) 404\s+'?|E404.{{0,40}}?)({_NAME})'? is not in"), _no_package),
+    (re.compile(rf"(?:npm (?:error|ERR!) 404\s+'?|E404.{{0,40}}?)({_NAME})\*?'? is not in"), _no_package),
     (re.compile(rf"(?:Because )?['\"`]?({_NAME})['\"`]? was not found in the package registry"), _no_package),
     (re.compile(rf"\b(?:\w*sh|env)(?:: (?:line )?\d+)?: ['\"‘]?({_NAME})['\"’]?: (?:command )?not found"), _no_program),
     (re.compile(rf"env: ['\"‘]?({_NAME})['\"’]?: No such file or directory"), _no_program),

@@ -1,0 +1,123 @@
+"""What the examination is made of: noise, last words, programs, privacy; with whatever a server prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.config.targets import StdioTarget
+from inspector.doctor import programs
+from inspector.doctor.noise import noise
+from inspector.doctor.privacy import Privacy
+from inspector.doctor.words import Server, complaint
+from tests.doctor.conftest import executable
+
+SERVER = Server(StdioTarget(("uv", "run", "weather"), name="weather"), "/src/weather", {"SHELL_ONLY_KEY": "1"})
+
+
+@pytest.mark.parametrize(
+    ("line", "cause", "command"),
+    [
+        ("ModuleNotFoundError: No module named 'httpx'", "It cannot import the Python module httpx,", "uv add httpx"),
+        ("ModuleNotFoundError: No module named 'yaml.x'", "It cannot import the Python module yaml,", "uv add pyyaml"),
+        ("Error: Cannot find module 'express'", "Node does not find the package express,", "npm install express"),
+        ("Cannot find package '@a/b' imported from /x.js", "Node does not find the package @a/b,", "npm install @a/b"),
+        ("Error: Cannot find module '/src/dist/index.js'", "Node does not find the file /src/dist/", "npm run build"),
+        ("Error: listen EADDRINUSE: address already in use :::3000", "It wants port 3000,", "lsof -i :3000"),
+        (
+            "Error: OPENAI_API_KEY is required",
+            "It wants the environment variable OPENAI_API_KEY, which is not set",
+            None,
+        ),
+        ("Please set the GITHUB_TOKEN environment variable", "It wants the environment variable GITHUB_TOKEN,", None),
+        (
+            "SHELL_ONLY_KEY not set",
+            "It wants the environment variable SHELL_ONLY_KEY, which is set in this shell",
+            None,
+        ),
+        ("sh: 1: weatherd: not found", "It starts the program weatherd, which is not on its PATH.", None),
+        ("env: ‘node’: No such file or directory", "It starts the program node, which is not on its PATH.", None),
+        ("Error: ENOENT: no such file or directory, open 'conf.json'", "It does not find the file conf.json.", None),
+        ("PermissionError: [Errno 13] Permission denied: '/etc/x'", "The system does not let it use /etc/x.", None),
+        ("npm error 404  'no-such-pkg@*' is not in this registry.", "The package registry has no no-such-pkg@", None),
+        ("Because no-such was not found in the package registry", "The package registry has no no-such.", None),
+        ("  SyntaxError: invalid syntax", "Its program has a syntax error", None),
+        ("connect ECONNREFUSED 127.0.0.1:5432", "It cannot reach 127.0.0.1:5432,", None),
+        ("ValueError: no good", "It fails with ValueError: no good.", None),
+    ],
+)
+def test_common_last_words_are_understood(line: str, cause: str, command: str | None) -> None:
+    found = complaint(["before", line, "after"], SERVER)
+    assert found is not None
+    assert found.cause.startswith(cause), found.cause
+    assert command is None or found.fix.command == command
+
+
+@given(st.lists(st.text(max_size=300), max_size=20))
+def test_any_last_words_are_survived(lines: list[str]) -> None:
+    complaint(lines, SERVER)
+    Privacy(["secret"])("\n".join(lines))
+
+
+@given(st.lists(st.binary(max_size=300), max_size=20))
+def test_any_noise_is_survived(lines: list[bytes]) -> None:
+    noise(lines)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/home/" * 20_000,
+        "KEY=" * 20_000,
+        "A_" * 30_000,
+        "missing " * 10_000,
+        "http://" * 10_000,
+        "No such file " * 5000,
+    ],
+)
+def test_hostile_text_is_survived(text: str) -> None:
+    assert len(Privacy(["secret"])(text)) <= 1 << 17
+    complaint([text] * 100, SERVER)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("in /home/ada/src and /Users/bob/x", "in /home/…/src and /Users/…/x"),
+        (r"C:\Users\eve\server.py", r"C:\Users\…\server.py"),
+        ("/me/at/home/src/x.py", "~/src/x.py"),
+        ("/me/at/homely/x", "/me/at/homely/x"),
+        ("Authorization: Bearer abcdefghij", "Authorization: ***"),
+        ("https://u:pw@host/x?api_key=abcdef", "https://***@host/x?api_key=***"),
+        ("export API_KEY=…", "export API_KEY=…"),
+        ('--env KEY="$KEY"', '--env KEY="$KEY"'),
+        ("the secret word", "the *** word"),
+    ],
+)
+def test_privacy(text: str, shown: str) -> None:
+    found = Privacy(["secret"], home="/me/at/home")(text)
+    assert found == shown or (shown.startswith("Authorization") and "abcdefghij" not in found)
+
+
+def test_a_program_in_a_usual_folder_is_found_though_it_is_not_on_the_path(tmp_path: Path) -> None:
+    folder = tmp_path / ".nvm" / "versions" / "node" / "v22.1.0" / "bin"
+    folder.mkdir(parents=True)
+    executable(folder / "nosuchnpx", "#!/bin/sh\n")
+    assert programs.elsewhere("nosuchnpx", tmp_path) == str(folder / "nosuchnpx")
+    assert programs.elsewhere("../nosuchnpx", tmp_path) is None
+
+
+def test_a_slip_of_the_pen_is_recognised_and_no_more_than_that(tmp_path: Path) -> None:
+    executable(tmp_path / "weatherd", "#!/bin/sh\n")
+    assert programs.nearest("waetherd", str(tmp_path)) == "weatherd"
+    assert programs.nearest("wombat", str(tmp_path)) == ""
+
+
+def test_pretty_json_is_told_from_text_that_begins_with_a_brace() -> None:
+    pretty, text = noise([b"{", b'  "id": 1', b"}"]), noise([b"{starting}"])
+    assert pretty is not None
+    assert text is not None
+    assert (pretty.kind, text.kind) == ("pretty", "text")
