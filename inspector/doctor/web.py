@@ -13,7 +13,7 @@ from inspector.errors import HttpError
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
-from inspector.protocol.jsonrpc import NotJson, Shape, shape_of
+from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, NotJson, Shape, shape_of
 from inspector.protocol.revisions import NEWEST_MODERN
 from inspector.transports.base import HttpOptions
 from inspector.transports.http_client import Answer, Endpoint
@@ -85,7 +85,15 @@ class Response:
     @property
     def speaks(self) -> bool:
         """Whether what answered speaks JSON-RPC to a POST, or is an event stream."""
+        if self.status == 404:
+            # A path that is not there may say so in JSON-RPC, too; a server that lacks the method has a code for that.
+            return self.body == "answer" and self._code == METHOD_NOT_FOUND
         return self.body == "answer" or (self.body == "stream" and 200 <= self.status < 300)
+
+    @property
+    def _code(self) -> object:
+        error = jsonrpc.parse(self.start).get("error")
+        return error.get("code") if type(error) is dict else None
 
 
 class Web:

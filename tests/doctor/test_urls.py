@@ -91,6 +91,19 @@ async def test_a_wrong_path(serve: Any, examine: Examine) -> None:
     assert {request.rpc_method for request in web.requests} <= {"server/discover", "initialize", None}
 
 
+async def test_a_wrong_path_that_says_so_in_json_rpc(serve: Any, examine: Examine) -> None:
+    def handler(request: Request, reply: Reply) -> None:
+        if request.target == "/api/mcp":
+            answers(request, reply)
+        else:
+            error = {"code": -32600, "message": "nothing here"}
+            reply.json({"jsonrpc": "2.0", "id": None, "error": error}, 404)
+
+    web = await serve(handler)
+    found = await examine(HttpTarget(web.url))
+    assert found.cause == "The path is wrong: there is no MCP server at /mcp, and one at /api/mcp."
+
+
 async def test_nothing_at_all_at_the_path(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(404, "nothing here"))
     found = await examine(HttpTarget(web.url))
