@@ -104,11 +104,14 @@ def _key(text: str, at: int) -> tuple[str, int]:
     """A member's name, and where its value begins."""
     if text[at : at + 1] != '"':
         raise Broken("a key was expected", at)
-    end = value_end(text, at)
+    try:
+        key, end = _decode(text, at)
+    except json.JSONDecodeError as error:
+        raise Broken(error.msg.removesuffix(" at"), error.pos) from None
     colon = _skip(text, end)
     if text[colon : colon + 1] != ":":
         raise Broken("a key without its colon", at)
-    return str(json.loads(text[at:end])), _skip(text, colon + 1)
+    return str(key), _skip(text, colon + 1)
 
 
 def _next(text: str, at: int, closing: str) -> int:
