@@ -224,7 +224,7 @@ class HttpWatch:
             if target and self._origin and target != self._origin:
                 yield "SSE-03", "must", f"The endpoint is at {short(target)}, the stream at {self._origin}."
         yield from self._event(event, exchange, watched, bare=True)
-        if not {"event", "id", "retry"} & event.fields.keys():
+        if self.thorough and not {"event", "id", "retry"} & event.fields.keys():
             odd = [line for line in text.split("\n", 20)[:20] if line and not line.startswith((":", "data"))]
             if odd:
                 yield "HTTP-20", "should", f"The stream has the line {short(odd[0])}, which means nothing."
@@ -237,12 +237,20 @@ class HttpWatch:
         if bare and not {"event", "id", "retry"} & fields.keys() and event.text.startswith(":"):
             return
         first, exchange.begun = not exchange.begun, True
-        if kind not in _KEPT_TYPES:
-            rule = "SSE-02" if self.old else "HTTP-20"
-            yield rule, "must" if self.old else "should", f"An event has the type {short(kind)}."
+        if kind not in _KEPT_TYPES and self.old and not bare:
+            yield "SSE-02", "must", f"A message came as an event of the type {short(kind)}."
+        elif kind not in _KEPT_TYPES and self.thorough and not self.old:
+            yield "HTTP-20", "should", f"An event has the type {short(kind)}."
         if self.old:
             return
-        if first and watched.features.primed_streams and exchange.rpc_n and not (bare and id) and not exchange.resumes:
+        if (
+            first
+            and self.thorough
+            and watched.features.primed_streams
+            and exchange.rpc_n
+            and not (bare and id)
+            and not exchange.resumes
+        ):
             level = "should" if id else "note"
             yield "HTTP-41", level, "A stream does not begin with an event that has an id and no data."  # type: ignore[misc]
         if type(id) is str and id:
