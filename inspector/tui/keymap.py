@@ -65,13 +65,18 @@ def label(key: str, ascii: bool = False) -> str:
     return text
 
 
-def bindings(context: str) -> list[Binding]:
-    """Return a context's bindings, for a widget's `BINDINGS`; their ids let a keymap change their keys."""
-    return [
-        Binding(verb.key, verb.action, verb.title, show=False, id=verb.id)
-        for verb in VERBS
-        if verb.context == context and verb.key
-    ]
+def bindings(context: str, *, without: str = "") -> list[Binding]:
+    """Return a context's bindings, for a widget's `BINDINGS`; their ids let a keymap change their keys.
+
+    Keys of the context `without` are left to the pane around the widget, where they mean something else.
+    """
+    taken = {key for verb in VERBS if verb.context == without for key in verb.key.split(",")}
+    found = []
+    for verb in VERBS:
+        keys = ",".join(key for key in verb.key.split(",") if key not in taken)
+        if verb.context == context and keys:
+            found.append(Binding(keys, verb.action, verb.title, show=False, id=verb.id))
+    return found
 
 
 class Keymap:

@@ -55,6 +55,7 @@ CONTEXTS: Mapping[str, str] = {
     "authorization": "app",
     "diff": "list",
     "frame": "app",
+    "check": "list",
     "start": "app",
 }
 """Every context, and the one around it whose keys work in it too (a key of the inner context wins)."""
@@ -72,6 +73,7 @@ _APP = (
     ("tab-5", "tasks", "5", "Show the tasks: what the server works on after it has answered."),
     ("tab-6", "server", "6", "Show the server: who it is, what it can, how the connection came about."),
     ("tab-7", "inbox", "7", "Show what the server asks of you."),
+    ("tab-8", "check", "8", "Show what the server does against the specification."),
     ("messages", "messages", "m", "Go to the message log."),
     ("back", "back", "escape", "From a message to the log; in one column, from the log to the list."),
     ("toggle-messages", "hide", "M", "Hide the message log, or show it again."),
@@ -81,6 +83,12 @@ _APP = (
     ("reconnect", "reconnect", "", "Close the connection and open it again."),
     ("restart", "restart", "", "End the server process and start it again."),
     ("compare-with", "compare with", "", "Compare this recording with another one, side by side."),
+    (
+        "check",
+        "check this server",
+        "",
+        "Check what the server does against the specification, on connections of its own.",
+    ),
     ("pin", "pin", "", "Keep what the server offers now, and be warned when it offers something else."),
     ("theme", "theme", "", "Choose a theme."),
 )
@@ -258,13 +266,23 @@ _FAILED = (
     ("doctor", "doctor", "d", "Look at each step of the connection for the cause, and for what mends it."),
     ("copy", "copy for a bug report", "c", "Copy the steps and the server's last words."),
     ("authorization", "the login", "a", "Show the steps of the login, and where it stopped."),
-    ("otherwise", "log in otherwise", "o", "Say with which client, scopes, issuer, grant or token to log in, and log in so."),
+    (
+        "otherwise",
+        "log in otherwise",
+        "o",
+        "Say with which client, scopes, issuer, grant or token to log in, and log in so.",
+    ),
 )
 _AUTHORIZATION = (
     ("open", "open the step", "enter", "Open the step, or close it."),
     ("again", "this step again", "r", "Run the step again, alone; where that cannot be, it says why."),
     ("log-in", "log in anew", "L", "Log in anew, from the first step on, whatever is stored."),
-    ("otherwise", "log in otherwise", "o", "Say with which client, scopes, issuer, grant or token to log in, and log in so."),
+    (
+        "otherwise",
+        "log in otherwise",
+        "o",
+        "Say with which client, scopes, issuer, grant or token to log in, and log in so.",
+    ),
     ("log-out", "log out", "O", "Give the tokens back, and forget them."),
     ("reveal", "show the token", "T", "Show the token itself, or hide it again."),
     ("its-messages", "its messages", "m", "Go to the messages of the step."),
@@ -282,7 +300,23 @@ _DIFF = (
     ("copy", "copy", "c", "Copy both sides of the difference."),
     ("leave", "back", "escape", "Go back to where the comparison was asked for."),
 )
-_FRAME = (("back-to-comparison", "the comparison", "backspace", "Go back to the comparison."),)
+_FRAME = (("leave", "back", "backspace", "Go back to the comparison, or to the checks."),)
+_CHECK = (
+    ("run", "run all", "ctrl+r", "Run all checks; of a recording, those that need no server."),
+    ("again", "again", "r", "Run the selected check again."),
+    ("its-messages", "its messages", "g", "Open the recording of the checks where the selected one has its evidence."),
+    ("next", "next", "right_square_bracket", "Go to the next fault."),
+    ("previous", "before", "left_square_bracket", "Go to the fault before."),
+    ("allow", "allow calls", "a", "Say which tools may be called, and run all checks."),
+    ("login", "with login", "l", "Check how the server authorizes as well, or no longer."),
+    ("intrusive", "intrusive", "i", "Do also what may do damage or take long, after asking."),
+    ("faults", "only fails", "o", "Show only what failed, or everything."),
+    ("level", "level", "f", "Show only the checks of one level."),
+    ("report", "report", "x", "Save a report: JSON, JUnit, SARIF, Markdown, a web page, or a badge."),
+    ("baseline", "to a baseline", "b", "Save what was found, so that later runs count only what is new."),
+    ("copy", "copy", "c", "Copy what is said of the selected check."),
+    ("leave", "back", "escape", "Stop the checks; in one column, go back to the list."),
+)
 _START = (
     ("open", "open", "enter", "Open what is selected."),
     ("filter", "filter", "slash", "Show only what matches."),
@@ -319,7 +353,8 @@ def _table() -> Iterator[Verb]:
         ("failed", "No connection", _FAILED),
         ("authorization", "A login", _AUTHORIZATION),
         ("diff", "A comparison", _DIFF),
-        ("frame", "A recording from a comparison", _FRAME),
+        ("frame", "A recording opened from elsewhere", _FRAME),
+        ("check", "Checks", _CHECK),
         ("start", "Start", _START),
     ):
         for name, title, key, description in rows:

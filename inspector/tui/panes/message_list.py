@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rich.segment import Segment
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.strip import Strip
 
 from inspector.tui.keymap import bindings
@@ -14,22 +14,11 @@ from inspector.tui.panes.message_rows import MessageRows
 from inspector.tui.panes.waterfall import WaterfallRows
 from inspector.tui.widgets.virtual_list import Row, VirtualList
 
-_TAKEN = {key for binding in bindings("messages") for key in binding.key.split(",")}
-
-
-def _list_bindings() -> list[BindingType]:
-    """The keys of lists, without those that mean something else in the log: the pane around the list has them."""
-    found: list[BindingType] = []
-    for binding in bindings("list"):
-        keys = ",".join(key for key in binding.key.split(",") if key not in _TAKEN)
-        found.append(Binding(keys, binding.action, binding.description, show=False, id=binding.id))
-    return found
-
 
 class MessageList(VirtualList, inherit_bindings=False):
     """The rows of the log. The first visible one tells the whole time, and bars span what is visible."""
 
-    BINDINGS: ClassVar[list[BindingType]] = _list_bindings()
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list", without="messages")]
 
     def validate_cursor(self, cursor: int) -> int:
         """The row of the moment is none to stand on."""

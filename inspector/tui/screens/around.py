@@ -26,6 +26,7 @@ TABS: tuple[tuple[str, str, str, str], ...] = (
     ("tasks", "5", "Tasks", "Tasks"),
     ("server", "6", "Server", "Server"),
     ("inbox", "7", "Inbox", "Inbox"),
+    ("check", "8", "Check", "Check"),
 )
 """Id, key, title, short title."""
 
@@ -69,8 +70,8 @@ def header(session: AnySession, state: tuple[str, str] | None, width: int) -> li
     )
 
 
-def main_tabs(session: AnySession) -> list[MainTab]:
-    """The tabs with what can be counted in them. Tasks have theirs where there may be some."""
+def main_tabs(session: AnySession, score: str = "") -> list[MainTab]:
+    """The tabs with what can be counted in them, and the score. Tasks have theirs where there may be some."""
     waiting, tasks = len(session.inbox.open()), session.tasks.items
     tabs = []
     for id, key, title, short in TABS:
@@ -84,6 +85,8 @@ def main_tabs(session: AnySession) -> list[MainTab]:
             number = count(len(found)) if found.pages else ""
         elif id == "inbox" and waiting:
             number = str(waiting)
+        elif id == "check":
+            number = score
         tabs.append(MainTab(id, key, title, short, number, "ask" if id == "inbox" and waiting else ""))
     return tabs
 

@@ -1,4 +1,4 @@
-"""A recording opened at one of its messages, from a comparison; one key goes back to it."""
+"""A recording opened at one of its messages, from a comparison or from the checks; one key goes back to them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from inspector.tui.widgets.status import Footer
 
 
 class FrameScreen(ReplayScreen):
-    """The recording as it was at that message."""
+    """The recording as it was at that message. A journal that is `lent` stays open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("frame")]
 
-    def __init__(self, session: RecordedSession, n: int) -> None:
+    def __init__(self, session: RecordedSession, n: int, *, lent: bool = False) -> None:
         super().__init__(session, Playing(at=f"#{n}") if n else None)
         self._frame = n
         self._gone = not n
+        self._lent = lent
 
     def _tick(self) -> None:
         super()._tick()
@@ -37,17 +38,23 @@ class FrameScreen(ReplayScreen):
     def _show_footer(self) -> None:
         super()._show_footer()
         footer = self.query_one(Footer)
-        footer.hints = [*hints(self, "frame.back-to-comparison"), *footer.hints]
+        footer.hints = [*hints(self, ("frame.leave", "the checks" if self._lent else "the comparison")), *footer.hints]
 
     @on(Unmount)
     def _close(self) -> None:
-        self.session.journal.release()
+        if not self._lent:
+            self.session.journal.release()
 
-    def action_back_to_comparison(self) -> None:
-        """Go back to the comparison."""
+    def action_leave(self) -> None:
+        """Go back to where the recording was opened from."""
         self.dismiss(None)
 
 
 def frame_screen(path: Path, n: int) -> FrameScreen:
     """The recording in `path` at event `n`; at its end for 0. Raises `RecordingError`."""
     return FrameScreen(RecordedSession(Journal.open(path), path), n)
+
+
+def lent_frame(journal: Journal, path: Path, n: int) -> FrameScreen:
+    """A recording that is open, and stays so, at event `n`; `path` names it."""
+    return FrameScreen(RecordedSession(journal, path), n, lent=True)

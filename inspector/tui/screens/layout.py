@@ -14,6 +14,7 @@ from inspector.client.catalog import KINDS
 from inspector.tui.events import AnySession
 from inspector.tui.keymap import bindings
 from inspector.tui.panes.catalog import CatalogPane
+from inspector.tui.panes.check import CheckPane
 from inspector.tui.panes.detail import DetailPane
 from inspector.tui.panes.messages import MessagesPane
 from inspector.tui.panes.task import TaskPane
@@ -40,7 +41,7 @@ class Layout(Screen[None]):
     #catalog { width: 34; height: 1fr; }
     #inbox, #tasks { width: 34; height: 1fr; }
     #work, #task { width: 1fr; height: 1fr; }
-    #server, #failed { width: 1fr; height: 1fr; }
+    #server, #failed, #check { width: 1fr; height: 1fr; }
     #log { width: 41%; height: 1fr; }
     #log > #messages { height: 60%; }
     #log > #detail { height: 1fr; }
@@ -52,8 +53,8 @@ class Layout(Screen[None]):
     Layout.-medium #log > #detail { display: none; }
     Layout.-medium #catalog, Layout.-medium #inbox, Layout.-medium #tasks { width: 100%; }
     Layout.-medium #work, Layout.-medium #task { width: 100%; }
-    Layout.-medium #server, Layout.-medium #failed { column-span: 2; width: 100%; }
-    Layout.-medium.-log-hidden #body { grid-rows: 1fr; grid-size: 2 1; }
+    Layout.-medium #server, Layout.-medium #failed, Layout.-medium #check { column-span: 2; width: 100%; }
+    Layout.-medium.-log-hidden #body, Layout.-medium.-log-away #body { grid-rows: 1fr; grid-size: 2 1; }
 
     Layout.-narrow #catalog, Layout.-narrow #inbox, Layout.-narrow #tasks { width: 1fr; }
     Layout.-narrow #log { width: 1fr; }
@@ -111,8 +112,8 @@ class Layout(Screen[None]):
 
     @property
     def _unconnected(self) -> bool:
-        """Why there is no connection stands in place of everything but the log."""
-        return self.session.phase in ("failed", "lost")
+        """Why there is no connection stands in place of all but the log, and the checks, which make their own."""
+        return self.session.phase in ("failed", "lost") and self.place != "check"
 
     def on_resize(self) -> None:
         self.query_one(TooSmall).fit(self.size)
@@ -136,13 +137,18 @@ class Layout(Screen[None]):
         where = self._narrow_place
         in_list, in_work = not narrow or where == "list", not narrow or where == "work"
         chosen = _LISTS.get(self.place)
+        # The checks have a recording of their own: beside them the log of the session comes only when it is asked for.
+        log_away = self.place == "check" and where not in ("messages", "detail")
+        self.set_class(log_away, "-log-away")
         shown = {
             **{pane: pane == chosen and not failed and in_list for pane in _LISTS.values()},
             "#failed": failed and (not narrow or where in ("list", "work")),
             "#server": not failed and self.place == "server" and (in_list or in_work),
+            "#check": self.place == "check" and (in_list or in_work),
             "#work": chosen not in (None, "#tasks") and not failed and in_work,
             "#task": chosen == "#tasks" and not failed and in_work,
-            "#log": log_alone or (where in ("messages", "detail") if narrow else not self.has_class("-log-hidden")),
+            "#log": log_alone
+            or (where in ("messages", "detail") if narrow else not self.has_class("-log-hidden") and not log_away),
         }
         for selector, display in shown.items():
             self.query_one(selector).display = display and (not log_alone or selector == "#log")
@@ -212,7 +218,7 @@ class Layout(Screen[None]):
             self._focus_in(self.query_one(_LISTS.get(self.place, f"#{self.place}")))
 
     def _focus_in(self, pane: Widget) -> None:
-        if isinstance(pane, Edge):
+        if isinstance(pane, (Edge, CheckPane)):
             pane.focus_inside()
             return
         try:
@@ -243,6 +249,9 @@ class Layout(Screen[None]):
     def action_tab_7(self) -> None:
         self._show_place("inbox")
 
+    def action_tab_8(self) -> None:
+        self._show_place("check")
+
     def action_next_pane(self) -> None:
         self.focus_next()
 
@@ -264,7 +273,11 @@ class Layout(Screen[None]):
         if self._detail.has_focus_within:
             self._go("messages")
             self._focus_in(self._messages)
-        elif self._narrow and self._messages.has_focus_within and not self.has_class("-maximised"):
+        elif (
+            (self._narrow or self.place == "check")
+            and self._messages.has_focus_within
+            and not self.has_class("-maximised")
+        ):
             self._go("list")
             self._focus_list()
         else:

@@ -17,6 +17,7 @@ from inspector.tui import events
 from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint
 from inspector.tui.panes.catalog import CatalogPane
+from inspector.tui.panes.check import CheckPane
 from inspector.tui.panes.detail import DetailPane
 from inspector.tui.panes.failed import FailedPane
 from inspector.tui.panes.inbox import InboxPane
@@ -68,6 +69,7 @@ class MainScreen(Layout):
             yield WorkPane(self.session, id="work")
             yield TaskPane(self.session, id="task")
             yield ServerPane(self.session, id="server")
+            yield CheckPane(self.session, id="check")
             yield FailedPane(self.session, id="failed")
             with Vertical(id="log"):
                 yield MessagesPane(self.session, id="messages")
@@ -163,7 +165,7 @@ class MainScreen(Layout):
     def _show_lines(self) -> None:
         self.query_one(HeaderLine).parts = self.header_parts()
         line = self.query_one(TabLine)
-        line.tabs = around.main_tabs(self.session)
+        line.tabs = around.main_tabs(self.session, self.query_one(CheckPane).score)
         line.active = self.place
         self._show_footer()
 
@@ -232,6 +234,17 @@ class MainScreen(Layout):
 
     def on_task_actions_open_call(self, event: TaskActions.OpenCall) -> None:
         self.show_address(event.list_name, event.address)
+
+    def on_check_pane_scored(self) -> None:
+        self._show_lines()
+
+    def on_check_pane_evidence(self, event: CheckPane.Evidence) -> None:
+        """Open the recording of the checks, which is still theirs, where the message is."""
+        from inspector.tui.screens.frame import lent_frame
+
+        found = self.query_one(CheckPane).found
+        if found.journal is not None:
+            self.app.push_screen(lent_frame(found.journal, found.path, event.n))
 
     def on_leave_work(self) -> None:
         self._go("list")
@@ -326,6 +339,11 @@ class MainScreen(Layout):
 
     def action_export(self) -> None:
         self._saving.export(None)
+
+    def action_check(self) -> None:
+        """Check the server, or what passed by in the recording."""
+        self._show_place("check")
+        self.query_one(CheckPane).action_run()
 
     def action_pin(self) -> None:
         """Keep what the server offers now, to be warned when it offers something else."""

@@ -1,0 +1,125 @@
+"""The checks of a session's server, run beside it: on connections and a recording of their own. Draws nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from inspector.check.catalog import Check, checks
+from inspector.check.outcome import Result, Visited
+from inspector.check.report import Report
+from inspector.check.run import Run, Runner, Wanted, of_recording, renewed
+from inspector.check.visit import Allowed
+from inspector.client.recording import new_journal
+from inspector.client.session import Session
+from inspector.config.settings import Settings
+from inspector.config.targets import RecordingTarget
+from inspector.journal.journal import Journal
+from inspector.tui.events import AnySession
+
+
+class CheckRun:
+    """What was found so far. `told` is called whenever that is more, or something else is looked at."""
+
+    def __init__(self, session: AnySession, settings: Settings, told: Callable[[], None], *, keep: bool) -> None:
+        self.session = session
+        self.journal: Journal | None = None
+        """The recording of the run: what its evidence numbers."""
+        self.running = False
+        self.report: Report | None = None
+        self.allowed = Allowed()
+        """What the next run may do beyond harmless requests."""
+        self.done = 0
+        self.total = 0
+        """Results of the present run, and how many there will be (0: not known yet)."""
+        self.now = ""
+        """What is looked at now."""
+        self.stopped = False
+        """The last run was given up before its end."""
+        self._settings, self._keep, self._told = settings, keep, told
+        self._present = Run("")
+        self._run: Run | None = None
+        self._before: Run | None = None
+
+    async def go(self, only: str = "") -> None:
+        """Run all checks, or one again. Cancelled, it keeps what was found."""
+        target = self.session.target
+        if isinstance(target, RecordingTarget) or not isinstance(self.session, Session):
+            return
+        wanted = Wanted(allowed=self.allowed, only=frozenset((only,)) if only else frozenset())
+        self._before = self._run if only else None
+        if self.journal is None or not only:
+            self.release()
+            self.journal = new_journal(target, settings=self._settings, keep=self._keep)
+        runner = Runner(
+            target, self.journal, self.session.options, wanted, told=self._took, began=self._began,
+        )  # fmt: skip
+        self._present = runner.run
+        self.running, self.stopped, self.done, self.total, self.now = True, False, 0, 0, "connecting"
+        self._sum_up()
+        self._told()
+        ended = False
+        try:
+            await runner.go()
+            ended = True
+        finally:
+            self.running, self.stopped = False, not ended
+            self._sum_up()
+            self._run = self.report.run if self.report is not None else None
+            self._told()
+
+    def read(self) -> None:
+        """Look at what passed by in the recording that the session is of. Raises `RecordingError`. For a thread."""
+        target = self.session.target
+        assert isinstance(target, RecordingTarget)
+        journal = Journal.open(target.path)
+        try:
+            while journal.refresh():
+                pass
+            found = Report(of_recording(journal, target.label, Wanted()), str(target.path))
+        except BaseException:
+            journal.release()
+            raise
+        self.release()
+        self.journal, self.report, self._run = journal, found, found.run
+
+    def release(self) -> None:
+        """Close the recording of the run."""
+        if self.journal is not None:
+            if self.journal.storage.writable:
+                self.journal.close("closed")
+            self.journal.release()
+            self.journal = None
+
+    @property
+    def path(self) -> Path:
+        """Where the recording of the run is kept; only a name where it is kept nowhere."""
+        path = self.journal.path if self.journal is not None else None
+        return path or Path("checks")
+
+    def _took(self, _result: Result) -> None:
+        self.done += 1
+        self._told()
+
+    def _began(self, visited: Visited, check: Check) -> None:
+        self.total = self._present.total
+        self.now = f"{visited.name}: {check.id}"
+        self._told()
+
+    def sum_up(self) -> None:
+        """Bring `report` up to what was found by now."""
+        if self.running:
+            self._sum_up()
+
+    def _sum_up(self) -> None:
+        run = self._present
+        if self._before is not None:
+            run = renewed(self._before, run)
+        path = self.journal.path if self.journal is not None else None
+        self.report = Report(replace(run, results=list(run.results)), str(path or ""))
+
+
+def levels() -> list[str]:
+    """The levels of the catalogue, in its order."""
+    return list(dict.fromkeys(check.level for check in checks().values()))

@@ -1,0 +1,361 @@
+"""The checks in the interface: run, looked at, narrowed, repeated, saved; of a recording only what passed by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from inspector.check import catalog
+from inspector.check.catalog import Check
+from inspector.check.outcome import Outcome, bad, doubtful, good
+from inspector.check.visit import Visit
+from inspector.protocol.revisions import REVISIONS
+from inspector.tui.app import InspectorApp
+from inspector.tui.panes.check import CheckPane
+from inspector.tui.screens.frame import FrameScreen
+from tests.tui.live_app import MEDIUM, NARROW, SESSION, WIDE, Live, becomes, main_screen, on_recording, running, shows
+from tests.tui.live_app import demo as demo_target
+from tests.tui.quiet import quiet
+from tests.tui.tui_screens import screen_lines, screen_text
+
+WAITS = "TEST-09"
+Probe = Callable[[Visit], Awaitable[Outcome]]
+
+
+class Probes:
+    """The checks of these tests: one fails, one warns, one passes, others are not allowed; one waits when told to."""
+
+    def __init__(self) -> None:
+        self.answer: Outcome = bad("answered \x1b[31m200\u202e")
+        self.looked = 0
+        self.called: list[str] = []
+        self.holds = False
+
+    def table(self) -> dict[str, Check]:
+        rows = (
+            ("TEST-01", "must", "active", "A wrong request is refused.", self.fails),
+            ("TEST-02", "should", "active", "A list says its total.", self.warns),
+            ("TEST-03", "must", "active", "A ping is answered.", self.passes),
+            ("TEST-04", "quality", "tool", "A tool does what it says.", self.calls),
+            ("TEST-05", "security", "auth", "A foreign token is refused.", self.passes),
+            ("TEST-06", "robust", "intrusive", "A flood is survived.", self.passes),
+            (WAITS, "info", "active", "It waits.", self.waits),
+        )
+        return {
+            id: Check(id, level, frozenset(REVISIONS), mode, says, "Do so.", "basic", "base", probe=probe, once=True)
+            for id, level, mode, says, probe in rows
+        }  # type: ignore[arg-type]
+
+    async def fails(self, visit: Visit) -> Outcome:
+        self.looked += 1
+        answer = await visit.session.request("tools/list", {})
+        assert answer is not None
+        n = len(visit.journal)
+        return self.answer._replace(evidence=(n - 1, n)) if self.answer.seen == "bad" else self.answer
+
+    async def warns(self, visit: Visit) -> Outcome:
+        return doubtful("it does not", 1)
+
+    async def passes(self, visit: Visit) -> Outcome:
+        return good("pong")
+
+    async def calls(self, visit: Visit) -> Outcome:
+        self.called.append(str(visit.allowed.calls))
+        return good()
+
+    async def waits(self, visit: Visit) -> Outcome:
+        if self.holds:
+            import asyncio
+
+            await asyncio.Event().wait()
+        return good()
+
+
+@pytest.fixture
+def probes(monkeypatch: pytest.MonkeyPatch) -> Probes:
+    """A catalogue with the checks of these tests alone."""
+    found = Probes()
+    catalog.checks()  # Loaded first, or the rooms would enter theirs into ours.
+    monkeypatch.setattr(catalog, "_checks", found.table())
+    return found
+
+
+@asynccontextmanager
+async def on_demo(size: tuple[int, int] = WIDE, **more: Any) -> AsyncIterator[Live]:
+    """The app on the demo server, with the tab of the checks."""
+    async with running(demo_target(), size=size, until="connected" if size[0] >= 120 else "Tools", **more) as live:
+        await live[1].press("8")
+        yield live
+
+
+def pane(app: InspectorApp) -> CheckPane:
+    return main_screen(app).query_one(CheckPane)
+
+
+async def run(app: InspectorApp, pilot: Pilot[Any], key: str = "ctrl+r") -> None:
+    """Press a key and wait until the checks are done."""
+    await pilot.press(key)
+    await ended(app, pilot)
+
+
+async def ended(app: InspectorApp, pilot: Pilot[Any]) -> None:
+    await becomes(app, pilot, lambda: not pane(app).found.running and pane(app).found.report is not None, "done")
+    await quiet(app)
+
+
+async def test_before_the_first_run_it_says_what_it_is_and_which_key_runs_it(probes: Probes) -> None:
+    async with on_demo() as (app, _):
+        text = screen_text(app)
+        assert "held against the specification" in text
+        assert "^r runs all checks." in text
+        assert "No tool is called" in text
+        assert probes.looked == 0
+
+
+async def test_worst_comes_first_two_lines_each_and_what_passed_or_was_skipped_is_folded(probes: Probes) -> None:
+    async with on_demo() as (app, pilot):
+        await run(app, pilot)
+        text, lines = screen_text(app), screen_lines(app)
+        assert "1 fail" in text
+        assert "1 warn" in text
+        assert "2 pass" in text
+        assert "3 skipped" in text
+        at = next(at for at, line in enumerate(lines) if "TEST-01" in line and "A wrong request" in line)
+        assert "answered" in lines[at + 1]
+        assert "TEST-02" in lines[at + 2]
+        assert text.index("TEST-02") < text.index("✓ 2 pass") < text.index("· 3 skipped")
+        assert "need calls that you did not allow (a)" in text
+        assert "A ping is answered" not in text
+        assert f"Check {pane(app).score}" in lines[1]
+        assert "\x1b[31m" not in text
+        assert "\u202e" not in text
+
+
+async def test_a_folded_row_opens_and_closes(probes: Probes) -> None:
+    async with on_demo() as (app, pilot):
+        await run(app, pilot)
+        await pilot.press("down", "down", "enter")
+        await shows(app, pilot, "A ping is answered.")
+        await pilot.press("enter")
+        await quiet(app)
+        assert "A ping is answered." not in screen_text(app)
+
+
+async def test_beside_it_stand_what_was_seen_its_messages_the_fix_and_the_page(probes: Probes) -> None:
+    async with on_demo() as (app, pilot):
+        await run(app, pilot)
+        right = [line[92:] for line in screen_lines(app)]
+        text = "\n".join(right)
+        assert "Seen" in text
+        assert "→ tools/list" in text
+        assert "Fix   Do so." in text
+        assert "basic" in text
+        assert "MUST" in text
+
+
+@pytest.mark.parametrize("keys", [("g",), ("enter", "enter")])
+async def test_one_goes_to_a_message_in_the_recording_of_the_run_and_back(
+    probes: Probes, keys: tuple[str, ...]
+) -> None:
+    async with on_demo() as (app, pilot):
+        await run(app, pilot)
+        before, first = len(app.session.journal), pane(app)._view.message
+        await pilot.press(*keys)
+        await becomes(app, pilot, lambda: isinstance(app.screen, FrameScreen), "the recording")
+        await shows(app, pilot, "tools/list")
+        screen = app.screen
+        assert isinstance(screen, FrameScreen)
+        assert screen.session.journal is pane(app).found.journal
+        await becomes(app, pilot, lambda: screen._detail.n == first, "at the message")
+        await pilot.press("backspace")
+        await becomes(app, pilot, lambda: app.screen is main_screen(app), "back")
+        assert pane(app).found.journal.event(1) is not None, "the recording stays open"
+        assert len(app.session.journal) == before, "nothing of it is in the session's own"
+
+
+async def test_only_what_failed_and_only_one_level(probes: Probes) -> None:
+    async with on_demo() as (app, pilot):
+        await run(app, pilot)
+        await pilot.press("o")
+        await shows(app, pilot, "only fails")
+        assert "TEST-01" in screen_text(app)
+        assert "TEST-02" not in screen_text(app)
+        await pilot.press("o", "f")
+        await shows(app, pilot, "Show the checks of a level")
+        await pilot.press("down", "down", "enter")
+        await shows(app, pilot, "only SHOULD")
+        assert "TEST-02" in screen_text(app)
+        assert "TEST-01" not in screen_text(app)
+
+
+async def test_one_check_is_run_again_on_the_same_recording(probes: Probes) -> None:
+    async with on_demo() as (app, pilot):
+        await run(app, pilot)
+        found = pane(app).found
+        journal, events = found.journal, len(found.journal)
+        probes.answer = good("now right")
+        await pilot.press("r")
+        await becomes(app, pilot, lambda: "3 pass" in screen_text(app), "passed")
+        assert probes.looked == 2
+        assert found.journal is journal
+        assert len(journal) > events
+        assert "TEST-02" in screen_text(app)
+        await ended(app, pilot)
+        assert "0 fail" in screen_text(app)
+
+
+async def test_esc_stops_a_run_and_keeps_what_was_found(probes: Probes) -> None:
+    probes.holds = True
+    async with on_demo() as (app, pilot):
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, f": {WAITS}")
+        assert "6 of 7" in screen_text(app)
+        assert "esc stop" in screen_text(app)
+        await pilot.press("escape")
+        await shows(app, pilot, "stopped")
+        assert "TEST-01" in screen_text(app)
+        assert not pane(app).found.running
+
+
+async def test_the_session_can_be_used_while_checks_run(probes: Probes) -> None:
+    probes.holds = True
+    async with on_demo() as (app, pilot):
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, f": {WAITS}")
+        await app.session.request("tools/list", {})
+        await pilot.press("1")
+        await shows(app, pilot, "echo")
+        assert pane(app).found.running
+
+
+async def test_tools_are_called_only_as_allowed(probes: Probes) -> None:
+    async with on_demo() as (app, pilot):
+        await run(app, pilot)
+        assert probes.called == []
+        await pilot.press("a")
+        await shows(app, pilot, "Which tools may be called?")
+        await pilot.press("down", "enter")
+        await becomes(app, pilot, lambda: probes.called == ["read-only"], "called")
+        await pilot.press("escape")
+        await ended(app, pilot)
+        assert "calls read-only" in screen_text(app)
+        await pilot.press("a")
+        await shows(app, pilot, "Which tools may be called?")
+        await pilot.press("down", "down", "enter")
+        await shows(app, pilot, "Tools that may be called")
+        await pilot.press(*"nothing", "enter")
+        await shows(app, pilot, "there is no tool nothing")
+        await pilot.press(*["backspace"] * 7, *"echo", "enter")
+        await becomes(app, pilot, lambda: probes.called[-1] == "('echo',)", "called")
+
+
+async def test_what_may_do_damage_is_asked_for_first(probes: Probes) -> None:
+    async with on_demo() as (app, pilot):
+        await pilot.press("i")
+        await shows(app, pilot, "Do intrusive checks?")
+        await pilot.press("n")
+        await quiet(app)
+        assert not pane(app).found.allowed.intrusive
+        assert probes.looked == 0
+        await pilot.press("i")
+        await shows(app, pilot, "Do intrusive checks?")
+        await pilot.press("y")
+        await becomes(app, pilot, lambda: "3 pass" in screen_text(app), "done")
+        assert "intrusive" in screen_lines(app)[2]
+
+
+async def test_a_report_and_a_baseline_are_saved(
+    probes: Probes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with on_demo() as (app, pilot):
+        await run(app, pilot)
+        await pilot.press("x")
+        await shows(app, pilot, "Save a report")
+        await pilot.press("down", "enter")
+        await shows(app, pilot, "demo-check.xml")
+        await pilot.press("enter")
+        await shows(app, pilot, "Written to")
+        await pilot.press("b")
+        await shows(app, pilot, "demo-baseline.json")
+        await pilot.press("enter")
+        await becomes(app, pilot, (tmp_path / "demo-baseline.json").exists, "written")
+        await quiet(app)
+    assert (tmp_path / "demo-check.xml").read_text().startswith("<?xml")
+    written = json.loads((tmp_path / "demo-baseline.json").read_text())
+    assert {one["id"] for one in written["results"] if one["verdict"] == "fail"} == {"TEST-01"}
+
+
+async def test_a_finding_is_copied_as_text(probes: Probes, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with on_demo() as (app, pilot):
+        copied: list[str] = []
+        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
+        await run(app, pilot)
+        await pilot.press("c")
+        await shows(app, pilot, "Copied the finding")
+        assert copied[0].startswith("FAIL TEST-01 (MUST)")
+        assert "Do so." in copied[0]
+        assert "\x1b" not in copied[0]
+
+
+async def test_in_one_column_the_list_then_what_is_said_of_one(probes: Probes) -> None:
+    async with on_demo(NARROW) as (app, pilot):
+        await run(app, pilot)
+        assert "TEST-01" in screen_text(app)
+        assert "Do so." not in screen_text(app)
+        await pilot.press("enter")
+        await shows(app, pilot, "Do so.")
+        assert "TEST-02" not in screen_text(app)
+        await pilot.press("escape")
+        await shows(app, pilot, "TEST-02")
+
+
+async def test_in_two_columns_both_and_the_log_when_it_is_asked_for(probes: Probes) -> None:
+    async with on_demo(MEDIUM) as (app, pilot):
+        await run(app, pilot)
+        assert "TEST-02" in screen_text(app)
+        assert "Do so." in screen_text(app)
+        await pilot.press("m")
+        await shows(app, pilot, "Messages")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: "Messages" not in screen_text(app), "away")
+        assert pane(app).has_focus_within
+
+
+async def test_the_palette_checks_the_server_from_anywhere(probes: Probes) -> None:
+    async with running(demo_target(), until="connected") as (app, pilot):
+        await pilot.press("ctrl+p")
+        await pilot.press(*"check this")
+        await shows(app, pilot, "check this server")
+        await pilot.press("enter")
+        await shows(app, pilot, "TEST-01")
+
+
+async def test_of_a_recording_only_what_passed_by_is_looked_at_and_nothing_sent() -> None:
+    before = SESSION.read_bytes()
+    async with on_recording(until="echo") as (app, pilot):
+        await pilot.press("8")
+        await shows(app, pilot, "nothing is sent")
+        assert "^r looks at it" in screen_text(app)
+        assert "allow calls" not in screen_text(app)
+        await run(app, pilot)
+        assert "need a server" in screen_text(app)
+        assert " pass" in screen_text(app)
+        verdicts = {one.check.mode for one in pane(app).found.report.checked if one.verdict in ("pass", "fail", "warn")}
+        assert verdicts == {"passive"}
+    assert SESSION.read_bytes() == before
+
+
+async def test_a_server_that_cannot_be_reached_is_said(probes: Probes) -> None:
+    from inspector.config.targets import StdioTarget
+
+    async with running(StdioTarget(("/nowhere/at-all",), name="gone"), until="gone") as (app, pilot):
+        await pilot.press("8")
+        await run(app, pilot)
+        assert "Nothing could be checked" in screen_text(app)
