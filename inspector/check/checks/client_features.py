@@ -165,9 +165,6 @@ async def roots(visit: Visit) -> Outcome:
     asking = [trial for trial in await trials(visit) if trial.asks(_ROOTS)][:FEW]
     seen: list[int] = []
     for trial in asking:
-        if not trial.asked.answered and not trial.asks(_SAMPLE):  # Who asks for a sample, too, waits for that.
-            return bad(f"{trial.name} gave no answer when there were no roots.", trial.asked.n)
-        seen += trial.asked.events
         async with visit.link() as link:
             asked = await link.ask("tools/call", trial.params, timeout=visit.limits.request / 2)
             wanted = [
@@ -175,7 +172,10 @@ async def roots(visit: Visit) -> Outcome:
             ]
         if wanted or _ROOTS in excerpt(asked.body.get("inputRequests"), 10_000):
             return bad(f"{trial.name} asks for roots that are not declared.", *asked.events, *wanted[:1])
-        seen += asked.events
+        # Who asks for a sample, too, waits for that; who answers neither way takes long.
+        if asked.answered and not trial.asked.answered and not trial.asks(_SAMPLE):
+            return bad(f"{trial.name} gave no answer when there were no roots.", trial.asked.n, *asked.events)
+        seen += (*trial.asked.events, *asked.events)
     return good("", *seen) if seen else skipped("no tool that may be called asks for roots")
 
 

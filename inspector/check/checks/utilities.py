@@ -195,9 +195,9 @@ async def level_kept(visit: Visit) -> Outcome:
         wanted = await link.ask("logging/setLevel", {"level": "error"})
         if not wanted.ok:
             return skipped(f"the level cannot be set: {wanted.shown}")
-        for trial in loud[:FEW]:
+        for trial in sorted(loud, key=lambda trial: not trial.asked.answered)[:FEW]:
             link.frames = []
-            asked = await link.ask("tools/call", trial.params)
+            asked = await link.ask("tools/call", trial.params, timeout=visit.limits.request / 2)
             seen += asked.events
             for frame in link.frames:
                 if frame.shape is Shape.NOTIFICATION and frame.message["method"] == "notifications/message":

@@ -47,10 +47,13 @@ passive(
 async def token_kept(visit: Visit) -> Outcome:
     """The tools that report progress, with a number and with text that looks like one."""
     reporting = [trial for trial in await trials(visit) if trial.heard(PROGRESS)]
+    reporting.sort(key=lambda trial: not trial.asked.answered)
     seen: list[int] = []
     given = count(7_000_001)
     async with visit.link() as link:
         for trial in reporting[:FEW]:
+            if len(seen) >= 2:
+                break
             for token in (next(given), str(next(given))):
                 link.frames = []
                 params = link.dressed({**trial.params, "_meta": {"progressToken": token}})
