@@ -50,6 +50,11 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "mcp(target, **options): the server of the fixtures `mcp` and `mcp_session`, as inspector.open has it",
     )
+    config.addinivalue_line(
+        "markers",
+        "mcp_check(target, only=…, skip=…, allow_calls=…, fail_on=…): the server is checked before the test, which "
+        "fails with what is found",
+    )
     plugin = sys.modules.get("pytest_asyncio.plugin")
     if plugin is not None and config.pluginmanager.is_registered(plugin):
         config.pluginmanager.register(_asynchronous(), "inspector-asyncio")
@@ -194,6 +199,45 @@ class Mcp:
 
 
 _KEY = pytest.StashKey[Mcp]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Where a test is marked with `mcp_check`, its server is checked first; several markers are several checks."""
+    __tracebackhide__ = True
+    for marker in item.iter_markers("mcp_check"):
+        _check(item, marker)
+
+
+def _check(item: pytest.Item, marker: pytest.Mark) -> None:
+    __tracebackhide__ = True
+    import asyncio
+
+    from inspector.errors import InspectorError
+    from inspector.library.checking import checked
+
+    options = {**marker.kwargs}
+    named = marker.args[0] if marker.args else options.pop("target", None)
+    for name in ("record", "baseline"):
+        if isinstance(options.get(name), (str, os.PathLike)):
+            options[name] = item.path.parent / options[name]
+    # Has a factory: so it is no loop that others find as theirs, and none is taken from them afterwards.
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        try:
+            said = runner.run(checked(named or _named(item), **options)).faults
+        except InspectorError as error:
+            said = f"{type(error).__name__}: {error.message} {error.hint}".rstrip()
+    if said:
+        pytest.fail(said, pytrace=False)
+
+
+def _named(item: pytest.Item) -> str | Sequence[str]:
+    """The server that is meant where a marker names none."""
+    marker = item.get_closest_marker("mcp")
+    found: str | Sequence[str] = marker.args[0] if marker and marker.args else item.config.getini("mcp_target")
+    if not found:
+        raise pytest.UsageError("No server is named: give mcp_check a target, or set mcp_target.")
+    return found
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +56,19 @@ async def test_a_recording(mcp):
         assert (await session.call_tool("echo", {"message": "hello"})).text == "hello"
     (exchange,) = mcp.recording(path).exchanges("method:tools/call")
     assert exchange.result["content"][0]["text"] == "hello"
+"""
+
+
+FAULTY = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked.get("method") == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {}}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+    elif "id" in asked:
+        error = {"code": -32601, "message": "Method not found"}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": error}), flush=True)
 """
 
 
@@ -183,15 +198,74 @@ def test_it(mcp, monkeypatch, request):
     run("--mcp-record=check", tests=tests)
 
 
+def test_a_server_is_checked_before_the_test_and_what_is_found_fails_it(run: Run) -> None:
+    (run.folder / "faulty.py").write_text(FAULTY)
+    shutil.copy(ROOT / "recordings" / "demo-tour.mcp.jsonl", run.folder / "session.mcp.jsonl")
+    tests = """
+FAULTY = [sys.executable, "faulty.py"]
+SESSION = "session.mcp.jsonl"
+RUNS = []
+
+
+@pytest.mark.mcp_check(DEMO, only=["LIFE-01", "LIFE-03"], record="run.mcp.jsonl")
+async def test_right():
+    RUNS.append("right")
+
+
+@pytest.mark.mcp(FAULTY)
+@pytest.mark.mcp_check(only="LIFE-01", revisions="2025-06-18")
+@pytest.mark.mcp_check(DEMO, only="LIFE-03")
+def test_wrong():
+    RUNS.append("wrong")
+
+
+@pytest.mark.mcp_check(FAULTY, only="LIFE-01", revisions="2025-06-18", baseline="known.json")
+@pytest.mark.mcp_check(FAULTY, only="LIFE-01", revisions="2025-06-18", fail_on="never")
+@pytest.mark.mcp_check(SESSION, only="BASE-01")
+def test_known():
+    RUNS.append("known")
+
+
+@pytest.mark.mcp_check(["/no/such/program"], only="LIFE-01")
+def test_nobody():
+    RUNS.append("nobody")
+
+
+@pytest.mark.mcp_check(SESSION, only="LIFE-03")
+def test_nothing_is_seen():
+    RUNS.append("nothing")
+
+
+@pytest.mark.mcp_check(DEMO, only="LIFE-99")
+def test_no_such_check():
+    RUNS.append("no such")
+
+
+def test_what_ran():
+    assert RUNS == ["right", "known"]
+"""
+    known = {"results": [{"id": "LIFE-01", "verdict": "fail", "revision": "2025-06-18", "transport": "stdio"}]}
+    (run.folder / "known.json").write_text(json.dumps(known))
+    shown = run(tests=tests, code=1)
+    assert "4 failed, 3 passed" in shown, shown
+    assert "fail LIFE-01 (2025-06-18 over stdio)" in shown
+    assert "serverInfo" in shown
+    assert '← {"jsonrpc": "2.0", "id": ' in shown
+    assert "/no/such/program" in shown
+    assert "could not be checked: no check that was wanted had anything to look at" in shown
+    assert "there is no check or group “LIFE-99”" in shown
+    assert (run.folder / "run.mcp.jsonl").is_file()
+
+
 def test_the_examples_of_the_page_pass_live_and_replayed(run: Run) -> None:
     page = ROOT / "docs" / "pytest.md"
     command = f"{sys.executable} -m inspector.demo"
     for number, example in enumerate(blocks(page, "python")):
         (run.folder / f"test_{number}.py").write_text(example.replace("python -m inspector.demo", command))
-    assert "4 passed" in run()
+    assert "5 passed" in run()
     assert len(run.recordings) == 3
     (run.folder / "echo.mcp.jsonl").unlink()
-    assert "4 passed" in run("--mcp-record=none")
+    assert "5 passed" in run("--mcp-record=none")
 
 
 def test_every_mode_and_method_is_on_the_page() -> None:

@@ -6,7 +6,7 @@ follows from the row's level. Ids and levels are those of the check list in docs
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from inspector.protocol.revisions import REVISIONS
@@ -58,6 +58,12 @@ def checks() -> dict[str, Check]:
     import inspector.check.checks  # noqa: F401 - its modules enter them, all in one go and in the same order
 
     return _checks
+
+
+def unknown(names: Iterable[str]) -> list[str]:
+    """Which of these names are of no check and no group, in order."""
+    known = {name for check in checks().values() for name in (check.id, check.group)}
+    return sorted(set(names) - known)
 
 
 def revisions_of(text: str) -> frozenset[str]:

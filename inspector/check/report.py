@@ -19,6 +19,13 @@ from inspector.check.run import Run
 from inspector.version import __version__
 
 WEIGHTS = {"must": 5, "type": 5, "should": 2}
+FAILING: dict[str, tuple[Verdict, ...]] = {
+    "fail": ("fail",),
+    "warn": ("fail", "warn"),
+    "skip": ("fail", "warn", "skip"),
+    "never": (),
+}
+"""By how strict one is, the verdicts that count as a failure of the whole."""
 EARNED: dict[Verdict, float] = {"pass": 1.0, "warn": 0.5, "fail": 0.0}
 
 

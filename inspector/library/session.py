@@ -277,3 +277,8 @@ class Session:
     def cancel_task(self, task: Task) -> None:
         """Ask the server to cancel a task; the call that waits for it ends when the server says so."""
         self.engine.tasks.cancel(task)
+
+
+def parts(session: Session) -> tuple[Target, Options]:
+    """What a session would connect to, and how: for who does something else with it."""
+    return session._target, session._options

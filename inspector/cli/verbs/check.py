@@ -18,19 +18,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.check.catalog import Check
-    from inspector.check.outcome import Result, Verdict, Visited
+    from inspector.check.outcome import Result, Visited
     from inspector.check.report import Report
     from inspector.check.run import Run, Wanted
     from inspector.cli.words import Invocation
     from inspector.config.targets import HttpTarget, StdioTarget
 
 REPORTS = ("junit", "sarif", "markdown", "html", "badge")
-_FAILING: dict[str, tuple[Verdict, ...]] = {
-    "fail": ("fail",),
-    "warn": ("fail", "warn"),
-    "skip": ("fail", "warn", "skip"),
-    "never": (),
-}
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "timeout")
 """Options of a session: here each revision is checked by itself, and questions are declined."""
 
@@ -62,7 +56,9 @@ def run(said: Invocation) -> int:
             out.note(f"recording: {out.safe(report.recording)}")
     if report.run.problem and not report.checked:
         raise UsageError(report.run.problem) if isinstance(target, RecordingTarget) else _not_reached(report.run)
-    return 5 if report.new(_FAILING[said.option("fail-on", "fail")]) else 0
+    from inspector.check.report import FAILING
+
+    return 5 if report.new(FAILING[said.option("fail-on", "fail")]) else 0
 
 
 def _not_reached(run: Run) -> Exception:
@@ -79,15 +75,14 @@ def _not_reached(run: Run) -> Exception:
 
 
 def _wanted(said: Invocation) -> Wanted:
-    from inspector.check.catalog import checks
+    from inspector.check.catalog import unknown
     from inspector.check.run import Wanted
     from inspector.check.visit import Allowed, Limits
     from inspector.protocol.revisions import REVISIONS
 
-    names = {name for check in checks().values() for name in (check.id, check.group)}
     chosen = {option: frozenset(_names(said.option(option, ()))) for option in ("only", "skip")}
     for option, given in chosen.items():
-        for name in sorted(given - names):
+        for name in unknown(given):
             raise UsageError(f"--{option}: there is no check or group “{name[:40]}”.", hint="--plan lists them all.")
     revisions = tuple(_names(said.option("revision", ())))
     for name in revisions:
