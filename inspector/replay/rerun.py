@@ -18,6 +18,7 @@ from inspector.compare.rules import DEFAULT, Rules
 from inspector.compare.values import compare
 from inspector.config.targets import Target
 from inspector.errors import ConnectionProblem, InspectorError
+from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
@@ -195,14 +196,20 @@ class Rerun:
             outcome
             for outcome in self._open.values()
             if (answer := index.pairs[outcome.recorded - 1])
-            # A subscription that failed in the end did so with its connection.
-            and not (outcome.method == _LISTEN and index.shape(answer) == Shape.ERROR)
+            # A subscription that failed, or was ended when nothing more was sent, did so with its connection.
+            and not (outcome.method == _LISTEN and (index.shape(answer) == Shape.ERROR or answer > self._last_sent()))
         ]
         if wanted:
             await self._wait(lambda: not any(outcome.live in self._open for outcome in wanted), self._options.timeout)
         for outcome in wanted:
             self._unanswered(outcome)
         await self._wait(lambda: False, _GRACE)
+
+    def _last_sent(self) -> int:
+        """The last message of the recorded client."""
+        index = self.recording.index
+        sent = (n for n in range(index.count, 0, -1) if index.dir(n) == Dir.SEND and index.kind(n) == Kind.RPC)
+        return next(sent, 0)
 
     async def _wait(self, met: Callable[[], bool], seconds: float) -> bool:
         """Whether a condition came true in time, and before the connection was lost."""

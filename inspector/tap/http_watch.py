@@ -40,6 +40,8 @@ class Exchange:
         self.answered = False
         self.began = time.monotonic()
         self.body = _Body(request.headers)
+        self.login = False
+        """It is a step of a login, and no message."""
 
     def asked(self) -> None:
         """The head of the request is complete."""
@@ -52,11 +54,28 @@ class Exchange:
         """The request is complete, or will not be."""
         data = self.body.whole()
         if data:
+            data, more = self.without_secrets(data, self.request.headers)
             try:
                 message: Any = None if cut or self.body.cut else parse(data)
             except NotJson:
                 message = None
-            self.journal.record_sent(self.channel, data, message, ',"cut":true' if cut or self.body.cut else "")
+            self.journal.record_sent(
+                self.channel, data, message, more + (',"cut":true' if cut or self.body.cut else "")
+            )
+
+    def without_secrets(self, data: bytes, headers: Sequence[tuple[bytes, bytes]]) -> tuple[bytes, str]:
+        """A body of a login without its tokens and codes, and the mark for that; a message as it is.
+
+        A server may be its own authorization server: what passes here is then more than messages.
+        """
+        form = (
+            _field(headers, b"content-type").partition(b";")[0].strip().lower() == b"application/x-www-form-urlencoded"
+        )
+        self.login = self.login or form
+        if not self.login and not (b'"access_token"' in data or b'"client_secret"' in data):
+            return data, ""
+        shown, changed = self.journal.redactor.oauth_body(data.decode("utf-8", "replace"))
+        return (shown.encode(), ',"redacted":true') if changed else (data, "")
 
 
 class _Body:
@@ -263,9 +282,9 @@ class _Answer:
             if cut:
                 exchange.journal.record_life(exchange.channel, "stream-broken", by="server")
             return
-        data = self._body.whole()
+        data, more = exchange.without_secrets(self._body.whole(), ())
         if data or cut:
-            more = f',"status":{self._status}' if self._status not in (0, 200) else ""
+            more += f',"status":{self._status}' if self._status not in (0, 200) else ""
             exchange.journal.record_received(exchange.channel, [data], more, cut=cut or self._body.cut)
 
 

@@ -43,10 +43,11 @@ class Court:
             params["_meta"] = meta
         return self.send({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 
-    def tools(self, *tools, id=90, cursor=None):
+    def tools(self, *tools, id=90, cursor=None, following=None):
         params = {} if cursor is None else {"params": {"cursor": cursor}}
         self.send({"jsonrpc": "2.0", "id": id, "method": "tools/list"} | params)
-        return self.receive({"jsonrpc": "2.0", "id": id, "result": {"tools": list(tools)}})
+        more = {} if following is None else {"nextCursor": following}
+        return self.receive({"jsonrpc": "2.0", "id": id, "result": {"tools": list(tools), **more}})
 
     def rules(self, n=None):
         """The rules found for event `n`, or for all."""
@@ -214,11 +215,13 @@ def test_faults_of_tools(court, tool, rule):
 
 
 def test_two_tools_of_one_name_also_over_pages(court):
-    court.tools(TOOL, id=90)
+    court.tools(TOOL, id=90, following="2")
     n = court.tools(TOOL, id=91, cursor="2")
     fresh = court.tools(TOOL, id=92)
+    elsewhere = court.tools(TOOL, id=93, cursor="a cursor of nobody")
     assert "TOOL-05" in court.rules(n)
     assert "TOOL-05" not in court.rules(fresh)
+    assert "TOOL-05" not in court.rules(elsewhere)
 
 
 def test_structured_content_against_its_schema(court):

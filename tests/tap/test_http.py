@@ -294,6 +294,22 @@ async def test_secrets_pass_and_are_not_recorded(stage):
         assert secret not in recorded
 
 
+async def test_a_login_that_passes_is_recorded_without_its_secrets(stage):
+    """The server may be its own authorization server: its token endpoint is behind the tap, too."""
+    reply = answer(b'{"access_token":"acc-secret-1","refresh_token":"ref-secret-2","token_type":"Bearer"}')
+    here = await stage(answering(reply))
+    client = await here.client()
+    asked = here.post(b"grant_type=authorization_code&code=cod-secret-3&code_verifier=ver-secret-4")
+    client.write(asked.replace(b"application/json", b"application/x-www-form-urlencoded", 1))
+    assert await client.exactly(len(reply)) == reply
+    assert b"cod-secret-3" in here.upstream.connections[0].seen
+    recorded = here.whole()
+    assert b"grant_type=authorization_code" in recorded
+    assert b"token_type" in recorded
+    for secret in (b"acc-secret-1", b"ref-secret-2", b"cod-secret-3", b"ver-secret-4"):
+        assert secret not in recorded
+
+
 async def test_a_server_that_dies_in_its_answer_breaks_it_off(stage):
     async def serve(connection):
         await connection.request()
