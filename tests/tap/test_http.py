@@ -299,8 +299,8 @@ async def test_a_login_that_passes_is_recorded_without_its_secrets(stage):
     reply = answer(b'{"access_token":"acc-secret-1","refresh_token":"ref-secret-2","token_type":"Bearer"}')
     here = await stage(answering(reply))
     client = await here.client()
-    asked = here.post(b"grant_type=authorization_code&code=cod-secret-3&code_verifier=ver-secret-4")
-    client.write(asked.replace(b"application/json", b"application/x-www-form-urlencoded", 1))
+    form = b"grant_type=authorization_code&code=cod-secret-3&code_verifier=ver-secret-4"
+    client.write(here.post(form, b"Content-Type: application/x-www-form-urlencoded"))
     assert await client.exactly(len(reply)) == reply
     assert b"cod-secret-3" in here.upstream.connections[0].seen
     recorded = here.whole()
