@@ -212,7 +212,7 @@ async def no_request(visit: Visit) -> Outcome:
         else:
             async with visit.link() as link:
                 sent = link.send(jsonrpc.encode(message))
-                await link.ask("tools/list", {})  # Who has answered this has had the time to answer that.
+                await link.ask("tools/list", {}, id=f"after-{sent}")  # As in `_said`.
                 frame = await link.until(lambda frame: _error_code(frame) is not None, visit.limits.quiet)
                 code = _error_code(frame) if frame is not None else None
                 shown = f"error {code}" if frame is not None else "nothing"
@@ -280,7 +280,7 @@ async def batch(visit: Visit) -> Outcome:
         sent = link.send(jsonrpc.encode(pings))
         wanted = {"batch-1", "batch-2"}
         await link.ask("ping")  # Who has answered this has had the time to answer those.
-        await link.until(lambda frame: not (wanted - _answered(link.frames)), 4 * visit.limits.quiet)
+        await link.until(lambda frame: not (wanted - _answered(link.frames)), visit.limits.quiet)
         missing = wanted - _answered(link.frames)
         if missing:
             lost = f": {link.lost.message}" if link.lost is not None else "."
@@ -302,8 +302,9 @@ async def no_batch(visit: Visit) -> Outcome:
         for message in both:
             message["params"] = link.dressed({})
         sent = link.send(jsonrpc.encode(both))
+        await link.ask("tools/list", {})  # Who has answered this has had the time to answer those.
         await link.until(
-            lambda frame: bool(_answered(link.frames)) or _error_code(frame) is not None, visit.limits.quiet * 4
+            lambda frame: bool(_answered(link.frames)) or _error_code(frame) is not None, visit.limits.quiet
         )
         served = [frame for frame in link.frames if _results(frame)]
     if served:
@@ -402,8 +403,9 @@ async def _said(visit: Visit, message: dict[str, Any]) -> Asked:
     if not (visit.modern and visit.visited.transport == "http"):
         async with visit.link() as link:
             asked = link.begin(message)
-            await link.ask("tools/list", {})  # Who has answered this has had the time to answer that.
-            return await link.answer(asked, timeout=4 * visit.limits.quiet)
+            # Who has answered this has had the time to answer that. Its id is none that a link gives by itself.
+            await link.ask("tools/list", {}, id=f"after-{asked.n}")
+            return await link.answer(asked, timeout=visit.limits.quiet)
     answer = await visit.web.send(
         body=jsonrpc.encode(message), message=message,
         fields=(*_fields(visit), ("Mcp-Method", message["method"])),
