@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
-from inspector.check.catalog import Check, checks
+from inspector.check.catalog import Check, Level
 from inspector.check.outcome import Result, Visited
 from inspector.check.report import Report
 from inspector.check.run import Run, Runner, Wanted, of_recording, renewed
@@ -121,5 +122,5 @@ class CheckRun:
 
 
 def levels() -> list[str]:
-    """The levels of the catalogue, in its order."""
-    return list(dict.fromkeys(check.level for check in checks().values()))
+    """The levels of checks, what the specification demands first."""
+    return list(get_args(Level))

@@ -39,8 +39,8 @@ class Probes:
 
     def table(self) -> dict[str, Check]:
         rows = (
-            ("TEST-01", "must", "active", "A wrong request is refused.", self.fails),
             ("TEST-02", "should", "active", "A list says its total.", self.warns),
+            ("TEST-01", "must", "active", "A wrong request is refused.", self.fails),
             ("TEST-03", "must", "active", "A ping is answered.", self.passes),
             ("TEST-04", "quality", "tool", "A tool does what it says.", self.calls),
             ("TEST-05", "security", "auth", "A foreign token is refused.", self.passes),
@@ -133,6 +133,9 @@ async def test_worst_comes_first_two_lines_each_and_what_passed_or_was_skipped_i
         assert "need calls that you did not allow (a)" in text
         assert "A ping is answered" not in text
         assert f"Check {pane(app).score}" in lines[1]
+        current = pane(app).current
+        assert current is not None
+        assert current.check.id == "TEST-01", "the worst is looked at, though another came first"
         assert "\x1b[31m" not in text
         assert "\u202e" not in text
 

@@ -75,6 +75,8 @@ class CheckPane(Horizontal):
         self._rows = CheckRows()
         self._reading = False
         self._due = False
+        self._ran = False
+        """Checks were running when all was drawn last."""
         self._worker: Worker[None] | None = None
         self._problem = ""
         self._found: CheckRun | None = None
@@ -173,9 +175,14 @@ class CheckPane(Horizontal):
         found = self.found
         found.sum_up()
         report = found.report
+        # Who has not moved looks at the worst, which may come last; who has stays with what they look at.
+        to_worst = self._ran and self._list.cursor <= 0
+        self._ran = found.running
         self._rows.take(report)
         self._list.empty = self._empty()
         self._list.source_changed()
+        if to_worst:
+            self._list.action_first()
         progress = (found.done, found.total, found.now) if found.running else None
         self.query_one("#check-head", CheckHead).show(report, progress)
         edge = self.query_one("#check-list", Edge)
@@ -311,6 +318,8 @@ class CheckPane(Horizontal):
         if self.found.running:
             return
         self._problem = ""
+        if not only:
+            self._list.action_first()
         if self.session.can_send:
             work = self.found.go(only)
             self._worker = self.run_worker(work, exclusive=True, group="check", exit_on_error=False)
