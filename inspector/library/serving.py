@@ -193,7 +193,6 @@ class _PipeClient:
 
     transport: Literal["stdio", "http"] = "stdio"
     session = ""
-    session = ""
     channel = "stdio"
 
     def __init__(self, pipe: _Pipe) -> None:

@@ -63,6 +63,13 @@ def older(message, request):
     return message
 
 
+def invented(message, request):
+    """Answers one of the revisions with one that nobody has written."""
+    if request["params"]["protocolVersion"] == R1:
+        message["result"]["protocolVersion"] = "2024-11-06"
+    return message
+
+
 def agrees_to_anything(message, request):
     message["result"]["protocolVersion"] = request["params"]["protocolVersion"]
     return message
@@ -133,6 +140,7 @@ CASES = [
     Case("LIFE-01", R4, Answers("initialize", in_info(version=1))),
     Case("LIFE-02", R4, Answers("initialize", older), survey=LEGACY),
     Case("LIFE-03", R4, Answers("initialize", agrees_to_anything)),
+    Case("LIFE-04", R4, Answers("initialize", invented), survey=LEGACY),
     Case("LIFE-05", R4, Answers("initialize", capability("prompts", ...))),
     Case("LIFE-06", R4, Adds("initialize", {"jsonrpc": "2.0", "id": 9, "method": "roots/list"})),
     Case("LIFE-07", R4, Takes(Eager())),

@@ -4,7 +4,7 @@ import pytest
 
 from inspector.check.visit import Allowed
 from tests.check.changes import R4, R5, Both, capability, elsewhere, every_other, gives, in_result, told
-from tests.check.planted import Adds, Answers, Case, Item, is_found, is_not_blamed
+from tests.check.planted import Adds, Answers, Bodies, Case, Item, WebCase, is_found, is_not_blamed
 
 SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
 CALLS = Allowed(calls=("echo", "add", "weather", "draw-picture", "embed-text", "task-only"))
@@ -49,6 +49,17 @@ PAGE = gives(
     contents=[{"uri": "ui://demo/page", "mimeType": "text/html;profile=mcp-app", "text": "<p>"}],
 )  # fmt: skip
 CHANGED = told("notifications/tools/list_changed")
+
+
+def without_the_broken_one(request, data):
+    """The demo has a tool whose header annotations break the rules, for people to see."""
+    if request.rpc_method != "tools/list":
+        return data
+    message = json.loads(data)
+    message["result"]["tools"] = [tool for tool in message["result"]["tools"] if tool["name"] != "bad-header"]
+    return json.dumps(message).encode()
+
+
 CASES = [
     Case("TOOL-01", R4, capability("tools", ...)),
     Case("TOOL-02", R4, tool(name=7)),
@@ -68,6 +79,7 @@ CASES = [
     Case("TOOL-16", R4, Both(Adds("tools/list", CHANGED), capability("tools", {})), right=Adds("prompts/list", CHANGED)),
     Case("TOOL-17", R5, Answers("tools/list", every_other(shuffled))),
     Case("TOOL-18", R5, elsewhere("tools/list", "tools")),
+    WebCase("TOOL-19", R5, None, right=Bodies(without_the_broken_one)),
     Case("TOOL-20", R5, tool(inputSchema={"type": "object", "properties": {"api_key": {"type": "string", "x-mcp-header": "Key"}}})),
     Case("TOOL-21", R4, tool(execution={"taskSupport": "sometimes"})),
     Case("TOOL-22", R4, calls(content=[]), allowed=CALLS),

@@ -33,11 +33,6 @@ passive(
     fix="Fill protocolVersion, capabilities and serverInfo (name, version) into the result of initialize.",
 )  # fmt: skip
 passive(
-    "LIFE-04", "type", "r1-r4", "result:initialize", page=f"{_PAGE}#version-negotiation", group=_GROUP,
-    says="The revision that is chosen is one that exists.",
-    fix=f"Answer with one of {', '.join(LEGACY)}.",
-)  # fmt: skip
-passive(
     "LIFE-11", "must", "r4", "result:initialize", page="basic#icons", group=_GROUP,
     says="The server's own icons follow the rules for icons.",
     fix="Serve them by https, or put them into the message as data: URLs.",
@@ -97,6 +92,22 @@ async def unknown_revision(visit: Visit) -> Outcome:
             return bad(f"{name} was agreed to.", *asked.events)
         if not asked.ok and not (asked.code in (INVALID_PARAMS, UNSUPPORTED_VERSION) and _supported(asked)):
             return bad(f"initialize with {name} was answered with {asked.shown}.", *asked.events)
+    return good("", *seen)
+
+
+@active(
+    "LIFE-04", "type", "r1-r4", page=f"{_PAGE}#version-negotiation", group=_GROUP, once=True,
+    says="The revision that is chosen is one that exists.",
+    fix=f"Answer with one of {', '.join(LEGACY)}.",
+)  # fmt: skip
+async def known_revision(visit: Visit) -> Outcome:
+    """Whatever was chosen in the handshakes of the survey."""
+    seen: list[int] = []
+    for asked in [asked for name, asked in _survey(visit).answers.items() if name in LEGACY and asked.ok]:
+        chosen = asked.body.get("protocolVersion")
+        if chosen not in REVISIONS:
+            return bad(f"initialize was answered with revision {jsonrpc.excerpt(chosen, 40)}.", *asked.events)
+        seen += asked.events
     return good("", *seen)
 
 
