@@ -1,5 +1,7 @@
 """Tools: for each check a server that breaks it, and one in order."""
 
+import json
+
 import pytest
 
 from inspector.check.visit import Allowed
