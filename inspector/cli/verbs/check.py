@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from inspector.check.report import Report
     from inspector.check.run import Run, Wanted
     from inspector.cli.words import Invocation
+    from inspector.config.servers import ServerEntry
     from inspector.config.targets import HttpTarget, StdioTarget
 
+ALL = "@all"
+"""The word for every server of the config files."""
 REPORTS = ("junit", "sarif", "markdown", "html", "badge")
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "timeout")
 """Options of a session: here each revision is checked by itself, and questions are declined."""
@@ -33,6 +36,8 @@ def run(said: Invocation) -> int:
     """Check the target and report; 5 where it does not do what `--fail-on` wants."""
     out = Output.of(said)
     wanted = _wanted(said)
+    if said.target_words == [ALL] and not said.command:
+        return _all(said, out, wanted)
     if said.option("plan"):
         return _plan(said, out, wanted)
     target = setup.target_of(said)
@@ -59,6 +64,55 @@ def run(said: Invocation) -> int:
     from inspector.check.report import FAILING
 
     return 5 if report.new(FAILING[said.option("fail-on", "fail")]) else 0
+
+
+def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
+    """Check every enabled server of the config files, or of the one that was named."""
+    from inspector.check.report import FAILING, Report
+    from inspector.check.run import Runner
+    from inspector.cli import check_many
+    from inspector.cli.signals import Signals
+    from inspector.client.recording import new_journal
+    from inspector.config.servers import resolve
+
+    for option in ("plan", "record", "baseline", *REPORTS):
+        if said.option(option) is not None:
+            raise UsageError(f"--{option} is about one server.", hint="Name one instead of @all, or take --json.")
+    found = check_many.entries(said.option("config"))
+    settings = setup.settings_of(said)
+
+    async def check(entry: ServerEntry) -> Report:
+        target = resolve(entry)
+        options = setup.options_of(said, target, settings, asking=False)
+        keep = settings.record and not said.option("no-record")
+        journal = new_journal(target, keep=keep, settings=settings)
+        try:
+            run = await Runner(target, journal, options, wanted).go()
+        finally:
+            journal.close("closed")
+            journal.release()
+        out.note(f"checked: {out.safe(entry.reference, 100)}")
+        return Report(run, str(journal.path or ""))
+
+    async def work() -> list[check_many.Checked] | None:
+        signals = Signals()
+        try:
+            return await check_many.check_all(found, check)
+        except asyncio.CancelledError:
+            if not signals.caught:
+                raise
+            return None
+        finally:
+            signals.remove()
+
+    checked = asyncio.run(work())
+    if checked is None:
+        return 130
+    if out.json:
+        out.document(check_many.as_json(checked))
+    else:
+        check_many.tables(out, checked)
+    return check_many.exit_code(checked, FAILING[said.option("fail-on", "fail")])
 
 
 def _not_reached(run: Run) -> Exception:
@@ -255,7 +309,8 @@ def _verb() -> Verb:
         ),
         about=(
             "Looks at every revision that the server speaks, on connections of their own, with harmless requests; "
-            "tools are called only with --allow-calls. A recording is looked at for what passed by. Each fault names "
+            "tools are called only with --allow-calls. @all checks every server of the config files. "
+            "A recording is looked at for what passed by. Each fault names "
             "its evidence in the recording of the run, the rule and the remedy. Ends with 5 where there are faults."
         ),
         examples=(
@@ -263,6 +318,7 @@ def _verb() -> Verb:
             "inspector check https://host.example/mcp --allow-calls read-only --html report.html",
             "inspector check session.mcp.jsonl",
             "inspector check @shop --junit check.xml --baseline known.json --fail-on warn",
+            "inspector check @all --json",
         ),
     )
     verb.options = tuple(option for option in verb.options if option.name not in _MEANINGLESS)
