@@ -251,9 +251,12 @@ class CheckPane(Horizontal):
         found = self.found
         if found.running:
             return hints(self, ("check.leave", "stop"))
+        if self._reading:
+            back: list[str | tuple[str, str]] = [("check.leave", "back")]
+            return hints(self, *self._verbs("its-messages", "again", "copy"), *back)
         shown = self._verbs("run", "again", "allow", "faults", "report")
         read: list[str | tuple[str, str]] = [("list.select", "evidence")] if self.current is not None else []
-        return hints(self, *read, *shown, *([("check.leave", "back")] if self._reading else []))
+        return hints(self, *read, *shown)
 
     def _verbs(self, *names: str) -> list[str]:
         return [f"check.{name}" for name in names if self.check_action(name.replace("-", "_"), ())]

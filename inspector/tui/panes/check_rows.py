@@ -23,7 +23,6 @@ ROLES: dict[Verdict, str] = {
 WORDS: dict[Verdict, str] = {"skip": "skipped"}
 FOLDED: tuple[Verdict, ...] = ("pass", "skip")
 _ID, _LEVEL = 10, 9
-_SHORT_ID, _SHORT_LEVEL = 9, 0
 _ROOMY = 60
 """Cells from which on the level has a column."""
 _REASONS: tuple[tuple[str, str], ...] = (

@@ -75,7 +75,7 @@ def rows_of(checked: Checked, journal: Journal | None) -> tuple[list[Row], dict[
     shown: dict[str, list[Result]] = {}
     for result in checked.telling:
         shown.setdefault(result.outcome.text, []).append(result)
-    heading = {"skip": "Not checked", "pass": "Seen"}.get(verdict, "Seen")
+    heading = "Not checked" if verdict == "skip" else "Seen"
     rows += [Row(), Row([(heading, "bright bold")])]
     for text, results in list(shown.items())[:MOST_SEEN]:
         role = ROLES[verdict] if verdict in ("fail", "warn") else "normal"
