@@ -197,7 +197,9 @@ class Runner:
             await _end(visit.session)
             last = max(last, len(self.journal))
             passive = [check for check in mine if check.probe is None]
-            for result in judged(self.journal, passive, replace(visited, first=first, last=last)):
+            # In a thread: whoever draws while a check goes on is not held up by the judge.
+            seen = replace(visited, first=first, last=last)
+            for result in await asyncio.to_thread(lambda: list(judged(self.journal, passive, seen))):
                 self._tell(result)
             for check in apart:
                 await self._one(visit, check, problem)
