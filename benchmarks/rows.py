@@ -188,12 +188,25 @@ def tap(setting: Setting) -> dict[str, Command]:
     return {who: [*words, "--tap", json.dumps(command)] for who, command in taps.items()}
 
 
+def check(over: str) -> Measure:
+    """A whole `inspector check` as it is typed, of all revisions, on a quick server."""
+
+    def commands(setting: Setting) -> dict[str, Command]:
+        where = ["--", *json.loads(stdio_server("--modern"))] if over == "stdio" else [f"{setting.url}/modern/json"]
+        program = str(Path(OURS).parent / "inspector")
+        return {INSPECTOR: [program, "check", "--json", "--no-record", "--fail-on", "never", *where]}
+
+    return Measure(f"check {over}", commands, outside=True)
+
+
 MEASURES = [
     Measure("cold", cold, outside=True, repeats=5),
     *(on_stdio("latency", era=era, quick=500, repeats=3) for era in ERAS),
     *(on_stdio("throughput", era=era, quick=2000) for era in ERAS),
     on_stdio("notifications", "--log", quick=30_000),
     on_stdio("large"),
+    check("stdio"),
+    check("http"),
     Measure("stdio tap", tap, repeats=3),
     on_stdio("pages", server=("--tools", "10000", "--page", "100")),
     *(on_http("latency", answers, "post", era, 500, 300, repeats=2) for answers in ("json", "sse") for era in ERAS),
@@ -233,6 +246,10 @@ GROUPS: dict[str, list[Row]] = {
     "A command line": [
         Row("cold", "`inspector tools`, whole process", "cold", "s", "ms", 0.8, against=TYPESCRIPT),
         Row("cold-memory", "… its memory", "cold", "rss_mb", "MB", 60, against=""),
+    ],
+    "A whole check": [
+        Row("check-stdio", "`inspector check`, stdio", "check stdio", "s", "ms", 10, against=""),
+        Row("check-http", "`inspector check`, Streamable HTTP", "check http", "s", "ms", 20, against=""),
     ],
     "stdio": [
         Row("stdio-latency", "one call, median", "stdio latency legacy", "p50_us", "µs", 1.6),
