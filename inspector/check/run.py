@@ -187,6 +187,7 @@ class Runner:
         visit.remembered["survey"] = found
         mine = [check for check in checks().values() if self._concerns(check, visited)]
         shared = [check for check in mine if check.probe is not None and not check.apart]
+        shared.sort(key=lambda check: check.mode == "tool")  # What tools may do to the server comes last.
         apart = [check for check in mine if check.probe is not None and check.apart]
         problem = ""
         try:
@@ -260,6 +261,8 @@ class Runner:
             outcome = skipped(f"no connection could be made: {error.message}")
         except InspectorError as error:
             outcome = skipped(error.message)
+        if check.mode == "tool" and not check.apart and visit.session.phase == "ready":
+            await self._see_that_it_answers(visit, check)
         if not check.apart and visit.session.phase == "lost":
             said = visit.session.error.message if visit.session.error is not None else "the connection was lost"
             self.run.deaths.append(f"{check.id} ({visit.visited.name}): {said}")
@@ -270,6 +273,13 @@ class Runner:
             self.run.deaths.append(f"{check.id} ({visit.visited.name}): it cannot be reached any more")
             outcome = doubtful("Since this was checked the server cannot be reached any more.", before + 1)
         return outcome
+
+    async def _see_that_it_answers(self, visit: Visit, check: Check) -> None:
+        """A tool may have hung the server: then it is started again, and no later check is misled."""
+        asked = await visit.ask("ping" if visit.features.ping else "server/discover", {})
+        if not asked.answered:
+            self.run.deaths.append(f"{check.id} ({visit.visited.name}): it answered nothing any more: {asked.shown}")
+            await self._revive(visit)
 
     async def _answers(self) -> bool:
         """Whether a server on HTTP still takes connections; a process is looked after by its transport."""

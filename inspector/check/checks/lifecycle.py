@@ -8,6 +8,7 @@ from inspector.check.asked import Asked
 from inspector.check.catalog import active, passive
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.survey import Survey
+from inspector.check.trials import trials
 from inspector.check.visit import Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, Shape
@@ -170,13 +171,13 @@ async def before_the_handshake(visit: Visit) -> Outcome:
 )  # fmt: skip
 async def undeclared_capabilities(visit: Visit) -> Outcome:
     """The allowed tools, called by a client that can do nothing."""
-    tools = visit.callable()[: visit.limits.items]
+    tools = [trial for trial in await trials(visit) if trial.asked.answered][: visit.limits.items]
     if not tools:
-        return skipped("no tool may be called")
+        return skipped("no tool that may be called gave an answer")
     asks = ("sampling/createMessage", "elicitation/create", "roots/list")
     async with visit.fresh(capabilities={}) as link:
-        for tool in tools:
-            await link.ask("tools/call", {"name": tool.get("name"), "arguments": {}})
+        for trial in tools:
+            await link.ask("tools/call", trial.params)
         asked = [frame for frame in link.frames if frame.shape is Shape.REQUEST and frame.message["method"] in asks]
         calls = len(link.frames)
     if asked:
