@@ -134,7 +134,7 @@ class Link:
                 asked.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
                 asked.answer_n = last_on(self.journal, asked.n)
         elif not asked.why:
-            asked.why = self.lost.message if self.lost is not None else f"no answer within {seconds:g} s"
+            asked.why = self.lost.message if self.lost is not None else f"no answer within {asked.seconds:.2g} s"
         return asked
 
     def notify(self, method: str, params: Any = None) -> int:

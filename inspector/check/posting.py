@@ -26,6 +26,28 @@ _LISTS = {"tools": "tools/list", "resources": "resources/list", "prompts": "prom
 _REDIRECTS = (307, 308)
 
 
+async def post(visit: Visit, body: bytes, fields: Fields, message: Any = None) -> Response:
+    """A body at the endpoint, outside of sessions; at the one behind it where it redirects within its origin."""
+    answer = await visit.web.send(url=visit.remembered.get("endpoint"), body=body, fields=fields, message=message)
+    if _follows(visit, answer):
+        answer = await visit.web.send(url=visit.remembered["endpoint"], body=body, fields=fields, message=message)
+    return answer
+
+
+def _follows(visit: Visit, answer: Response) -> bool:
+    """Whether an answer sends on within its origin; the visit remembers where to."""
+    if answer.status not in _REDIRECTS:
+        return False
+    try:
+        there = resolve(visit.web.url, answer.header("location") or "")
+    except ValueError:
+        return False
+    if there.origin != visit.web.url.origin:
+        return False
+    visit.remembered["endpoint"] = there.text
+    return True
+
+
 class Posting:
     """Requests to the endpoint of a visit."""
 
@@ -67,22 +89,13 @@ class Posting:
         params = {"protocolVersion": self.visit.revision, "capabilities": self.capabilities, "clientInfo": CLIENT}
         message = {"jsonrpc": "2.0", "id": self._id(), "method": "initialize", "params": params}
         opened = await self._send(message, _over((JSON, ACCEPT), more), host=host, url=url, own=own)
-        if opened.status in _REDIRECTS and url is None:
-            self._follow(opened)
+        if url is None and _follows(self.visit, opened):
             opened = await self._send(message, _over((JSON, ACCEPT), more), host=host, own=own)
         session = opened.header(SESSION_FIELD)
         if session and "result" in opened.message:
             self.session = session
             self._strays.discard(session)
         return opened
-
-    def _follow(self, answer: Response) -> None:
-        try:
-            there = resolve(self.web.url, answer.header("location") or "")
-        except ValueError:
-            return
-        if there.origin == self.web.url.origin:
-            self.visit.remembered["endpoint"] = there.text
 
     async def end(self) -> None:
         """End the session, so that none is left behind. Idempotent."""

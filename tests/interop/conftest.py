@@ -85,6 +85,7 @@ else:
         "test_exports.py",
         "test_fetch_node.py",
         "test_grants.py",
+        "test_imports.py",
         "test_interface_login.py",
         "test_rerun.py",
         "test_serve.py",

@@ -8,7 +8,9 @@ from inspector.check.asked import Asked
 from inspector.check.catalog import active, passive
 from inspector.check.link import is_refusal
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.posting import post
 from inspector.check.visit import Visit
+from inspector.check.web import ACCEPT, JSON
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import (
@@ -141,7 +143,7 @@ async def same_id(visit: Visit) -> Outcome:
 )  # fmt: skip
 async def id_of_the_unreadable(visit: Visit) -> Outcome:
     """Broken JSON over HTTP."""
-    answer = await visit.web.send(body=b"{not json", fields=_fields(visit))
+    answer = await post(visit, b"{not json", _fields(visit))
     if not answer.status:
         return skipped(f"broken JSON got {answer.shown}")
     if not answer.message:
@@ -178,7 +180,7 @@ async def unknown_method(visit: Visit) -> Outcome:
 async def broken_json(visit: Visit) -> Outcome:
     """Half an object; afterwards a proper request."""
     if visit.visited.transport == "http":
-        answer = await visit.web.send(body=b"{not json", fields=_fields(visit))
+        answer = await post(visit, b"{not json", _fields(visit))
         if answer.code == PARSE_ERROR:
             return good("", *answer.events)
         if not answer.status:
@@ -205,7 +207,7 @@ async def no_request(visit: Visit) -> Outcome:
     seen: list[int] = []
     for message in ({"jsonrpc": "2.0", "id": 71, "params": {}}, {"jsonrpc": "1.0", "id": 72, "method": "tools/list"}):
         if visit.visited.transport == "http":
-            answer = await visit.web.send(body=jsonrpc.encode(message), fields=_fields(visit))
+            answer = await post(visit, jsonrpc.encode(message), _fields(visit))
             code, shown, events = answer.code, answer.shown, answer.events
             fine = code == INVALID_REQUEST
             refused = answer.refused
@@ -406,10 +408,7 @@ async def _said(visit: Visit, message: dict[str, Any]) -> Asked:
             # Who has answered this has had the time to answer that. Its id is none that a link gives by itself.
             await link.ask("tools/list", {}, id=f"after-{asked.n}")
             return await link.answer(asked, timeout=visit.limits.quiet)
-    answer = await visit.web.send(
-        body=jsonrpc.encode(message), message=message,
-        fields=(*_fields(visit), ("Mcp-Method", message["method"])),
-    )  # fmt: skip
+    answer = await post(visit, jsonrpc.encode(message), (*_fields(visit), ("Mcp-Method", message["method"])), message)
     return Asked(
         message["method"], answer.n, answer.message_n, answer.message or None, answer.status, answer.seconds,
         answer.shown,
@@ -423,8 +422,6 @@ def _names(asked: Asked) -> list[object]:
 
 def _fields(visit: Visit) -> tuple[tuple[str, str], ...]:
     """The header fields that a request of this revision has, without a session."""
-    from inspector.check.web import ACCEPT, JSON
-
     return (JSON, ACCEPT, ("MCP-Protocol-Version", visit.revision))
 
 

@@ -24,7 +24,7 @@ TABS: tuple[tuple[str, str, str, str], ...] = (
     ("templates", "3", "Templates", "Tmpl"),
     ("prompts", "4", "Prompts", "Prompts"),
     ("tasks", "5", "Tasks", "Tasks"),
-    ("server", "6", "Server", "Server"),
+    ("server", "6", "Server", "Srv"),
     ("inbox", "7", "Inbox", "Inbox"),
     ("check", "8", "Check", "Check"),
 )

@@ -140,7 +140,7 @@ class TabLine(Widget):
     """The second line: `1 Tools 17  2 Resources 7 …` at the left, a note and hints at the right.
 
     A click on a tab posts `Chosen`, one on a hint presses its key. Where it is narrow the note and the hints go first,
-    then labels become short, then all but the active one go.
+    then labels become short, then they go one by one: those without a number first, the active one never.
     """
 
     ALLOW_SELECT = False
@@ -182,21 +182,27 @@ class TabLine(Widget):
     def render_line(self, y: int) -> Strip:
         look = palette()
         room = self.size.width - 2
-        for form in ("label", "short", "key"):
-            tabs = self._tabs(form, look)
+        labels = [tab.label for tab in self.tabs]
+        tabs = self._tabs(labels, look)
+        if paint.width(tabs) > room:
+            labels = [tab.short for tab in self.tabs]
+            tabs = self._tabs(labels, look)
+        for at in sorted(range(len(self.tabs)), key=lambda at: bool(self.tabs[at].number)):
             if paint.width(tabs) <= room:
                 break
+            if self.tabs[at].id != self.active:
+                labels[at] = ""
+                tabs = self._tabs(labels, look)
         side = Segment(" ")
         right = self._right(room - paint.width(tabs) - 2, look)
         return paint.strip([side, *paint.spread(tabs, right, room), side], room + 2, look=look)
 
-    def _tabs(self, form: str, look: Palette) -> list[Segment]:
+    def _tabs(self, labels: Sequence[str], look: Palette) -> list[Segment]:
         line: list[Segment] = []
         self._spans = []
         used = 0
-        for tab in self.tabs:
+        for tab, label in zip(self.tabs, labels, strict=True):
             active = tab.id == self.active
-            label = tab.label if form == "label" or (form == "key" and active) else tab.short if form == "short" else ""
             role = "accent bold" if active else tab.tone or "muted"
             pieces: list[paint.Piece] = [(tab.key, tab.tone if tab.tone and not label else "faint")]
             if label:
