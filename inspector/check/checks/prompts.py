@@ -149,7 +149,7 @@ async def arguments_used(visit: Visit) -> Outcome:
         names = [argument["name"] for argument in _arguments(prompt) if argument.get("required") is True]
         if not names or not all(isinstance(name, str) for name in names):
             continue
-        values = {name: f"{_MARK}{at}" for at, name in enumerate(names)}
+        values = {name: _mark(name, str(at)) for at, name in enumerate(names)}
         asked = await visit.ask("prompts/get", {"name": prompt.get("name"), "arguments": values})
         if not asked.ok or asked.body.get("resultType") not in (None, "complete"):
             continue
@@ -179,11 +179,17 @@ async def _gets(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
 
 async def _value(visit: Visit, prompt: dict[str, Any], name: str) -> str:
     if not visit.can("completions"):
-        return _MARK
+        return _mark(name)
     params = {"ref": {"type": "ref/prompt", "name": prompt.get("name")}, "argument": {"name": name, "value": ""}}
     completion = (await visit.ask("completion/complete", params)).body.get("completion")
     values = completion.get("values") if type(completion) is dict else None
-    return values[0] if type(values) is list and values and isinstance(values[0], str) else _MARK
+    return values[0] if type(values) is list and values and isinstance(values[0], str) else _mark(name)
+
+
+def _mark(name: str, more: str = "") -> str:
+    """A value for an argument. What calls itself a URI gets one: it may come back where only a URI may stand."""
+    is_uri = "uri" in name.lower() or "url" in name.lower()
+    return f"urn:{_MARK}:{more or 0}" if is_uri else _MARK + more
 
 
 def _arguments(prompt: dict[str, Any]) -> list[dict[str, Any]]:

@@ -229,8 +229,8 @@ class CheckPane(Horizontal):
                 f"{key} looks at it; nothing is sent."
             )
         return (
-            "What the server does, held against the specification: every revision that it speaks,\n"
-            "on connections and a recording of their own, with harmless requests. No tool is called\n"
+            "What the server does, held against the specification: every revision that it speaks, on "
+            "connections and a recording of their own, with harmless requests. No tool is called "
             f"unless you allow it (a).\n\n{key} runs all checks."
         )
 

@@ -20,6 +20,7 @@ from inspector.tui.keymap import bindings
 from inspector.tui.themes import Palette, palette
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.row_source import Row, RowSource, TextRows
+from inspector.tui.widgets.wrapping import wrap
 
 __all__ = ["Row", "RowSource", "TextRows", "VirtualList"]
 
@@ -399,6 +400,7 @@ class VirtualList(ScrollView, can_focus=True):
         return strips or [Strip([part for part in row if isinstance(part, Segment)])]
 
     def _empty_line(self, y: int, cells: int) -> Strip:
-        words = self.empty.split("\n")
-        text = words[y] if y < len(words) else ""
+        room = cells - 2 * self.pad
+        rows = [line[start:end] for line in self.empty.split("\n") for start, end in wrap(line, room)]
+        text = rows[y] if y < len(rows) else ""
         return paint.strip([Segment(" " * self.pad), *paint.segments(text, "muted", room=cells)], cells)
