@@ -204,6 +204,17 @@ class Says(WebFault):
         return True
 
 
+class Redirects(WebFault):
+    """The endpoint is elsewhere, and its first place sends on to it."""
+
+    async def asked(self, request, reply):
+        if request.target == "/mcp":
+            reply.body(307, b"", ("Location", "/mcp/"))
+            return True
+        request.target = "/mcp"
+        return False
+
+
 class Mends(WebFault):
     """Hides something from the server: `mend(request)` changes header fields (`request.fields`) or the target."""
 

@@ -9,6 +9,8 @@ from tests.check.planted import (
     Bodies,
     Case,
     Item,
+    Redirects,
+    Says,
     Takes,
     WebCase,
     is_found,
@@ -187,3 +189,17 @@ async def test_a_planted_fault_is_found(case):
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_server_in_order_is_not_blamed(case):
     await is_not_blamed(case)
+
+
+def refuses_without_id(request, reply):
+    reply.json({"jsonrpc": "2.0", "error": {"code": -32600, "message": "No."}}, 400)
+
+
+async def test_a_notification_that_is_refused_has_not_been_answered():
+    unknown = Says(lambda request: request.rpc_method.startswith("notifications/inspector/"), refuses_without_id)
+    await is_not_blamed(WebCase("BASE-10", R4, None, right=unknown))
+
+
+@pytest.mark.parametrize("id", ["BASE-07", "BASE-08", "BASE-18"])
+async def test_what_counts_is_said_behind_the_redirect(id):
+    await is_not_blamed(WebCase(id, R5 if id == "BASE-18" else R4, None, right=Redirects()))

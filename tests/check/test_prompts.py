@@ -3,8 +3,9 @@
 import pytest
 
 from inspector.check.visit import Allowed
+from inspector.journal.format import Dir, Kind
 from tests.check.changes import R4, R5, Both, capability, elsewhere, gives, refuses, told
-from tests.check.planted import Adds, Answers, Case, Item, is_found, is_not_blamed
+from tests.check.planted import Adds, Answers, Case, Item, checked, is_found, is_not_blamed
 
 CALLS = Allowed(calls=("echo",))
 CHANGED = told("notifications/prompts/list_changed")
@@ -74,3 +75,14 @@ async def test_a_block_that_is_none_is_found(content):
 ])  # fmt: skip
 async def test_a_block_that_is_not_whole_is_found(block):
     await is_found(Case("PROM-06", R4, got(lambda message: message.update(content=block)), allowed=CALLS))
+
+
+async def test_an_argument_that_is_called_a_uri_gets_one():
+    found, journal = await checked(Case("PROM-09", R4, None, allowed=CALLS), None, {})
+    said = [event.message for event in journal.events() if event.kind is Kind.RPC and event.dir is Dir.SEND]
+    asked = [message["params"].get("arguments", {}) for message in said if message.get("method") == "prompts/get"]
+    uris = [arguments["uri"] for arguments in asked if "uri" in arguments]
+    assert found.verdict != "skip"
+    assert uris
+    assert all(uri.startswith("urn:") for uri in uris)
+    journal.release()

@@ -15,6 +15,7 @@ from tests.check.planted import (
     Heads,
     Mends,
     PlantedWeb,
+    Redirects,
     Says,
     WebFault,
     is_found,
@@ -97,15 +98,6 @@ def any_type(request):
 
 def in_capitals(request):
     return any(name == "CONTENT-TYPE" for name, _ in request.fields)
-
-
-class Redirects(WebFault):
-    async def asked(self, request, reply):
-        if request.target == "/mcp":
-            reply.body(307, b"", ("Location", "/mcp/"))
-            return True
-        request.target = "/mcp"
-        return False
 
 
 class OneAtATime(WebFault):
