@@ -400,7 +400,7 @@ class VirtualList(ScrollView, can_focus=True):
         return strips or [Strip([part for part in row if isinstance(part, Segment)])]
 
     def _empty_line(self, y: int, cells: int) -> Strip:
-        room = cells - 2 * self.pad
+        room = cells - self.pad
         rows = [line[start:end] for line in self.empty.split("\n") for start, end in wrap(line, room)]
         text = rows[y] if y < len(rows) else ""
         return paint.strip([Segment(" " * self.pad), *paint.segments(text, "muted", room=cells)], cells)
