@@ -22,6 +22,8 @@ class Asked:
     seconds: float = 0.0
     why: str = ""
     """Why there is no answer, as a sentence."""
+    began: float = 0.0
+    """When it was sent, on the monotonic clock."""
 
     @property
     def answered(self) -> bool:

@@ -107,7 +107,7 @@ class Link:
     def begin(self, message: dict[str, Any]) -> Asked:
         """Send a request as it is, and do not wait."""
         asked = Asked(str(message.get("method", "")))
-        asked.seconds = -time.monotonic()
+        asked.began = time.monotonic()
         try:
             asked.n = self._bare.send(jsonrpc.encode(message))
         except ConnectionProblem as error:
@@ -119,7 +119,7 @@ class Link:
         seconds = self.timeout if timeout is None else timeout
         index = self.journal.index
         await self._wait(lambda: not asked.n or bool(index.pairs[asked.n - 1]) or asked.n in self._failed, seconds)
-        asked.seconds += time.monotonic()
+        asked.seconds = time.monotonic() - asked.began
         if asked.n and index.pairs[asked.n - 1]:
             asked.answer_n = index.pairs[asked.n - 1]
             event = self.journal.event(asked.answer_n)
@@ -134,7 +134,8 @@ class Link:
                 asked.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
                 asked.answer_n = last_on(self.journal, asked.n)
         elif not asked.why:
-            asked.why = self.lost.message if self.lost is not None else f"no answer within {asked.seconds:.2g} s"
+            silence = f"no answer within {round(asked.seconds, 1):g} s"
+            asked.why = self.lost.message if self.lost is not None else silence
         return asked
 
     def notify(self, method: str, params: Any = None) -> int:
