@@ -12,9 +12,9 @@ from typing import Any
 
 from inspector.check.watched import Watched
 from inspector.journal.findings import Level
-from inspector.journal.format import Event
+from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import Index, State
-from inspector.protocol.jsonrpc import DEEPEST, VERSION, Shape, excerpt, id_key
+from inspector.protocol.jsonrpc import DEEPEST, INVALID_REQUEST, PARSE_ERROR, VERSION, Shape, excerpt, id_key
 
 Verdict = tuple[str, Level, str]
 
@@ -25,6 +25,7 @@ _LIST_CHANGED = {
     "notifications/resources/list_changed": ("resources", "C-LIFE-07"),
     "notifications/prompts/list_changed": ("prompts", "PROM-07"),
 }
+_NO_MESSAGE = (Shape.NONE, Shape.BATCH)
 _ASKS = {"sampling/createMessage": "sampling", "elicitation/create": "elicitation", "roots/list": "roots"}
 
 
@@ -149,12 +150,28 @@ def answer_rules(index: Index, n: int, message: dict[str, Any], exchange: int, r
         other = _same_id_other_type(index, id, n)
         if other:
             yield "BASE-02", "must", f"The id {short(id)} has another type than that of request {short(other)}."
+        elif id is None and _could_not_read(index, n, message):
+            yield "BASE-05", "note", "The answer has no id: it answers a message whose id could not be read."
         elif id is None:
             yield "BASE-05", "should", "The answer has no id, so it cannot be told what it answers."
         else:
             yield "BASE-02", "must", f"Nothing was asked with the id {short(id)}."
     elif state == State.DOUBLED:
         yield "BASE-02", "must", f"The request with the id {short(id)} had been answered already."
+
+
+def _could_not_read(index: Index, n: int, message: dict[str, Any]) -> bool:
+    """Whether the error `message` lawfully has no id: it says so by its code, and the client had sent what is no message.
+
+    Specification, Basic Protocol, Error Responses (2025-11-25 and later); JSON-RPC 2.0, section 5.
+    """
+    error = message.get("error")
+    if type(error) is not dict or error.get("code") not in (PARSE_ERROR, INVALID_REQUEST):
+        return False
+    return any(
+        index.dir(m) == Dir.SEND and index.shape(m) in _NO_MESSAGE and index.kind(m) in (Kind.RPC, Kind.INVALID)
+        for m in range(n - 1, max(0, n - 2000), -1)
+    )
 
 
 def _same_id_other_type(index: Index, id: Any, n: int) -> int | str | None:

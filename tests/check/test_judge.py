@@ -134,6 +134,23 @@ def test_faults_of_an_answer(court, answer, rule):
     assert rule in court.rules(n)
 
 
+def levels(court, n):
+    court.judge.run_all()
+    return [(finding.rule, finding.level) for finding in court.journal.findings.of(n)]
+
+
+@pytest.mark.parametrize("code", [-32700, -32600])
+def test_an_error_has_no_id_where_there_was_none_to_read(court, code):
+    court.call(1)
+    unasked = court.receive({"jsonrpc": "2.0", "error": {"code": code, "message": "x"}})
+    court.journal.record_sent("stdio", b"no json")
+    lawful = court.receive({"jsonrpc": "2.0", "error": {"code": code, "message": "x"}})
+    other = court.receive({"jsonrpc": "2.0", "error": {"code": -32603, "message": "x"}})
+    assert [levels(court, n) for n in (unasked, lawful, other)] == [
+        [("BASE-05", "should")], [("BASE-05", "note")], [("BASE-05", "should")],
+    ]  # fmt: skip
+
+
 def test_a_second_answer(court):
     court.call(1)
     court.receive(result(1, content=[]))
