@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -168,15 +169,19 @@ def terminal(figure: str, *contestants: str, repeats: int = 1) -> Measure:
 
 
 BARE, OFFICIAL = "bare Textual", "official"
-RECORDER = "mcp-rec"
+MCPSNOOP = shutil.which("mcpsnoop")
+"""It comes as Go source only, so it takes part where somebody has built it."""
+RECORDER = "mcpsnoop" if MCPSNOOP else "mcp-rec"
 
 
 def tap(setting: Setting) -> dict[str, Command]:
-    """One call through what stands between a client and its server; a recorder of others that does just that."""
+    """One call through what stands between a client and its server and records; beside it recorders of others."""
     taps = {
-        INSPECTOR: [str(Path(OURS).parent / "inspector"), "tap", "--no-record", "--"],
-        RECORDER: [str(CACHE / "venv" / "bin" / "mcp-rec"), "record", "-o", os.devnull, "--"],
+        INSPECTOR: [str(Path(OURS).parent / "inspector"), "tap", "--"],
+        "mcp-rec": [str(CACHE / "venv" / "bin" / "mcp-rec"), "record", "-o", os.devnull, "--"],
     }
+    if MCPSNOOP:
+        taps["mcpsnoop"] = [MCPSNOOP, "--"]
     words = [
         OURS,
         str(HERE / "clients" / "tapped.py"),
