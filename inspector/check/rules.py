@@ -161,7 +161,7 @@ def answer_rules(index: Index, n: int, message: dict[str, Any], exchange: int, r
 
 
 def _could_not_read(index: Index, n: int, message: dict[str, Any]) -> bool:
-    """Whether the error `message` lawfully has no id: it says so by its code, and the client had sent what is no message.
+    """Whether the error `message` lawfully has no id: it says so by its code, and something sent was no message.
 
     Specification, Basic Protocol, Error Responses (2025-11-25 and later); JSON-RPC 2.0, section 5.
     """

@@ -24,6 +24,7 @@ from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import AuthorizationNeeded, ConnectionProblem, InspectorError
+from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.revisions import FEATURES, LEGACY, MODERN, REVISIONS
 from inspector.transports.http_url import parse_url
@@ -268,10 +269,12 @@ class Runner:
             self.run.deaths.append(f"{check.id} ({visit.visited.name}): {said}")
             if outcome.seen in ("nothing", "good"):
                 outcome = bad(f"The server ended while this was checked: {said}", before + 1)
-        elif outcome.seen not in ("good", "remark") and not await self._answers():
-            self._gone = f"the server could not be reached any more after {check.id} ({visit.visited.name})"
-            self.run.deaths.append(f"{check.id} ({visit.visited.name}): it cannot be reached any more")
-            outcome = doubtful("Since this was checked the server cannot be reached any more.", before + 1)
+        elif outcome.seen not in ("good", "remark") or self._failed_since(before):
+            why = await self._refusing(visit, check)
+            if why:
+                self._gone = f"the server served nobody any more after {check.id} ({visit.visited.name})"
+                self.run.deaths.append(f"{check.id} ({visit.visited.name}): it serves nobody any more: {why}")
+                outcome = doubtful(f"Since this was checked the server serves nobody any more: {why}", before + 1)
         return outcome
 
     async def _see_that_it_answers(self, visit: Visit, check: Check) -> None:
@@ -281,11 +284,38 @@ class Runner:
             self.run.deaths.append(f"{check.id} ({visit.visited.name}): it answered nothing any more: {asked.shown}")
             await self._revive(visit)
 
-    async def _answers(self) -> bool:
-        """Whether a server on HTTP still takes connections; a process is looked after by its transport."""
-        if not isinstance(self.target, HttpTarget) or self.target.proxy:
+    def _failed_since(self, before: int) -> bool:
+        """Whether an HTTP response with a status of 500 or more has come after event `before`."""
+        index = self.journal.index
+        return any(
+            index.kind(n) == Kind.HTTP
+            and index.dir(n) == Dir.RECV
+            and (self.journal.event(n).fields.get("status") or 0) >= 500
+            for n in range(before + 1, index.count + 1)
+        )
+
+    async def _refusing(self, visit: Visit, check: Check) -> str:
+        """Why a server on HTTP serves nobody any more, or nothing; a process is looked after by its transport."""
+        if not isinstance(self.target, HttpTarget):
+            return ""
+        if not await self._takes_connections(self.target):
+            return "it takes no connection"
+        if not check.apart:
+            asked = await visit.ask("ping" if visit.features.ping else "server/discover", {})
+            if asked.answered:
+                return ""
+        try:
+            async with visit.fresh() as link:
+                why = (await link.ask("server/discover", {})).why if visit.modern else ""
+        except ConnectionProblem as error:
+            return error.message
+        return why if why or check.apart else await self._revive(visit)
+
+    async def _takes_connections(self, target: HttpTarget) -> bool:
+        """What was connected before may go on where nobody is let in any more."""
+        if target.proxy:
             return True
-        url = parse_url(self.target.url)
+        url = parse_url(target.url)
         try:
             async with asyncio.timeout(self.wanted.limits.request):
                 _, writer = await asyncio.open_connection(url.host, url.port)

@@ -67,6 +67,36 @@ async def test_a_server_that_leaves_is_not_blamed_for_what_could_not_be_asked():
     journal.release()
 
 
+@pytest.mark.parametrize("revision", [R4, R5])
+@pytest.mark.parametrize("answer", [(b"no json", 400), (b"Internal Server Error", 500)])
+async def test_the_check_is_named_that_broke_a_server_for_everybody(answer, revision):
+    """Not the next one, which meets a server that answers 500 to all (Python SDK 1.9 does, after a hasty DELETE)."""
+    body, status = answer
+    asked, broken = [], []
+
+    class Breaks(WebFault):
+        async def asked(self, request, reply):
+            if broken:
+                reply.body(500, b"Internal Server Error", ("Content-Type", "text/plain"))
+            elif b"inspector/no-such-method" in (request.body or b""):
+                asked.append(request)
+                if len(asked) == 2:  # The first one is that of the tour.
+                    broken.append(request)
+                    reply.body(status, body, ("Content-Type", "text/plain"))
+            return bool(broken)
+
+    only = frozenset(("BASE-06", "PROM-04", "TOOL-13", "HTTP-13"))
+    async with PlantedWeb(Breaks()) as server:
+        run, journal = await run_of(server, revisions=(revision,), only=only)
+    assert [words.split(" ")[0] for words in run.deaths] == ["BASE-06"], run.deaths
+    assert "500" in run.deaths[0]
+    found = verdicts(run)
+    assert found["BASE-06"] == "warn"
+    assert {verdict for id, verdict in found.items() if id != "BASE-06"} == {"skip"}
+    assert len(found) > 2
+    journal.release()
+
+
 async def test_nothing_that_was_not_allowed_is_called():
     called = []
 
