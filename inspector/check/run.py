@@ -120,7 +120,7 @@ class Runner:
             )  # fmt: skip
             spoken = [revision for revision in found.spoken if revision in self.wanted.revisions]
             if not spoken:
-                self.run.problem = "The server agrees to none of the revisions that were offered."
+                self.run.problem = found.why_none
             # The newest of each era first: what is about the server as a whole is seen there.
             spoken.sort(key=lambda name: (name not in MODERN, -REVISIONS.index(name)))
             self.run.total = self._expected(spoken, transport)

@@ -33,6 +33,19 @@ class Survey:
         """The revisions that the server speaks, oldest first."""
         return tuple(revision for revision in FEATURES if self._speaks(revision))
 
+    @property
+    def why_none(self) -> str:
+        """Why it speaks none; there may be servers that end with the first client that leaves."""
+        silent = {revision: asked.shown for revision, asked in self.answers.items() if not asked.answered}
+        silent |= self.problems
+        refused = "The server agrees to none of the revisions that were offered."
+        if not silent:
+            return refused
+        why = next(iter(silent.values())).rstrip(".")
+        if len(silent) == len({*self.answers, *self.problems}):
+            return f"The server answered one client, and none after it: {why}."
+        return f"{refused} There was no answer to {', '.join(sorted(silent))}: {why}."
+
     def _speaks(self, revision: str) -> bool:
         asked = self.answers.get(revision)
         if asked is None:

@@ -97,6 +97,23 @@ async def test_the_check_is_named_that_broke_a_server_for_everybody(answer, revi
     journal.release()
 
 
+async def test_a_server_that_takes_one_session_only_is_said_to_do_so():
+    class Once(WebFault):
+        sessions = 0
+
+        async def asked(self, request, reply):
+            self.sessions += b'"initialize"' in (request.body or b"")
+            if self.sessions > 1:
+                reply.reset()
+            return self.sessions > 1
+
+    async with PlantedWeb(Once(), era="legacy") as server:
+        run, journal = await run_of(server)
+    assert run.problem.startswith("The server answered one client, and none after it:"), run.problem
+    assert run.results == []
+    journal.release()
+
+
 async def test_nothing_that_was_not_allowed_is_called():
     called = []
 
