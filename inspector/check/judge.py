@@ -234,7 +234,8 @@ class Judge:
         self.watched.answered(method, result)
         body = result if type(result) is dict else {}
         if self.thorough and not large:
-            yield from published.result_rules(method, body, self.watched)
+            asked = self._request(request)[1] if method == "tools/call" else None
+            yield from published.result_rules(method, body, self.watched, asked)
         if method == "initialize":
             yield from rules.initialize_rules(result)
         elif method == "tools/list":

@@ -52,8 +52,10 @@ def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[Verdict
             yield from _trace_rules(key, value)
 
 
-def result_rules(method: str, result: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
-    """Of a page of a list, or of who the server is: schemas and icons."""
+def result_rules(
+    method: str, result: dict[str, Any], watched: Watched, asked: dict[str, Any] | None = None
+) -> Iterator[Verdict]:
+    """Of a page of a list, or of who the server is: schemas and icons. `asked` are the params of the request."""
     entries = result.get(_ENTRIES.get(method, ""))
     for entry in entries if type(entries) is list else ():
         if type(entry) is dict:
@@ -75,15 +77,18 @@ def result_rules(method: str, result: dict[str, Any], watched: Watched) -> Itera
     if type(entries) is list:
         yield from listed.alike(method, entries)
     if method == "tools/call":
-        yield from _word_rules("the result", result.get("content"), orders_too=False)
+        given = wording.unusual((asked or {}).get("arguments"))
+        yield from _word_rules("the result", result.get("content"), orders_too=False, echoed=given)
     info = result.get("serverInfo")
     if method == "initialize" and type(info) is dict:
         yield from _icon_rules("the server", info.get("icons"), watched, "LIFE-11")
 
 
-def _word_rules(whose: str, value: Any, *, orders_too: bool = True) -> Iterator[Verdict]:
+def _word_rules(
+    whose: str, value: Any, *, orders_too: bool = True, echoed: frozenset[str] = frozenset()
+) -> Iterator[Verdict]:
     for key, text in wording.texts(value):
-        unseen = wording.hidden(text)
+        unseen = wording.hidden(text, echoed)
         if unseen:
             yield "TOOL-24", "should", f"{whose}: {short(key)} holds {unseen}."
         told = wording.orders(text) if orders_too else ""

@@ -52,10 +52,18 @@ def secret(text: str) -> str:
     return next((kind for kind, pattern in _SECRETS if pattern.search(text[:LONGEST])), "")
 
 
-def hidden(text: str) -> str:
-    """What a text holds that nobody sees, in words; empty where there is nothing."""
-    found = hidden_in(text[:LONGEST])
+def hidden(text: str, echoed: frozenset[str] = frozenset()) -> str:
+    """What a text holds that nobody sees, in words; empty where there is nothing. `echoed` characters do not count."""
+    looked_at = text[:LONGEST]
+    if echoed:
+        looked_at = "".join(char for char in looked_at if char not in echoed)
+    found = hidden_in(looked_at)
     return "" if found is None else str(found)
+
+
+def unusual(value: Any) -> frozenset[str]:
+    """The characters of a value's texts that are not plain ones: a server that gives them back hides nothing."""
+    return frozenset(char for _, text in texts(value) for char in text[:LONGEST] if not " " <= char <= "~")
 
 
 def orders(text: str) -> str:

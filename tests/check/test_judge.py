@@ -151,6 +151,16 @@ def test_an_error_has_no_id_where_there_was_none_to_read(court, code):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("given", "found"), [("x\u2028y\u0000", []), ("xy", ["TOOL-24"]), ("x\u200by", ["TOOL-24"])])
+def test_a_result_that_gives_back_what_it_was_given_hides_nothing(given, found):
+    court = Court()
+    court.judge = Judge(court.journal, thorough=True)
+    court.call(1, "t", {"deep": [{"s": given}]})
+    n = court.receive(result(1, content=[{"type": "text", "text": "x\u2028y\u0000"}]))
+    assert court.rules(n) == found
+    court.journal.release()
+
+
 def test_a_second_answer(court):
     court.call(1)
     court.receive(result(1, content=[]))
