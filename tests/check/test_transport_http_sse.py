@@ -8,7 +8,7 @@ from inspector.check.passive import judged
 from inspector.config.targets import HttpTarget
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from tests.check.planted import Bodies, Mends, PlantedWeb, Says, is_found, is_not_blamed, put
+from tests.check.planted import Bodies, Mends, PlantedWeb, Says, checked, is_found, is_not_blamed, put
 from tests.check.planted import WebCase as Case
 
 R1 = "2024-11-05"
@@ -52,6 +52,17 @@ async def test_a_planted_fault_is_found(case):
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_server_in_order_is_not_blamed(case):
     await is_not_blamed(case)
+
+
+def is_no_request(request):
+    return request.method == "POST" and request.message.get("id") in (71, 72)
+
+
+async def test_a_refused_post_is_told_as_what_it_is():
+    fault = Says(is_no_request, lambda _, reply: reply.body(400))
+    found, journal = await checked(Case("BASE-08", R1, None, server=Sse), fault)
+    assert "answered with status 400" in found.outcome.text
+    journal.release()
 
 
 ENDPOINT = Case("SSE-03", R1, None, server=Sse)

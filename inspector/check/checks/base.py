@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.catalog import active, passive
-from inspector.check.link import is_refusal
+from inspector.check.link import is_refusal, status_of
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.posting import post
 from inspector.check.visit import Visit
@@ -217,9 +217,10 @@ async def no_request(visit: Visit) -> Outcome:
                 await link.ask("tools/list", {}, id=f"after-{sent}")  # As in `_said`.
                 frame = await link.until(lambda frame: _error_code(frame) is not None, visit.limits.quiet)
                 code = _error_code(frame) if frame is not None else None
-                shown = f"error {code}" if frame is not None else "nothing"
+                status = status_of(visit.journal, sent)  # Over HTTP+SSE the POST itself may be refused.
+                shown = f"error {code}" if frame is not None else f"status {status}" if status >= 400 else "nothing"
                 events = (sent,) if frame is None else (sent, frame.n)
-                fine, refused = code == INVALID_REQUEST, frame is not None
+                fine, refused = code == INVALID_REQUEST, shown != "nothing"
         seen += events
         if not fine:
             what = "A request without a method" if "method" not in message else "A request of JSON-RPC 1.0"
