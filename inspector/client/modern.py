@@ -79,7 +79,7 @@ class ModernDriver:
     async def open(self) -> Server:
         """`server/discover`; a revision that the server wants instead is taken once (C-MOD-03, C-MOD-04)."""
         for attempt in (1, 2):
-            call = self.discover(f"discover-{attempt}")
+            call = self.discover(f"d{attempt}")
             try:
                 result = await call.result()
             except InspectorError as error:

@@ -155,7 +155,7 @@ class Negotiation:
     async def _probe(self, driver: ModernDriver) -> Server | str:
         """Ask `server/discover`. The server, or in words why the handshake is to be tried."""
         for attempt in (1, 2):
-            call = driver.discover(f"discover-{attempt}")
+            call = driver.discover(f"d{attempt}")
             error = await self._answer_to(call)
             if error is None:
                 if not versions_of(call.value):

@@ -38,7 +38,7 @@ class LoginDialog(ModalScreen[None]):
 
     DEFAULT_CSS = """
     LoginDialog { align: center middle; }
-    LoginDialog > Edge { width: 90%; max-width: 110; height: 18; max-height: 100%; }
+    LoginDialog > Edge { width: 90%; max-width: 110; height: 8; max-height: 100%; }
     LoginDialog Vertical { height: 1fr; }
     LoginDialog FactsView { height: 1fr; }
     LoginDialog Editor { margin: 1 1 0 1; }
@@ -71,6 +71,12 @@ class LoginDialog(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self._draw()
+        self.watch(self.query_one(FactsView), "virtual_size", self._fit)
+
+    def _fit(self) -> None:
+        """As high as the text is, with the border, the keys, and an empty line or the field above them."""
+        around = 5 if self._placeholder else 4
+        self.query_one(Edge).styles.height = max(self.query_one(FactsView).virtual_size.height, 1) + around
 
     def ask(
         self,
@@ -106,6 +112,7 @@ class LoginDialog(ModalScreen[None]):
         editor.display = bool(self._placeholder)
         editor.placeholder, editor.concealed, editor.value = self._placeholder, self._concealed, ""
         (editor if self._placeholder else view).focus()
+        self._fit()
         self._tell_time()
 
     def _tell_time(self) -> None:
