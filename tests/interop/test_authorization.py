@@ -17,8 +17,10 @@ import pytest
 from inspector.cli.recorded import whole_journal
 from inspector.journal.format import Kind
 from tests.interop.authorizers import SITES, Running, Site, running
+from tests.interop.peers import CACHE, NODE
 from tests.processes import INSPECTOR, Ran, environment, run
 
+CONSUMERS = CACHE / "consumers"
 FOLLOWER = Path(__file__).parent / "follower.py"
 PATIENCE = 30
 
@@ -181,6 +183,26 @@ def test_a_login_is_kept_and_the_next_run_needs_no_browser(person: Person, site:
     seen("next run", "no browser" if person.opened == 1 else "browser")
     (login,) = run(person.home, ["servers", "--json"], **person.more).json["logins"]
     assert (login["server"], login["renewable"]) == (site.url, grant["renewable"])
+
+
+@pytest.mark.parametrize("site", ROTATING, indirect=True)
+def test_a_login_in_chromium(person: Person, site: Running, tmp_path: Path) -> None:
+    """What a real browser does besides: it looks for icons, keeps connections, and minds what the page may do."""
+    told = tmp_path / "told.json"
+    browser = person.home / "browser"
+    browser.write_text(f'#!/bin/sh\nexec "{NODE}" "{CONSUMERS / "login.mjs"}" "$@" > "{told}"\n')
+    person.more["TMPDIR"] = str(tmp_path)
+    ran = person("login", "--open-browser", "--json")
+    assert ran.code == 0, ran.err
+    assert person.did("authorize", "callback", "token")
+    until = time.monotonic() + PATIENCE
+    while not told.stat().st_size and time.monotonic() < until:
+        time.sleep(0.1)
+    seen = json.loads(told.read_text())
+    assert seen["paths"][-1] == "/callback"
+    assert "go back to the terminal" in seen["text"]
+    assert [what for path, what in seen["errors"] if path == "/callback"] == []
+    assert person.read().code == 0
 
 
 @each_site
