@@ -12,9 +12,10 @@ from inspector.journal.journal import Journal
 
 Unit = Literal["time", "number", "end"]
 
-_NUMBER = re.compile(r"([+-]?)#(\d{1,18})")
+_NUMBER = re.compile(r"([+-]?)#?(\d{1,18})")
 _CLOCK = re.compile(r"([+-]?)(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d{0,9})?)")
 _SECONDS = re.compile(r"([+-]?)(\d{1,12}(?:\.\d{0,9})?)\s*(us|µs|ms|s|min|m|h)?")
+"""A whole number without a unit is read as `_NUMBER` first."""
 _OF_DAY = re.compile(r"at\s+(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d{0,6})?))?")
 _UNITS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 
@@ -32,8 +33,8 @@ class Place:
 def read(text: str, journal: Journal) -> Place:
     """Read a place. Raises `UsageError`.
 
-    `01:12.3` and `1:02:03` are times since the start, `90`, `90s`, `1.5min` too; with `+` or `-` they are relative.
-    `#1204` is the number of an event, `+#10` ten further; `at 13:05:01` is a time of day; and there are `start`, `end`.
+    `01:12.3` and `1:02:03` are times since the start, `90s`, `1.5min` too; with `+` or `-` they are relative.
+    `1204` or `#1204` is the number of an event, `+10` ten further; `at 13:05:01` is a time of day; `start` and `end` are the ends.
     """
     wanted = text.strip().lower()
     if wanted in ("start", "end"):
@@ -51,8 +52,20 @@ def read(text: str, journal: Journal) -> Place:
         return Place("time", _of_day(journal, found))
     raise UsageError(
         f"“{text.strip()[:60]}” is no place in a recording.",
-        hint="Write 01:12.3, +30s, -2min, at 13:05, #1204, start or end.",
+        hint="Write 01:12.3, +30s, -2min, at 13:05, 1204, start or end.",
     )
+
+
+def beyond(place: Place, journal: Journal) -> str:
+    """In words that a place is behind the end, as far as the recording has been read; empty where it is not."""
+    index = journal.index
+    if place.relative or not index.count:
+        return ""
+    if place.unit == "number" and place.value > index.count:
+        return f"The last event is {index.count:,}: this goes there."
+    if place.unit == "time" and place.value > index.times[-1]:
+        return f"It lasts {index.times[-1] / 1_000_000:,.1f} s: this goes to its end."
+    return ""
 
 
 def _time(sign: str, seconds: float) -> Place:

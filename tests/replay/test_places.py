@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspector.errors import UsageError
 from inspector.journal.journal import Journal
 from inspector.replay import speeds
-from inspector.replay.places import Place, read
+from inspector.replay.places import Place, beyond, read
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,10 @@ def journal() -> Journal:
     [
         ("01:12.3", Place("time", 72_300_000)),
         (" 1:02:03 ", Place("time", 3_723_000_000)),
-        ("90", Place("time", 90_000_000)),
+        ("90s", Place("time", 90_000_000)),
+        ("90.0", Place("time", 90_000_000)),
+        ("90", Place("number", 90)),
+        ("+10", Place("number", 10, relative=True)),
         ("1.5min", Place("time", 90_000_000)),
         ("250 ms", Place("time", 250_000)),
         ("+30s", Place("time", 30_000_000, relative=True)),
@@ -57,6 +60,16 @@ def test_what_is_no_place_is_said(journal: Journal, text: str) -> None:
     with pytest.raises(UsageError) as caught:
         read(text, journal)
     assert caught.value.hint
+
+
+def test_what_is_behind_the_end_is_said() -> None:
+    journal = Journal.unnamed({})
+    assert beyond(read("7", journal), journal) == ""
+    journal.record_note("one")
+    assert beyond(read("1", journal), journal) == ""
+    assert "event is 1:" in beyond(read("2", journal), journal)
+    assert "goes to its end" in beyond(read("1h", journal), journal)
+    assert beyond(read("+1h", journal), journal) == beyond(read("end", journal), journal) == ""
 
 
 @given(st.text(max_size=40))

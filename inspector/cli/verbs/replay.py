@@ -59,7 +59,7 @@ VERBS = {
         prints=False,
         options=(
             Option("--follow", "Show what another process still adds to it."),
-            Option("--at", "Where to stand at first: 01:12.3, 'at 13:05', '#1204', start or end.", "PLACE"),
+            Option("--at", "Where to stand at first: 01:12.3, 'at 13:05', 1204 (an event), start or end.", "PLACE"),
             Option("--speed", "How fast it plays, from 0.1 to 100, or max.", "FACTOR", read=speed),
             Option(
                 "--gap",

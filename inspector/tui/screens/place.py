@@ -17,7 +17,7 @@ from inspector.tui.keymap import Hint
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 
-_EXAMPLES = "01:12.3   +30s   -2min   at 13:05   #1204   start   end"
+_EXAMPLES = "01:12.3   +30s   -2min   at 13:05   1204   start   end"
 
 
 class AskPlace(ModalScreen[Place | None]):
@@ -47,7 +47,11 @@ class AskPlace(ModalScreen[Place | None]):
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
-        self.query_one(Edge).note = ""
+        try:
+            note = places.beyond(places.read(event.value, self._journal), self._journal)
+        except UsageError:  # It may not be finished.
+            note = ""
+        self.query_one(Edge).note = [(note, "muted")] if note else ""
 
     def action_take(self) -> None:
         """Go there, where the words name a place."""
