@@ -34,7 +34,7 @@ def read(text: str, journal: Journal) -> Place:
     """Read a place. Raises `UsageError`.
 
     `01:12.3` and `1:02:03` are times since the start, `90s`, `1.5min` too; with `+` or `-` they are relative.
-    `1204` or `#1204` is the number of an event, `+10` ten further; `at 13:05:01` is a time of day; `start` and `end` are the ends.
+    `1204` or `#1204` is the number of an event, `+10` ten further; `at 13:05:01` is a time of day; `start`, `end`.
     """
     wanted = text.strip().lower()
     if wanted in ("start", "end"):
