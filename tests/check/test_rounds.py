@@ -107,6 +107,7 @@ CASES = [
     Case("MRTR-05", R5, second(no, where=lambda given: not given.get("inputResponses")), allowed=ASKS),
     Case("MRTR-06", R5, second(no, where=extra), allowed=SEVERAL),
     Case("MRTR-07", R5, second(done), allowed=ASKS),
+    Case("MRTR-07", R5, second(done), right=second(wants), allowed=ASKS),
     Case("MRTR-08", R5, TakesAnyState(), allowed=ASKS),
     Case("MRTR-09", R5, TakesAnyState(), allowed=TWICE),
     Case("MRTR-10", R5, OneConnection(), web=True, allowed=ASKS),

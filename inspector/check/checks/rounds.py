@@ -99,7 +99,7 @@ async def unexpected_answers(visit: Visit) -> Outcome:
 
 @active(
     "MRTR-07", "should", "r5", page=_ERRORS, group=_GROUP, mode="tool", apart=True,
-    says="Answers that are none are refused with an error.",
+    says="Answers that are none are refused with an error, or asked for again.",
     fix="Check inputResponses before the call goes on, and answer -32602 where they are not what was asked for.",
 )  # fmt: skip
 async def malformed_answers(visit: Visit) -> Outcome:
@@ -111,7 +111,7 @@ async def malformed_answers(visit: Visit) -> Outcome:
             if not _wanted(first):
                 continue
             asked = await _retry(visit, link, trial, first, dict.fromkeys(_wanted(first), 7))
-            if asked.ok:
+            if _is_done(asked):
                 return bad(f"{trial.name} took 7 for an answer and gave {asked.shown}.", *first.events, *asked.events)
             seen += (*first.events, *asked.events)
     return good("", *seen) if seen else skipped(_NOBODY)
