@@ -62,13 +62,19 @@ class Asked:
         return tuple(n for n in (self.n, self.answer_n) if n)
 
     @property
+    def reply(self) -> str:
+        """What it was answered with, in a few words that follow “with”."""
+        return self.shown if self.message is not None else f"nothing ({self.shown})"
+
+    @property
     def shown(self) -> str:
-        """What came, in a few words for a sentence."""
+        """What came, or why nothing has, in a few words that follow a colon."""
         from inspector.protocol.jsonrpc import excerpt
 
         if self.message is None:
             return self.why.rstrip(".") or "no answer"
         if "error" in self.message:
-            status = f" with status {self.status}" if self.status not in (0, 200) else ""
+            # Over HTTP+SSE 202 is the status of the POST, which may come before the answer or after it.
+            status = f" with status {self.status}" if self.status not in (0, 200, 202) else ""
             return f"error {excerpt(self.code, 40)} {excerpt(self.error.get('message'), 80)}{status}"
         return f"the result {excerpt(self.result, 120)}"

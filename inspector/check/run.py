@@ -306,7 +306,8 @@ class Runner:
                 return ""
         try:
             async with visit.fresh() as link:
-                why = (await link.ask("server/discover", {})).why if visit.modern else ""
+                first = await link.ask("server/discover", {}) if visit.modern else link.opened
+                why = first.why if first is not None else ""
         except ConnectionProblem as error:
             return error.message
         return why if why or check.apart else await self._revive(visit)

@@ -166,7 +166,7 @@ async def unknown_method(visit: Visit) -> Outcome:
     if not asked.answered:
         return bad(f"There was no answer to an unknown method: {asked.shown}.", *asked.events)
     if asked.code != METHOD_NOT_FOUND:
-        return bad(f"An unknown method was answered with {asked.shown}.", *asked.events)
+        return bad(f"An unknown method was answered with {asked.reply}.", *asked.events)
     if visit.modern and visit.visited.transport == "http" and asked.status != 404:
         return bad(f"The error came with status {asked.status}, not 404.", *asked.events)
     return good("", *asked.events)
@@ -239,11 +239,11 @@ async def params_of_the_wrong_type(visit: Visit) -> Outcome:
     if not asked.answered:
         return bad(f"Parameters of the wrong type got no answer: {asked.shown}.", *asked.events)
     if asked.ok:
-        return bad(f"Parameters of the wrong type were answered with {asked.shown}.", *asked.events)
+        return bad(f"Parameters of the wrong type were answered with {asked.reply}.", *asked.events)
     if asked.code == METHOD_NOT_FOUND and not visit.can("tools"):
         return skipped("the server has no tools")
     if asked.code != INVALID_PARAMS:
-        return doubtful(f"Parameters of the wrong type were answered with {asked.shown}.", *asked.events)
+        return doubtful(f"Parameters of the wrong type were answered with {asked.reply}.", *asked.events)
     return good("", *asked.events)
 
 
@@ -337,7 +337,7 @@ async def missing_metadata(visit: Visit) -> Outcome:
         if asked.ok:
             return bad(f"A request without {left_out} was served.", *asked.events)
         if asked.code not in (INVALID_PARAMS, HEADER_MISMATCH):
-            return bad(f"A request without {left_out} was answered with {asked.shown}.", *asked.events)
+            return bad(f"A request without {left_out} was answered with {asked.reply}.", *asked.events)
         if visit.visited.transport == "http" and asked.status != 400:
             return bad(f"The refusal came with status {asked.status}, not 400.", *asked.events)
     return good("", *seen)
@@ -355,7 +355,7 @@ async def nameless_client(visit: Visit) -> Outcome:
         asked = await link.ask("tools/list", {"_meta": meta}, bare=True)
     if asked.ok or asked.code == METHOD_NOT_FOUND:
         return good("", *asked.events)
-    return bad(f"A request without clientInfo was answered with {asked.shown}.", *asked.events)
+    return bad(f"A request without clientInfo was answered with {asked.reply}.", *asked.events)
 
 
 @active(

@@ -92,7 +92,7 @@ async def unknown_revision(visit: Visit) -> Outcome:
         if asked.ok and asked.body.get("protocolVersion") not in REVISIONS:
             return bad(f"{name} was agreed to.", *asked.events)
         if not asked.ok and not (asked.code in (INVALID_PARAMS, UNSUPPORTED_VERSION) and _supported(asked)):
-            return bad(f"initialize with {name} was answered with {asked.shown}.", *asked.events)
+            return bad(f"initialize with {name} was answered with {asked.reply}.", *asked.events)
     return good("", *seen)
 
 
@@ -224,7 +224,7 @@ async def introduction(visit: Visit) -> Outcome:
 async def discover(visit: Visit) -> Outcome:
     """The question itself."""
     asked = await visit.ask("server/discover", {})
-    return good("", *asked.events) if asked.ok else bad(f"It was answered with {asked.shown}.", *asked.events)
+    return good("", *asked.events) if asked.ok else bad(f"It was answered with {asked.reply}.", *asked.events)
 
 
 @active(
@@ -269,7 +269,7 @@ async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
     async with visit.fresh(revision=LEGACY[-1], handshake=False) as link:
         asked = await link.initialize()
     if asked.ok:
-        return bad(f"initialize was answered with {asked.shown}.", *asked.events)
+        return bad(f"initialize was answered with {asked.reply}.", *asked.events)
     if not asked.answered:
         return bad(f"initialize got no answer: {asked.shown}.", *asked.events)
     return good("", *asked.events) if _supported(asked) else bad("The error names no revisions.", *asked.events)
@@ -289,7 +289,7 @@ async def removed_methods(visit: Visit) -> Outcome:
         asked = await visit.ask(method, params)
         seen += asked.events
         if asked.code != METHOD_NOT_FOUND:
-            return bad(f"{method} was answered with {asked.shown}.", *asked.events)
+            return bad(f"{method} was answered with {asked.reply}.", *asked.events)
     return good("", *seen)
 
 
@@ -368,7 +368,7 @@ async def _refused_revision(visit: Visit, method: str) -> Outcome:
         meta = {"io.modelcontextprotocol/protocolVersion": _UNKNOWN[0]}
         asked = await link.ask(method, {"_meta": meta})
     if asked.code != UNSUPPORTED_VERSION:
-        return bad(f"A request of revision {_UNKNOWN[0]} was answered with {asked.shown}.", *asked.events)
+        return bad(f"A request of revision {_UNKNOWN[0]} was answered with {asked.reply}.", *asked.events)
     if not _supported(asked):
         return bad("Error -32022 does not say in data.supported what is spoken.", *asked.events)
     data = asked.error.get("data")

@@ -40,7 +40,7 @@ async def declared(visit: Visit) -> Outcome:
     async with visit.link() as link:
         asked = await link.ask("prompts/list", {})
     if visit.can("prompts") and not asked.ok:
-        return bad(f"prompts is declared, and prompts/list is answered with {asked.shown}.", *asked.events)
+        return bad(f"prompts is declared, and prompts/list is answered with {asked.reply}.", *asked.events)
     if not visit.can("prompts") and asked.ok:
         return bad("prompts/list is answered, and prompts is not declared.", *asked.events)
     return good("", *asked.events)
@@ -78,7 +78,7 @@ async def unknown_prompt(visit: Visit) -> Outcome:
     asked = await visit.ask("prompts/get", {"name": _NOBODY})
     if asked.code == INVALID_PARAMS:
         return good("", *asked.events)
-    return bad(f"It is answered with {asked.shown}.", *asked.events)
+    return bad(f"It is answered with {asked.reply}.", *asked.events)
 
 
 @active(
@@ -95,7 +95,7 @@ async def missing_argument(visit: Visit) -> Outcome:
         asked = await visit.ask("prompts/get", {"name": prompt.get("name"), "arguments": {}})
         seen += asked.events
         if asked.code != INVALID_PARAMS:
-            return bad(f"{excerpt(prompt.get('name'), 60)} is answered with {asked.shown}.", *asked.events)
+            return bad(f"{excerpt(prompt.get('name'), 60)} is answered with {asked.reply}.", *asked.events)
     return good("", *seen) if seen else skipped("no prompt requires an argument")
 
 

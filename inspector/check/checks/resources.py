@@ -55,7 +55,7 @@ async def declared(visit: Visit) -> Outcome:
     async with visit.link() as link:
         asked = await link.ask("resources/list", {})
     if visit.can("resources") and not asked.ok:
-        return bad(f"resources is declared, and resources/list is answered with {asked.shown}.", *asked.events)
+        return bad(f"resources is declared, and resources/list is answered with {asked.reply}.", *asked.events)
     if not visit.can("resources") and asked.ok:
         return bad("resources/list is answered, and resources is not declared.", *asked.events)
     return good("", *asked.events)
@@ -211,7 +211,7 @@ async def expanded(visit: Visit) -> Outcome:
             asked = await visit.ask("resources/read", {"uri": template.expand(values)})
             seen += asked.events
             if not asked.ok:
-                return bad(f"{excerpt(template.expand(values), 100)} is answered with {asked.shown}.", *asked.events)
+                return bad(f"{excerpt(template.expand(values), 100)} is answered with {asked.reply}.", *asked.events)
     return good("", *seen) if seen else skipped("no template has variables that can all be completed")
 
 
@@ -231,9 +231,9 @@ async def subscriptions(visit: Visit) -> Outcome:
             asked = await link.ask(method, {"uri": uris[0]})
             seen += asked.events
             if visit.can("resources", "subscribe") and not asked.ok:
-                return bad(f"{method} is declared, and answered with {asked.shown}.", *asked.events)
+                return bad(f"{method} is declared, and answered with {asked.reply}.", *asked.events)
             if not visit.can("resources", "subscribe") and asked.code != METHOD_NOT_FOUND:
-                return bad(f"{method} is not declared, and answered with {asked.shown}.", *asked.events)
+                return bad(f"{method} is not declared, and answered with {asked.reply}.", *asked.events)
     return good("", *seen)
 
 
@@ -317,7 +317,7 @@ async def _unknown(visit: Visit, code: int) -> Outcome:
     asked = await visit.ask("resources/read", {"uri": nowhere(visit)})
     if asked.code == code:
         return good("", *asked.events)
-    return bad(f"It is answered with {asked.shown}.", *asked.events)
+    return bad(f"It is answered with {asked.reply}.", *asked.events)
 
 
 async def _reads(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:

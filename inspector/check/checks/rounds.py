@@ -69,7 +69,7 @@ async def missing_answers(visit: Visit) -> Outcome:
                 continue
             asked = await _retry(visit, link, trial, first, {})
             if asked.answered and not asked.ok:
-                return bad(f"{trial.name} without an answer gives {asked.shown}.", *first.events, *asked.events)
+                return bad(f"{trial.name} without an answer gives {asked.reply}.", *first.events, *asked.events)
             if _wants(asked):
                 seen += (*first.events, *asked.events)
     return good("", *seen) if seen else skipped("no tool that may be called needs an answer")
@@ -92,7 +92,7 @@ async def unexpected_answers(visit: Visit) -> Outcome:
             more = {**_answers(first), "inspector-check-nothing": {"action": "decline"}}
             asked = await _retry(visit, link, trial, first, more)
             if not asked.ok:
-                return bad(f"{trial.name} with one more answer gives {asked.shown}.", *first.events, *asked.events)
+                return bad(f"{trial.name} with one more answer gives {asked.reply}.", *first.events, *asked.events)
             seen += (*first.events, *asked.events)
     return good("", *seen) if seen else skipped("no tool that may be called wants input and takes it")
 
@@ -112,7 +112,7 @@ async def malformed_answers(visit: Visit) -> Outcome:
                 continue
             asked = await _retry(visit, link, trial, first, dict.fromkeys(_wanted(first), 7))
             if _is_done(asked):
-                return bad(f"{trial.name} took 7 for an answer and gave {asked.shown}.", *first.events, *asked.events)
+                return bad(f"{trial.name} took 7 for an answer and gave {asked.reply}.", *first.events, *asked.events)
             seen += (*first.events, *asked.events)
     return good("", *seen) if seen else skipped(_NOBODY)
 
@@ -186,7 +186,7 @@ async def elsewhere(visit: Visit) -> Outcome:
         async with visit.fresh() as link:
             asked = await _retry(visit, link, trial, first, _answers(first))
         if not asked.ok:
-            what = f"{trial.name} on another connection gives {asked.shown}."
+            what = f"{trial.name} on another connection gives {asked.reply}."
             return bad(what, *first.events, *plain.events, *asked.events)
         seen += (*first.events, *asked.events)
     return good("", *seen) if seen else skipped("no tool that may be called wants input and takes it")

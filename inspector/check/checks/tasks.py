@@ -51,7 +51,7 @@ async def fields(visit: Visit) -> Outcome:
                 return bad(f"{_name(tool)}: {wrong}", *asked.events)
             looks = await _followed(visit, link, task)
             for look in looks:
-                wrong = _wrong_fields(look.body, "ttl") if look.ok else f"tasks/get is answered with {look.shown}."
+                wrong = _wrong_fields(look.body, "ttl") if look.ok else f"tasks/get is answered with {look.reply}."
                 if wrong:
                     return bad(f"{_name(tool)}: {wrong}", *asked.events, *look.events)
             ended = [look.body.get("status") for look in looks if look.body.get("status") in _FINAL]
@@ -74,7 +74,7 @@ async def results(visit: Visit) -> Outcome:
             for method in ("tasks/get", "tasks/result"):
                 asked = await link.ask(method, {"taskId": _NOBODY})
                 if asked.code != INVALID_PARAMS:
-                    return bad(f"{method} of an unknown task is answered with {asked.shown}.", *asked.events)
+                    return bad(f"{method} of an unknown task is answered with {asked.reply}.", *asked.events)
                 seen += asked.events
             began, task = await _start(link, tool)
             if task is None:
@@ -118,7 +118,7 @@ async def listed(visit: Visit) -> Outcome:
                 entries = page.body.get("tasks")
                 ids = [each.get("taskId") for each in entries if type(each) is dict] if type(entries) is list else []
                 if not page.ok:
-                    return bad(f"tasks/list is answered with {page.shown}.", *page.events)
+                    return bad(f"tasks/list is answered with {page.reply}.", *page.events)
                 if task["taskId"] in ids:
                     return good("", *began.events, *page.events)
                 if not isinstance(page.body.get("nextCursor"), str):
@@ -174,7 +174,7 @@ async def looked_at(visit: Visit) -> Outcome:
             if looks[-1].body.get("status") not in _FINAL:
                 stopped = await link.ask("tasks/cancel", _about(visit, asked.body["taskId"]))
                 if stopped.body.get("resultType") != "complete":
-                    return bad(f"{trial.name}: tasks/cancel is answered with {stopped.shown}.", *stopped.events)
+                    return bad(f"{trial.name}: tasks/cancel is answered with {stopped.reply}.", *stopped.events)
     return good("", *seen) if seen else skipped("no tool that may be called becomes a task")
 
 
@@ -198,9 +198,9 @@ async def unknown(visit: Visit) -> Outcome:
             asked = await link.ask(method, _about(visit, _NOBODY))
             seen += asked.events
             if asked.ok or not asked.answered:
-                return bad(f"{method} is answered with {asked.shown}.", *asked.events)
+                return bad(f"{method} is answered with {asked.reply}.", *asked.events)
             if asked.code != code:
-                doubts.append((f"{method} is answered with {asked.shown}.", asked))
+                doubts.append((f"{method} is answered with {asked.reply}.", asked))
     if visit.visited.transport == "http":
         try:
             async with posting(visit, with_tasks(visit.features)[f"{PREFIX}clientCapabilities"]) as post:
@@ -308,7 +308,7 @@ def _wrong_look(look: Asked) -> str:
     """What is wrong with an answer to tasks/get."""
     body = look.body
     if not look.ok:
-        return f"tasks/get is answered with {look.shown}."
+        return f"tasks/get is answered with {look.reply}."
     if body.get("resultType") != "complete":
         return f"the resultType of tasks/get is {excerpt(body.get('resultType'), 40)}."
     needed = {"completed": "result", "failed": "error", "input_required": "inputRequests"}.get(str(body.get("status")))

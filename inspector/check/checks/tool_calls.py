@@ -127,7 +127,7 @@ async def wrong_values(visit: Visit) -> Outcome:
             return good("", *asked.events)
         if asked.ok:
             return bad(f"{_name(tool)} took {excerpt(arguments, 80)} and answered {asked.shown}.", *asked.events)
-        return bad(f"{_name(tool)} answered wrong arguments with {asked.shown}.", *asked.events)
+        return bad(f"{_name(tool)} answered wrong arguments with {asked.reply}.", *asked.events)
     return skipped("no tool that may be called has an argument with a type")
 
 
@@ -166,7 +166,7 @@ async def task_support(visit: Visit) -> Outcome:
             continue
         asked = await visit.ask("tools/call", {"name": tool.get("name"), "arguments": {}})
         if asked.code != METHOD_NOT_FOUND:
-            return bad(f"{_name(tool)} answered a plain call with {asked.shown}.", *asked.events)
+            return bad(f"{_name(tool)} answered a plain call with {asked.reply}.", *asked.events)
         seen += asked.events
     return good("", *seen) if seen else skipped("no tool that may be called requires a task")
 

@@ -89,7 +89,7 @@ async def declared(visit: Visit) -> Outcome:
     async with visit.link() as link:
         asked = await link.ask("tools/list", {})
     if visit.can("tools") and not asked.ok:
-        return bad(f"tools is declared, and tools/list is answered with {asked.shown}.", *asked.events)
+        return bad(f"tools is declared, and tools/list is answered with {asked.reply}.", *asked.events)
     if not visit.can("tools") and asked.ok:
         return bad("tools/list is answered, and tools is not declared.", *asked.events)
     return good("", *asked.events)
@@ -110,8 +110,8 @@ async def unknown_tool(visit: Visit) -> Outcome:
     if asked.body.get("isError") is True:
         return doubtful("It is answered as a call that failed (isError).", *asked.events)
     if asked.error:
-        return doubtful(f"It is answered with {asked.shown}.", *asked.events)
-    return bad(f"It is answered with {asked.shown}.", *asked.events)
+        return doubtful(f"It is answered with {asked.reply}.", *asked.events)
+    return bad(f"It is answered with {asked.reply}.", *asked.events)
 
 
 @active(
@@ -180,7 +180,7 @@ async def app_pages(visit: Visit) -> Outcome:
         first = contents[0] if type(contents) is list and contents and type(contents[0]) is dict else {}
         kind = first.get("mimeType")
         if not uri.startswith("ui://") or not asked.ok or not isinstance(kind, str) or "text/html" not in kind:
-            return bad(f"The page {excerpt(uri, 80)} is answered with {asked.shown}.", *asked.events)
+            return bad(f"The page {excerpt(uri, 80)} is answered with {asked.reply}.", *asked.events)
         seen += asked.events
     return good("", *seen)
 

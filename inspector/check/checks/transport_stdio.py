@@ -229,7 +229,7 @@ async def unknown_method_first(visit: Visit) -> Outcome:
         asked = await link.ask("inspector/no-such-method", {}, timeout=visit.limits.request / 2)
         lost = link.lost
     if asked.ok:
-        return bad(f"It was answered with {asked.shown}.", *asked.events)
+        return bad(f"It was answered with {asked.reply}.", *asked.events)
     if asked.answered:
         return good(asked.shown, *asked.events)
     what = f"The server ended: {lost.message}" if lost is not None else "It was met with silence."

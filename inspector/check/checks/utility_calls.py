@@ -88,7 +88,7 @@ async def cancelled(visit: Visit) -> Outcome:
             known = trial.asked.seconds if trial.asked.answered else 0.0
             await link.answer(asked, timeout=known + visit.limits.quiet)
             if asked.answered:
-                return bad(f"{trial.name} was answered with {asked.shown}.", asked.n, told, asked.answer_n)
+                return bad(f"{trial.name} was answered with {asked.reply}.", asked.n, told, asked.answer_n)
             seen += [n for n in (asked.n, told) if n]
     return good("", *seen) if seen else skipped("no tool that may be called takes long")
 
@@ -136,9 +136,9 @@ async def ping(visit: Visit) -> Outcome:
         async with visit.fresh(handshake=False) as link:
             early = await link.ask("ping")
         if not early.ok:
-            return doubtful(f"Before the handshake it is answered with {early.shown}.", *early.events)
+            return doubtful(f"Before the handshake it is answered with {early.reply}.", *early.events)
     if not asked.ok:
-        return bad(f"It is answered with {asked.shown}.", *asked.events)
+        return bad(f"It is answered with {asked.reply}.", *asked.events)
     if set(asked.body) - {"_meta"} or type(asked.result) is not dict:
         return bad(f"The result is not empty: {excerpt(asked.result, 80)}.", *asked.events)
     if asked.seconds > _PROMPT:
