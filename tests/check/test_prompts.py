@@ -55,6 +55,15 @@ async def test_a_server_in_order_is_not_blamed(case):
     await is_not_blamed(case)
 
 
+@pytest.mark.parametrize("id", ["PROM-01", "LIFE-05"])
+async def test_an_empty_list_that_is_not_declared_is_worth_a_warning(id):
+    fault = Both(capability("prompts", ...), gives("prompts/list", prompts=[]))
+    found, journal = await checked(Case(id, R4, None), fault, {})
+    assert found.verdict == "warn"
+    assert "with nothing in it" in found.outcome.text
+    journal.release()
+
+
 @pytest.mark.parametrize("arguments", [
     ["language"], [{"name": 7}], [{"name": "a"}, {"name": "a"}], [{"name": "a", "required": "yes"}],
 ])  # fmt: skip

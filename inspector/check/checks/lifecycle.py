@@ -6,6 +6,7 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.catalog import active, passive
+from inspector.check.declared import undeclared
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.survey import Survey
 from inspector.check.trials import trials
@@ -346,6 +347,7 @@ def _supported(asked: Asked) -> list[Any]:
 
 async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:
     seen: list[int] = []
+    doubt: Outcome | None = None
     async with visit.link() as link:
         for capability, (method, params) in _LISTS.items():
             if capability in but or (capability == "completions" and not visit.features.completions_capability):
@@ -358,8 +360,11 @@ async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:
             if visit.can(capability) and unknown:
                 return bad(f"{capability} is declared, and {method} is unknown.", *asked.events)
             if not visit.can(capability) and asked.ok:
-                return bad(f"{capability} is not declared, and {method} is answered.", *asked.events)
-    return good("", *seen)
+                found = undeclared(capability, method, asked)
+                if found.seen == "bad":
+                    return found
+                doubt = doubt or found
+    return doubt or good("", *seen)
 
 
 async def _refused_revision(visit: Visit, method: str) -> Outcome:

@@ -8,6 +8,7 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.catalog import active, passive
+from inspector.check.declared import list_declared
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
@@ -37,13 +38,7 @@ passive(
 )  # fmt: skip
 async def declared(visit: Visit) -> Outcome:
     """`prompts/list`, whatever is declared."""
-    async with visit.link() as link:
-        asked = await link.ask("prompts/list", {})
-    if visit.can("prompts") and not asked.ok:
-        return bad(f"prompts is declared, and prompts/list is answered with {asked.reply}.", *asked.events)
-    if not visit.can("prompts") and asked.ok:
-        return bad("prompts/list is answered, and prompts is not declared.", *asked.events)
-    return good("", *asked.events)
+    return await list_declared(visit, "prompts")
 
 
 @active(

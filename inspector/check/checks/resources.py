@@ -8,6 +8,7 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.catalog import active, passive
+from inspector.check.declared import list_declared
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.tour import nowhere
 from inspector.check.trials import trials
@@ -52,13 +53,7 @@ passive(
 )  # fmt: skip
 async def declared(visit: Visit) -> Outcome:
     """`resources/list`, whatever is declared."""
-    async with visit.link() as link:
-        asked = await link.ask("resources/list", {})
-    if visit.can("resources") and not asked.ok:
-        return bad(f"resources is declared, and resources/list is answered with {asked.reply}.", *asked.events)
-    if not visit.can("resources") and asked.ok:
-        return bad("resources/list is answered, and resources is not declared.", *asked.events)
-    return good("", *asked.events)
+    return await list_declared(visit, "resources")
 
 
 @active(

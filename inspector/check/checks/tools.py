@@ -6,6 +6,7 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.catalog import active, passive
+from inspector.check.declared import list_declared
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
@@ -86,13 +87,7 @@ passive(
 )  # fmt: skip
 async def declared(visit: Visit) -> Outcome:
     """`tools/list`, whatever is declared."""
-    async with visit.link() as link:
-        asked = await link.ask("tools/list", {})
-    if visit.can("tools") and not asked.ok:
-        return bad(f"tools is declared, and tools/list is answered with {asked.reply}.", *asked.events)
-    if not visit.can("tools") and asked.ok:
-        return bad("tools/list is answered, and tools is not declared.", *asked.events)
-    return good("", *asked.events)
+    return await list_declared(visit, "tools")
 
 
 @active(

@@ -7,6 +7,7 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.catalog import active, passive
+from inspector.check.declared import undeclared
 from inspector.check.link import PREFIX
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.trials import FEW, trials
@@ -96,7 +97,7 @@ async def completion_declared(visit: Visit) -> Outcome:
     if visit.can("completions") and asked.code == METHOD_NOT_FOUND:
         return bad("completions is declared, and completion/complete is unknown.", *asked.events)
     if not visit.can("completions") and asked.ok:
-        return bad("completion/complete is answered, and completions is not declared.", *asked.events)
+        return undeclared("completions", _COMPLETE, asked)
     return good("", *asked.events) if asked.answered else skipped(asked.shown)
 
 
