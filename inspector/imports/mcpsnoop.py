@@ -88,6 +88,10 @@ class _Log:
         if entry.get("redacted") is True:
             fields["redacted"] = True
         self._batches += entry.get("batch") is True
+        if data is None and self._over_http and "text" not in entry.value and "status" in fields:
+            # A response without a body: 202 to a notification, 204 to the end of a session.
+            self._maker.journal.record_http("http", dir, status=fields["status"])
+            return
         self._maker.message(
             dir, "http" if self._over_http else "stdio", encoded(entry.text("text")) if data is None else data, **fields
         )

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from inspector.check.judge import Judge
 from inspector.errors import UsageError
 from inspector.imports import FORMATS, Imported, import_file
 from inspector.imports import source as sources
@@ -48,6 +49,22 @@ LOG = (
     + snoop(4, "s2c", raw=ANSWER)
     + snoop(5, "s2c", text="no json")
 )
+
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.mark.parametrize(("name", "messages", "empty"), [("stdio", 17, 0), ("http", 13, 2)])
+def test_a_log_that_mcpsnoop_has_written(name: str, messages: int, empty: int, tmp_path: Path) -> None:
+    """Written by mcpsnoop 0.18 in front of our demo: a handshake, calls, a question, progress, noise; both eras."""
+    made, journal = imported(tmp_path, (DATA / f"mcpsnoop-{name}.jsonl").read_bytes())
+    assert (made.format, made.messages, len(of(journal, Kind.RPC, Kind.INVALID))) == ("mcpsnoop", messages, messages)
+    assert [event.fields["status"] for event in of(journal, Kind.HTTP)] == [202, 204][:empty]
+    judge = Judge(journal)
+    judge.run_all()
+    assert [(found.rule, found.level) for found in journal.findings.all()] == (
+        [("BASE-05", "note")] if name == "stdio" else []
+    )
 
 
 def test_a_log_of_mcpsnoop(tmp_path: Path) -> None:
