@@ -284,7 +284,7 @@ def test_mcp_recorder_reads_every_cassette_and_serves_one(
     assert all(json.loads(said([PYTHON, str(SCRIPTS / "mcp_recorder_tool.py"), *paths], tmp_path)))
     (cassette,) = written({"talk": opened(talk)}, "mcp-recorder", tmp_path, ".json")
     port = free_port()
-    words = [str(CACHE / "python/consumers/bin/mcp-recorder"), "replay", "--cassette", cassette, "--port", str(port)]
+    words = [PYTHON, str(SCRIPTS / "mcp_recorder_here.py"), "replay", "--cassette", cassette, "--port", str(port)]
 
     async def play() -> str:
         # It matches the opening by its parameters, too: what the client declares must be what it declared.

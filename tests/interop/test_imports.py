@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+import inspector
 from inspector.imports import import_file
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
@@ -14,6 +17,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from tests.export.journals import RECORDINGS, exported, opened
 from tests.interop.peers import CACHE
+from tests.interop.starting import free_port, listening
 from tests.interop.test_exports import CONSUMERS, DEMO, PYTHON, SCRIPTS, said
 
 pytestmark = pytest.mark.interop
@@ -53,3 +57,30 @@ def test_a_cassette_that_mcp_cassette_wrote(name: str, tmp_path: Path) -> None:
     assert import_file(file, out).format == "mcp-cassette"
     assert values(opened(out)) == values(journal)
     assert all("\n" not in event.text for event in opened(out).events() if event.kind is Kind.RPC)
+
+
+def test_a_cassette_that_mcp_recorder_made(tmp_path: Path) -> None:
+    """It stands between our client and our demo, and writes when it is ended."""
+    file, out, (port, behind) = tmp_path / "theirs.json", tmp_path / "ours.mcp.jsonl", (free_port(), free_port())
+    demo = [*DEMO, "--http", str(behind), "--era", "legacy"]
+    words = [PYTHON, str(SCRIPTS / "mcp_recorder_here.py"), "record", "--port", str(port), "--output", str(file)]
+    target = ["--target", f"http://127.0.0.1:{behind}"]
+
+    async def play() -> None:
+        async with inspector.open(f"http://127.0.0.1:{port}/mcp", era="legacy") as session:
+            assert (await session.call_tool("echo", {"message": "hello"})).text == "hello"
+            assert (await session.call_tool("fail", {"message": "no"})).is_error
+
+    with (
+        listening(demo, behind, tmp_path / "log-demo", env=dict(os.environ)),
+        listening([*words, *target], port, tmp_path / "log", env=dict(os.environ)),
+    ):
+        asyncio.run(play())
+    made = import_file(file, out)
+    index = opened(out).index
+    asked_for = [n for n in range(1, len(index) + 1) if index.shape(n) is Shape.REQUEST]
+    states = [(index.method(n), index.state(n)) for n in asked_for]
+    assert made.format == "mcp-recorder"
+    assert states[0] == ("initialize", State.DONE)
+    assert [state for method, state in states if method == "tools/call"] == [State.DONE, State.ERROR]
+    assert all(state in (State.DONE, State.ERROR) for _, state in states)
