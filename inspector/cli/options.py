@@ -274,6 +274,8 @@ CONNECT = (
 )  # fmt: skip
 """What every verb with a live target takes."""
 
+WATCH = Option("--watch", "In the interface: start the server again when one of its files changes.")
+
 ARGS = Option(
     "--args", "The arguments as one JSON object; single ones given beside it win.", "JSON|@FILE", read=json_object
 )

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli import verbs
-from inspector.cli.options import CONNECT, HELP, JSON, QUIET, VERSION, Option
+from inspector.cli.options import CONNECT, HELP, JSON, QUIET, VERSION, WATCH, Option
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Slot, Verb
 
-_BEFORE_THE_VERB = (*CONNECT, JSON, QUIET, HELP, VERSION)
+_BEFORE_THE_VERB = (*CONNECT, WATCH, JSON, QUIET, HELP, VERSION)
 _NEGATIVE_NUMBER = re.compile(r"-[\d.]")
 _WHOLE_TARGET = re.compile(r"@|https?://", re.IGNORECASE)
 

@@ -91,6 +91,7 @@ class InspectorApp(KeysInOrder, App[int]):
         playing: Playing | None = None,
         config: Path | None = None,
         comparing: tuple[Path, Path, Rules] | None = None,
+        watch: bool = False,
     ) -> None:
         # Without the terminal's own colours, Textual would write greys in their place.
         super().__init__(ansi_color="NO_COLOR" in os.environ)
@@ -106,6 +107,8 @@ class InspectorApp(KeysInOrder, App[int]):
         self.follow = follow
         self.playing = playing
         self.config = config
+        self.watch_files = watch
+        """Start a server again when one of its files changes."""
         self.comparing = comparing
         """Two recordings to be shown side by side, in the place of a target."""
         wanted = settings.ascii == "auto" and wants_ascii(os.environ, getattr(sys.stdout, "encoding", None))
@@ -199,7 +202,7 @@ class InspectorApp(KeysInOrder, App[int]):
         else:
             journal = new_journal(target, record=self.record, keep=self.keep, settings=self.settings)
             self.session = Session(target, journal, self.options)
-            self.push_screen(MainScreen(self.session, follow_log=self.settings.follow))
+            self.push_screen(MainScreen(self.session, follow_log=self.settings.follow, watch=self.watch_files))
 
     async def close_session(self) -> None:
         """End the session and remember how it went. Called on every way out."""
@@ -234,9 +237,11 @@ def run(
     keep: bool,
     settings: Settings,
     config: Path | None = None,
+    watch: bool = False,
 ) -> int:
     """Run the interface until the user leaves. Returns the exit code."""
-    return _run(lambda: InspectorApp(target, options, settings, record=record, keep=keep, config=config), settings)
+    app = partial(InspectorApp, target, options, settings, record=record, keep=keep, config=config, watch=watch)
+    return _run(app, settings)
 
 
 def run_recording(

@@ -81,6 +81,10 @@ class ShowAuthorization(Message):
     """Show how the newest login went."""
 
 
+class WatchFiles(Message):
+    """Start the server again when one of its files changes, or watch them no more."""
+
+
 class OpenResource(Message):
     """Show the resource with this URI and read it."""
 

@@ -82,6 +82,7 @@ _APP = (
     ("compose", "compose", "ctrl+n", "Write any message by hand and send it."),
     ("reconnect", "reconnect", "", "Close the connection and open it again."),
     ("restart", "restart", "", "End the server process and start it again."),
+    ("watch", "watch files", "", "Start the server again when one of its files changes, or watch them no more."),
     ("compare-with", "compare with", "", "Compare this recording with another one, side by side."),
     (
         "check",
@@ -258,11 +259,13 @@ _COMPOSE = (
 _SERVER = (
     ("reconnect", "reconnect", "r", "Close the connection and open it again."),
     ("restart", "restart", "R", "End the server process and start it again."),
+    ("watch", "watch files", "w", "Start the server again when one of its files changes, or watch them no more."),
     ("log-level", "log level", "l", "Choose from which level the server logs."),
     ("authorization", "the login", "a", "Show the steps of the login, and who is logged in."),
 )
 _FAILED = (
     ("again", "start again", "r", "Try again."),
+    ("watch", "watch files", "w", "Start the server again when one of its files changes, or watch them no more."),
     ("doctor", "doctor", "d", "Look at each step of the connection for the cause, and for what mends it."),
     ("copy", "copy for a bug report", "c", "Copy the steps and the server's last words."),
     ("authorization", "the login", "a", "Show the steps of the login, and where it stopped."),

@@ -103,3 +103,15 @@ def test_a_broken_setting_is_said_before_anything_is_drawn(run: Run, shown: list
     (home / "settings.json").write_text("{")
     assert run("demo").code == 2
     assert shown == []
+
+
+def test_files_are_watched_of_a_server_that_is_started_here(run: Run, shown: list[tuple[Any, ...]]) -> None:
+    assert run("--watch", "--", "python", "server.py").code == 7
+    assert shown[-1][-1]["watch"] is True
+    assert run("--", "python", "server.py").code == 7
+    assert shown[-1][-1]["watch"] is False
+    ran = run("--watch", "http://127.0.0.1:9/mcp")
+    assert (ran.code, len(shown)) == (2, 2)
+    assert "started here" in ran.err
+    ran = run("tools", "--watch", "--", "python", "server.py")
+    assert ran.code == 2

@@ -200,7 +200,11 @@ async def test_the_footer_names_the_keys_of_the_focused_pane() -> None:
     async with on_demo() as (app, pilot):
         assert screen_lines(app)[-1].startswith(" enter open   ^r call   / filter")
         await pilot.press("6")
-        await becomes(app, pilot, lambda: screen_lines(app)[-1].startswith(" r reconnect   R restart   l log level"))
+        await becomes(
+            app,
+            pilot,
+            lambda: screen_lines(app)[-1].startswith(" r reconnect   R restart   w watch files   l log level"),
+        )
         await pilot.press("m")
         await becomes(app, pilot, lambda: "/ filter" in screen_lines(app)[-1])
 

@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from inspector.cli.options import WATCH
 from inspector.cli.verb import Verb
 from inspector.errors import UsageError
 
@@ -19,9 +20,14 @@ def run(said: Invocation) -> int:
     """Open the interface on the target that was named, or on nothing."""
     need_terminal("`inspector tools TARGET` and the other verbs work without one; `inspector --help` lists them.")
     from inspector.cli.setup import target_of
-    from inspector.config.targets import RecordingTarget
+    from inspector.config.targets import RecordingTarget, StdioTarget
 
     target = target_of(said) if said.target_words else None
+    if said.option("watch") and target is not None and not isinstance(target, StdioTarget):
+        raise UsageError(
+            "--watch is for a server that is started here, by its command.",
+            hint="In the interface, `r` connects anew to a server that somebody else has started again.",
+        )
     if isinstance(target, RecordingTarget):
         return replay(said, target, follow=False)
     return interface(said, target)
@@ -42,6 +48,7 @@ def interface(said: Invocation, target: Target | None) -> int:
         keep=settings.record and not said.option("no-record"),
         settings=settings,
         config=said.option("config"),
+        watch=bool(said.option("watch")),
     )
 
 
@@ -68,11 +75,13 @@ VERBS = {
         run,
         target="optional",
         prints=False,
+        options=(WATCH,),
         examples=(
             "inspector demo",
             "inspector npx -y @modelcontextprotocol/server-everything",
             "inspector https://host.example/mcp",
             "inspector @name",
+            "inspector --watch -- uv run weather",
             "inspector call echo message=hello -- python server.py",
         ),
     )

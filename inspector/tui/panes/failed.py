@@ -16,7 +16,7 @@ from inspector.client.steps import Step, connection_steps
 from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, ServerExited
 from inspector.text import safe
-from inspector.tui.events import AnySession, Copy, HintsChanged, ShowAuthorization
+from inspector.tui.events import AnySession, Copy, HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.examination import Examination
 from inspector.tui.panes.keys import hints
@@ -47,6 +47,7 @@ class FailedPane(Container):
         self._authorizations = Authorizations(session.journal)
         self._examination: Examination | None = None
         self._examined = 0
+        self._watching = False
 
     def compose(self) -> ComposeResult:
         yield Edge(FactsView(id="failed-rows", what=""), id="failed-edge")
@@ -59,12 +60,17 @@ class FailedPane(Container):
         login = [f"failed.{name}" for name in ("authorization", "otherwise") if self.check_action(name, ())]
         again = "start again" if self.session.target.kind == "stdio" else "connect again"
         doctor = ("failed.doctor",) if self.check_action("doctor", ()) else ()
-        return hints(self, ("failed.again", again), *login, *doctor, "failed.copy")
+        wanted: list[str | tuple[str, str]] = [("failed.again", again), *login, *doctor, "failed.copy"]
+        if self.check_action("watch", ()):
+            wanted.append(("failed.watch", "watch no more" if self._watching else "watch files, restart on change"))
+        return hints(self, *wanted)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A login is shown where there was one; another is offered where one was wanted."""
         if action == "doctor":
             return isinstance(self.session, Session)
+        if action == "watch":
+            return isinstance(self.session, Session) and self.session.target.kind == "stdio"
         if action == "authorization":
             return bool(self._authorizations.numbers)
         return isinstance(self.session.error, AuthorizationNeeded) if action == "otherwise" else True
@@ -150,6 +156,16 @@ class FailedPane(Container):
         self._examined += 1
         if self.is_attached:
             self.tick()
+
+    def action_watch(self) -> None:
+        """Start the server again when one of its files changes, or watch them no more."""
+        self.post_message(WatchFiles())
+
+    def show_watch(self, on: bool) -> None:
+        """Say whether its files are watched."""
+        self._watching = on
+        self.query_one(Edge).keys = self.hints()
+        self.post_message(HintsChanged())
 
     def action_authorization(self) -> None:
         """Show how the login went, and where it stopped."""

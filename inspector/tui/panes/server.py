@@ -18,7 +18,7 @@ from inspector.client.steps import connection_steps
 from inspector.journal.format import Kind
 from inspector.protocol.revisions import features
 from inspector.text import duration, safe
-from inspector.tui.events import AnySession, HintsChanged, ShowAuthorization
+from inspector.tui.events import AnySession, HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.authorization import logged_in_rows
 from inspector.tui.panes.keys import hints
@@ -103,6 +103,7 @@ class ServerPane(Container):
         self.session = session
         self._seen: tuple[Any, ...] = ()
         self._drift: Drift | None = None
+        self._watching = False
         self._stderr = StderrRows(session)
         self._stderr_shown = 0
         self._authorizations = Authorizations(session.journal)
@@ -138,10 +139,11 @@ class ServerPane(Container):
         """What can be done here, now."""
         offered = [
             name
-            for name in ("reconnect", "restart", "log-level", "authorization")
+            for name in ("reconnect", "restart", "watch", "log-level", "authorization")
             if self.check_action(name.replace("-", "_"), ())
         ]
-        return hints(self, *(f"server.{name}" for name in offered))
+        other = {"watch": "watch no more"} if self._watching else {}
+        return hints(self, *((f"server.{name}", other.get(name, "")) for name in offered))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing can be done to a recording; what runs elsewhere cannot be started; a level needs logging."""
@@ -149,8 +151,8 @@ class ServerPane(Container):
             return self.session.can_send and self.session.server.can("logging")
         if action == "authorization":
             return bool(self._authorizations.numbers)
-        if action == "restart":
-            return self.session.target.kind == "stdio"
+        if action in ("restart", "watch"):
+            return self.session.can_send and self.session.target.kind == "stdio"
         return self.session.can_send if action == "reconnect" else True
 
     def action_reconnect(self) -> None:
@@ -158,6 +160,18 @@ class ServerPane(Container):
         self.post_message(self.Reconnect())
 
     action_restart = action_reconnect
+
+    def action_watch(self) -> None:
+        """Start the server again when one of its files changes, or watch them no more."""
+        self.post_message(WatchFiles())
+
+    def show_watch(self, on: bool) -> None:
+        """Say whether its files are watched."""
+        self._watching = on
+        identity = self.query_one("#identity", Edge)
+        identity.facts = ("its files are watched",) if on else ()
+        identity.keys = self.hints()
+        self.post_message(HintsChanged())
 
     def action_log_level(self) -> None:
         """Choose from which level the server logs."""

@@ -80,7 +80,7 @@ class Connection:
         if not self._asked_for_lists:
             self._load_lists(session)
         changed = sum(len(c.added) + len(c.removed) + len(c.altered) for c in session.surface_changes)
-        changes = f" {changed} changes in what it offers." if changed else ""
+        changes = f" {changed} change{'' if changed == 1 else 's'} in what it offers." if changed else ""
         self._screen.notify(f"Connected anew.{changes}", timeout=4)
 
     def _load_lists(self, session: Session) -> None:

@@ -30,6 +30,7 @@ from inspector.tui.panes.work import WorkPane
 from inspector.tui.screens import around
 from inspector.tui.screens.connection import Connection
 from inspector.tui.screens.dialogs import Choose, Confirm
+from inspector.tui.screens.file_watch import FileWatch
 from inspector.tui.screens.layout import Layout
 from inspector.tui.screens.pin_watch import PinWatch
 from inspector.tui.screens.saving import Saving
@@ -49,12 +50,16 @@ _WORTH_ASKING = frozenset({"tools/call", "resources/read", "prompts/get"})
 class MainScreen(Layout):
     """One session, live or recorded."""
 
-    def __init__(self, session: AnySession, *, follow_file: bool = False, follow_log: bool = True) -> None:
+    def __init__(
+        self, session: AnySession, *, follow_file: bool = False, follow_log: bool = True, watch: bool = False
+    ) -> None:
         super().__init__(session)
         self._judge = Judge(session.journal)
         self._connection = Connection(self, session, self._wake, follow_file=follow_file)
         self._saving = Saving(self, session)
         self._pin = PinWatch(self, session)
+        self._files = FileWatch(self, session, self._connection.reopen, self._show_watch)
+        self._watch_at_once = watch
         self._follow_log = follow_log
         self._ticking = False
         self._facts: tuple[Any, ...] = ()
@@ -92,6 +97,8 @@ class MainScreen(Layout):
             self.notify(notice, severity="warning", markup=False, timeout=10)
         self._arrange()
         self._connection.open()
+        if self._watch_at_once:
+            self._files.toggle()
         self.call_after_refresh(self._focus_list)
 
     def on_unmount(self) -> None:
@@ -300,6 +307,13 @@ class MainScreen(Layout):
     def on_server_pane_reconnect(self) -> None:
         self._connection.reopen()
 
+    def on_watch_files(self) -> None:
+        self._files.toggle()
+
+    def _show_watch(self) -> None:
+        self.query_one(ServerPane).show_watch(self._files.on)
+        self.query_one(FailedPane).show_watch(self._files.on)
+
     def on_server_pane_log_level(self) -> None:
         self._connection.choose_log_level()
 
@@ -324,8 +338,8 @@ class MainScreen(Layout):
         """What needs a live server is not offered on a recording, nor the start of a process where there is none."""
         if action in ("reconnect", "compose", "pin"):
             return self.session.can_send
-        if action == "restart":
-            return self.session.target.kind == "stdio"
+        if action in ("restart", "watch"):
+            return self.session.can_send and self.session.target.kind == "stdio"
         return True
 
     def action_reconnect(self) -> None:
@@ -333,6 +347,10 @@ class MainScreen(Layout):
         self._connection.reopen()
 
     action_restart = action_reconnect
+
+    def action_watch(self) -> None:
+        """Start the server again when one of its files changes, or watch them no more."""
+        self._files.toggle()
 
     def action_compose(self) -> None:
         self.post_message(events.EditMessage(""))

@@ -1,0 +1,75 @@
+"""Starts a server again when one of its files changes, for as long as that is wanted."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+from textual.screen import Screen
+
+from inspector.client.session import Session
+from inspector.config.targets import StdioTarget
+from inspector.errors import UsageError
+from inspector.tui.events import AnySession
+
+MOST = 5
+WITHIN = 10.0
+"""Starts in so many seconds, after which it is the start itself that changes the files."""
+
+
+class FileWatch:
+    """`toggle` begins to watch, or ends it; `restart` starts the server again, `told` hears when `on` has changed."""
+
+    def __init__(
+        self, screen: Screen[None], session: AnySession, restart: Callable[[], None], told: Callable[[], None]
+    ) -> None:
+        self._screen = screen
+        self._session = session
+        self._restart = restart
+        self._told = told
+        self._starts: deque[float] = deque(maxlen=MOST)
+        self.on = False
+
+    def toggle(self) -> None:
+        """Watch, or watch no more."""
+        if self.on:
+            self._end("Its files are not watched any more.")
+            return
+        target = self._session.target
+        if not isinstance(self._session, Session) or not isinstance(target, StdioTarget):
+            return
+        from inspector.client import source_files
+
+        try:
+            folder = source_files.folder_of(target)
+        except UsageError as error:
+            self._screen.notify(f"{error.message} {error.hint}", severity="warning", timeout=10)
+            return
+        self.on = True
+        self._screen.run_worker(self._watch(target), exclusive=True, group="file-watch", exit_on_error=False)
+        self._screen.notify(f"The server starts again when a file in {folder} changes.", timeout=5)
+        self._told()
+
+    async def _watch(self, target: StdioTarget) -> None:
+        from inspector.client import source_files
+
+        try:
+            async for names in source_files.changes(target):
+                now = time.monotonic()
+                if len(self._starts) == MOST and now - self._starts[0] < WITHIN:
+                    self._end(f"{names[0]} changes whenever the server starts: its files are not watched any more.")
+                    return
+                self._starts.append(now)
+                more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+                self._session.journal.record_note(f"{names[0]}{more} changed: the server is started again.")
+                self._restart()
+        except UsageError as error:
+            self._end(error.message)
+
+    def _end(self, why: str) -> None:
+        self.on = False
+        self._starts.clear()
+        self._screen.workers.cancel_group(self._screen, "file-watch")
+        self._screen.notify(why, timeout=10)
+        self._told()

@@ -1,0 +1,116 @@
+"""A server is started again when one of its files changes: on request, and only then."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.journal.format import Kind
+from inspector.tui.app import InspectorApp
+from inspector.tui.screens import file_watch
+from tests.tui.live_app import becomes, on_recording, running, shows
+from tests.tui.tui_screens import screen_text
+
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    found = {
+        "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                       "serverInfo": {"name": "weather", "version": "1"}},
+        "tools/list": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in TOOLS]},
+    }.get(asked["method"])
+    said = {"result": found} if found else {"error": {"code": -32601, "message": "no"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}), flush=True)
+"""
+
+
+class Project:
+    """A folder with a server in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "server.py"
+        self.target = StdioTarget((sys.executable, "server.py"), cwd=str(folder), name="weather")
+
+    def offers(self, *tools: str) -> None:
+        self.file.write_text(f"TOOLS = {list(tools)}\n{SERVER}")
+
+    def is_broken(self) -> None:
+        self.file.write_text("import no_such_module_of_ours\n")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    (tmp_path / "weather").mkdir()
+    return Project(tmp_path / "weather")
+
+
+def notes(app: InspectorApp) -> list[str]:
+    assert app.session is not None
+    return [event.fields["text"] for event in app.session.journal.events() if event.kind is Kind.NOTE]
+
+
+async def test_w_where_it_failed_starts_it_again_once_it_is_mended(project: Project) -> None:
+    project.is_broken()
+    async with running(project.target, until="not connected") as (app, pilot):
+        await shows(app, pilot, "w watch files, restart on change")
+        await pilot.press("w")
+        await shows(app, pilot, "w watch no more")
+        await pilot.pause(0.4)
+        project.offers("hello")
+        await shows(app, pilot, "Tools 1")
+        assert notes(app) == ["server.py changed: the server is started again."]
+        project.offers("hello", "bye")
+        await shows(app, pilot, "Tools 2")
+        await shows(app, pilot, "1 change in what it offers")
+        await pilot.press("6")
+        await shows(app, pilot, "its files are watched")
+        await pilot.press("w")
+        await shows(app, pilot, "not watched any more")
+        assert "its files are watched" not in screen_text(app)
+        project.offers()
+        await pilot.pause(1)
+        assert len(notes(app)) == 2
+
+
+async def test_it_can_be_asked_for_at_the_start(project: Project) -> None:
+    project.offers("hello")
+    async with running(project.target, until="Tools 1", watch=True) as (app, pilot):
+        await pilot.pause(0.4)
+        project.offers("hello", "bye")
+        await shows(app, pilot, "Tools 2")
+
+
+async def test_a_server_that_changes_its_own_files_is_not_started_for_ever(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_watch, "WITHIN", 60.0)
+    project.file.write_text(f"import os\nopen('built.js', 'a').write(str(os.getpid()))\nTOOLS = []\n{SERVER}")
+    async with running(project.target, until="● connected", watch=True) as (app, pilot):
+        await pilot.pause(0.4)
+        (project.file.parent / "built.js").write_text("x")
+        await shows(app, pilot, "built.js changes whenever the server starts")
+        assert len(notes(app)) == file_watch.MOST
+
+
+async def test_it_is_offered_only_where_we_have_started_the_server(project: Project) -> None:
+    async with running(HttpTarget("http://127.0.0.1:9/mcp"), until="not connected") as (app, pilot):
+        await shows(app, pilot, "connect again")
+        assert "watch files" not in screen_text(app)
+    async with on_recording() as (app, pilot):
+        await pilot.press("6")
+        await becomes(app, pilot, lambda: "Connection" in screen_text(app), "the server's pane")
+        await pilot.press("w")
+        assert "watch files" not in screen_text(app)
+
+
+async def test_too_large_a_folder_is_refused(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(project.file.parent))
+    project.offers("hello")
+    async with running(project.target, until="Tools 1", watch=True) as (app, pilot):
+        await shows(app, pilot, "too many files to be watched")
