@@ -1,5 +1,6 @@
 """stdio: for each check a server that breaks it and is found out, and one in order that passes."""
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from tests.check.planted import (
     Fault,
     Process,
     Takes,
+    checked,
     is_found,
     is_not_blamed,
     refusal,
@@ -54,26 +56,20 @@ def refuses(message, _request):
 
 
 class AnswersLate(Fault):
-    """Goes on with a call that was cancelled."""
+    """Goes on with a call that was cancelled, and answers it so many seconds after the next request."""
 
-    def __init__(self):
+    def __init__(self, seconds=0.15):
+        self.seconds = seconds
         self.call = None
-        self.cancelled = False
 
     def asked(self, message, say):
         if method(message) == "tools/call" and str(message["id"]).startswith("cancelled"):
             self.call = message
             return True
-        if method(message) == "notifications/cancelled":
-            self.cancelled = True
-            return True
-        return False
-
-    def said(self, message, request):
-        if self.cancelled and request is not None and request["method"] == "server/discover":
-            self.cancelled = False
-            return [message, result(self.call, resultType="complete", content=[])]
-        return [message]
+        if method(message) == "server/discover" and self.call is not None:
+            late, self.call = result(self.call, resultType="complete", content=[]), None
+            asyncio.get_running_loop().call_later(self.seconds, say, late)
+        return method(message) == "notifications/cancelled"
 
 
 class Nameless(Fault):
@@ -97,6 +93,14 @@ CASES = [
     Case("STDIO-11", R4, Takes(lambda message, _: method(message) == "inspector/no-such-method")),
     Case("STDIO-12", R4, Answers("tools/list", refuses)),
 ]  # fmt: skip
+
+
+async def test_an_answer_that_was_on_its_way_is_no_late_one():
+    case = Case("STDIO-08", R5, None, allowed=Allowed(calls=("slow",)))
+    found, journal = await checked(case, AnswersLate(0), {})
+    assert found.verdict == "skip"
+    assert "long enough" in found.outcome.text
+    journal.release()
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

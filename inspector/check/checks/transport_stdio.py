@@ -20,6 +20,8 @@ _STDIO: frozenset[Transport] = frozenset(("stdio",))
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _LARGE = 1 << 20
 _IN_FLIGHT = 10
+_ON_ITS_WAY = 0.1
+"""Seconds in which an answer may still come that was ready when the cancellation was read."""
 _FAMILY_SECONDS = 1.0
 """Seconds that the children of a process have to follow it."""
 _SLOW_START = 10.0
@@ -152,11 +154,12 @@ async def silent_after_cancellation(visit: Visit) -> Outcome:
             marker = await link.ask("server/discover", {})
             if not marker.answered:
                 return skipped(f"after the cancellation there was {marker.shown}")
-            answer = visit.journal.index.pairs[begun.n - 1]
-            if answer and answer < marker.answer_n:
-                continue  # It was answered before the cancellation was read.
+            await link.quiet(_ON_ITS_WAY)
+            heard = len(visit.journal)
+            if visit.journal.index.pairs[begun.n - 1]:
+                continue  # It was answered before the cancellation was read, or in that moment.
             await link.quiet(visit.limits.quiet * 4)
-            late = [frame for frame in link.frames if frame.n > marker.answer_n and _is_about(frame, id)]
+            late = [frame for frame in link.frames if frame.n > heard and _is_about(frame, id)]
             if late:
                 return bad("A message about a cancelled request came after that.", begun.n, sent, late[0].n)
             return good("", begun.n, sent, *marker.events)
