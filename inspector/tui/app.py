@@ -25,12 +25,13 @@ from inspector.client.session import Session
 from inspector.config import paths
 from inspector.config.remember import ServerMemory
 from inspector.config.settings import Settings
-from inspector.config.targets import RecordingTarget, StdioTarget, Target
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.errors import ConfigError, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
 from inspector.text import safe, wants_ascii
 from inspector.tui.driver import enduring
+from inspector.tui.events import OpenInstead
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
 from inspector.tui.palette import PALETTE_CSS, Items, Themes, Verbs
@@ -192,6 +193,17 @@ class InspectorApp(KeysInOrder, App[int]):
         except InspectorError as error:
             self.notify(f"{error.message} {error.hint}", severity="error", timeout=10)
 
+    async def on_open_instead(self, event: OpenInstead) -> None:
+        """Open another target in the place of the session that is shown, which ends."""
+        before, self.record = self.session, None  # The file that was named for the recording has one.
+        try:
+            screen = self._main_screen(event.target)
+        except InspectorError as error:
+            self.notify(f"{error.message} {error.hint}", severity="error", timeout=10)
+            return
+        await self.switch_screen(screen)
+        await self._close(before)
+
     def open_target(self, target: Target) -> None:
         """Put up the main screen on a target; the session opens by itself."""
         if isinstance(target, RecordingTarget):
@@ -200,13 +212,19 @@ class InspectorApp(KeysInOrder, App[int]):
             recorded = self.session = RecordedSession(Journal.open(target.path), target.path)
             self.push_screen(ReplayScreen(recorded, self.playing, follow_file=self.follow))
         else:
-            journal = new_journal(target, record=self.record, keep=self.keep, settings=self.settings)
-            self.session = Session(target, journal, self.options)
-            self.push_screen(MainScreen(self.session, follow_log=self.settings.follow, watch=self.watch_files))
+            self.push_screen(self._main_screen(target))
+
+    def _main_screen(self, target: StdioTarget | HttpTarget) -> MainScreen:
+        """The screen of a new session."""
+        journal = new_journal(target, record=self.record, keep=self.keep, settings=self.settings)
+        self.session = Session(target, journal, self.options)
+        return MainScreen(self.session, follow_log=self.settings.follow, watch=self.watch_files)
 
     async def close_session(self) -> None:
         """End the session and remember how it went. Called on every way out."""
-        session = self.session
+        await self._close(self.session)
+
+    async def _close(self, session: Session | RecordedSession | None) -> None:
         if isinstance(session, Session):
             ok = session.server.known
             note = session.error.message if session.error is not None and not ok else ""

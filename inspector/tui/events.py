@@ -10,6 +10,7 @@ from textual.message import Message
 from inspector.client.catalog import ListName
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
+from inspector.config.targets import HttpTarget, StdioTarget
 
 AnySession = Session | RecordedSession
 
@@ -79,6 +80,18 @@ class EventHighlighted(Message):
 
 class ShowAuthorization(Message):
     """Show how the newest login went."""
+
+
+class EditTargetWanted(Message):
+    """Ask for another command or URL, and open that instead."""
+
+
+class OpenInstead(Message):
+    """End the session, and open another target in its place."""
+
+    def __init__(self, target: StdioTarget | HttpTarget) -> None:
+        super().__init__()
+        self.target = target
 
 
 class WatchFiles(Message):

@@ -266,6 +266,7 @@ _SERVER = (
 _FAILED = (
     ("again", "start again", "r", "Try again."),
     ("watch", "watch files", "w", "Start the server again when one of its files changes, or watch them no more."),
+    ("edit", "edit", "e", "Change the command or the URL, and open that instead."),
     ("doctor", "doctor", "d", "Look at each step of the connection for the cause, and for what mends it."),
     ("copy", "copy for a bug report", "c", "Copy the steps and the server's last words."),
     ("authorization", "the login", "a", "Show the steps of the login, and where it stopped."),

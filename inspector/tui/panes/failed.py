@@ -16,7 +16,7 @@ from inspector.client.steps import Step, connection_steps
 from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, ServerExited
 from inspector.text import safe
-from inspector.tui.events import AnySession, Copy, HintsChanged, ShowAuthorization, WatchFiles
+from inspector.tui.events import AnySession, Copy, EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.examination import Examination
 from inspector.tui.panes.keys import hints
@@ -60,7 +60,9 @@ class FailedPane(Container):
         login = [f"failed.{name}" for name in ("authorization", "otherwise") if self.check_action(name, ())]
         again = "start again" if self.session.target.kind == "stdio" else "connect again"
         doctor = ("failed.doctor",) if self.check_action("doctor", ()) else ()
-        wanted: list[str | tuple[str, str]] = [("failed.again", again), *login, *doctor, "failed.copy"]
+        edit = "edit the command" if self.session.target.kind == "stdio" else "edit the URL"
+        wanted: list[str | tuple[str, str]] = [("failed.again", again), ("failed.edit", edit), *login, *doctor]
+        wanted.append("failed.copy")
         if self.check_action("watch", ()):
             wanted.append(("failed.watch", "watch no more" if self._watching else "watch files, restart on change"))
         return hints(self, *wanted)
@@ -156,6 +158,10 @@ class FailedPane(Container):
         self._examined += 1
         if self.is_attached:
             self.tick()
+
+    def action_edit(self) -> None:
+        """Change the command or the URL, and open that instead."""
+        self.post_message(EditTargetWanted())
 
     def action_watch(self) -> None:
         """Start the server again when one of its files changes, or watch them no more."""

@@ -13,6 +13,7 @@ from textual.containers import Container, Vertical
 from inspector.check.judge import Judge
 from inspector.client.catalog import KINDS, ListName
 from inspector.client.session import Session
+from inspector.config.targets import RecordingTarget
 from inspector.tui import events
 from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint
@@ -306,6 +307,17 @@ class MainScreen(Layout):
 
     def on_server_pane_reconnect(self) -> None:
         self._connection.reopen()
+
+    @work(exclusive=True, group="dialog")
+    async def on_edit_target_wanted(self) -> None:
+        """Ask for another command or URL, and open that in the place of this session."""
+        from inspector.tui.screens.edit_target import EditTarget
+
+        target = self.session.target
+        if not isinstance(target, RecordingTarget):
+            other = await self.app.push_screen_wait(EditTarget(target))
+            if other is not None:
+                self.post_message(events.OpenInstead(other))
 
     def on_watch_files(self) -> None:
         self._files.toggle()

@@ -1,0 +1,58 @@
+"""Asks for another command, or another URL, in the place of one that does not connect."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from inspector.config.edited import edited
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import TargetError
+from inspector.tui.keymap import Hint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+
+
+class EditTarget(ModalScreen[StdioTarget | HttpTarget | None]):
+    """One line with the command or the URL as it was shown; secrets stay hidden in it. What is none is said."""
+
+    DEFAULT_CSS = """
+    EditTarget { align: center middle; }
+    EditTarget > Edge { width: 90%; max-width: 110; height: 6; }
+    EditTarget Editor { margin: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "take", show=False, priority=True),
+        Binding("escape", "leave", show=False),
+    ]
+
+    def __init__(self, target: StdioTarget | HttpTarget) -> None:
+        super().__init__()
+        self._target = target
+
+    def compose(self) -> ComposeResult:
+        stdio = isinstance(self._target, StdioTarget)
+        keys = [Hint("enter", "start it" if stdio else "connect", "enter"), Hint("esc", "leave it", "escape")]
+        with Edge(title="Another command" if stdio else "Another URL", keys=keys), Vertical():
+            yield Editor(self._target.describe(), id="target")
+
+    def on_mount(self) -> None:
+        self.query_one(Editor).focus()
+
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        self.query_one(Edge).note = ""
+
+    def action_take(self) -> None:
+        """Take what it says now."""
+        try:
+            self.dismiss(edited(self._target, self.query_one(Editor).value))
+        except TargetError as error:
+            self.query_one(Edge).note = [(f"{error.message} {error.hint}".strip(), "error")]
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

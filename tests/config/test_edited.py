@@ -1,0 +1,54 @@
+"""A command or a URL that was changed where it was shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.config.edited import edited
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import TargetError
+
+TOKEN = "sekret-0123456789"
+COMMAND = StdioTarget(
+    ("python", "servr.py", "--token", TOKEN, "a b"), env={"K": "v"}, cwd="/tmp", name="weather", secrets=(TOKEN,)
+)
+URL = HttpTarget("http://h/mcp?api_key=sekret-0123456789&x=1", headers=(("A", "b"),), name="far")
+
+
+def test_what_was_hidden_stays_and_so_does_all_else() -> None:
+    shown = COMMAND.describe()
+    assert TOKEN not in shown
+    other = edited(COMMAND, shown.replace("servr", "server"))
+    assert isinstance(other, StdioTarget)
+    assert other.command == ("python", "server.py", "--token", TOKEN, "a b")
+    assert (other.env, other.cwd, other.name) == (COMMAND.env, "/tmp", "weather")
+    assert TOKEN not in other.describe()
+    assert edited(COMMAND, f" {shown} ") is COMMAND
+
+
+def test_words_may_come_and_go() -> None:
+    other = edited(COMMAND, "python -u server.py --token '***'")
+    assert isinstance(other, StdioTarget)
+    assert other.command == ("python", "-u", "server.py", "--token", TOKEN)
+    other = edited(COMMAND, "python server.py --token new-one")
+    assert isinstance(other, StdioTarget)
+    assert other.command[-1] == "new-one"
+
+
+@pytest.mark.parametrize("text", ["", "   ", "python 'x", "python servr.py --token '***x'"])
+def test_what_is_no_command(text: str) -> None:
+    with pytest.raises(TargetError):
+        edited(COMMAND, text)
+
+
+def test_a_url() -> None:
+    other = edited(URL, "http://h/other")
+    assert isinstance(other, HttpTarget)
+    assert (other.url, other.headers, other.name) == ("http://h/other", URL.headers, "far")
+    assert edited(URL, URL.describe()) is URL
+
+
+@pytest.mark.parametrize("text", ["", "ftp://h/mcp", "h/mcp", "http://h/mcp x", "http://h/mcp2?api_key=***&x=1"])
+def test_what_is_no_url(text: str) -> None:
+    with pytest.raises(TargetError):
+        edited(URL, text)

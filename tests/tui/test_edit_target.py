@@ -1,0 +1,44 @@
+"""Another command in the place of one that does not connect."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.tui.screens.edit_target import EditTarget
+from inspector.tui.screens.main import MainScreen
+from inspector.tui.widgets.editor import Editor
+from tests.tui.live_app import NARROW, ROOT, becomes, running, shows
+from tests.tui.tui_screens import screen_text
+
+MISSPELT = StdioTarget((sys.executable, "-m", "inspector.demmo", "--items", "3"), env={"PYTHONPATH": ROOT}, name="demo")
+
+
+async def test_e_opens_what_is_written_instead(tmp_path: Path) -> None:
+    first = tmp_path / "first.mcp.jsonl"
+    async with running(MISSPELT, until="not connected", record=first, keep=True, size=NARROW) as (app, pilot):
+        await shows(app, pilot, "e edit the command")
+        await pilot.press("e")
+        await becomes(app, pilot, lambda: isinstance(app.screen, EditTarget), "the dialog")
+        editor = app.screen.query_one(Editor)
+        editor.value = editor.value.replace("demmo", "demo")
+        await pilot.press("enter")
+        await shows(app, pilot, "● connected")
+        await shows(app, pilot, "Tools ")
+        assert isinstance(app.screen, MainScreen)
+        assert [type(screen).__name__ for screen in app.screen_stack].count("MainScreen") == 1
+        assert app.session is not None
+        assert app.session.journal.storage.path not in (None, first)
+        assert '"event":"exit"' in first.read_text()
+        assert first.read_text().splitlines()[-1].count('"end"') == 1, "the first session has ended well"
+
+
+async def test_what_is_none_is_said_and_escape_leaves_it() -> None:
+    async with running(HttpTarget("http://127.0.0.1:9/mcp"), until="not connected") as (app, pilot):
+        await shows(app, pilot, "e edit the URL")
+        await pilot.press("e", "home", "delete", "enter")
+        await shows(app, pilot, "This is no http or https URL")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "the screen")
+        assert "The server could not be opened" in screen_text(app)
