@@ -326,9 +326,9 @@ class _Heads:
         new = [first]
         for line, (name, _value) in zip(lines, fields, strict=True):
             if name.lower() == "host":
-                line = b"Host: " + upstream.netloc.encode("latin-1")
+                line = _with_value(line, upstream.netloc)
             elif name.lower() == "origin":
-                line = b"Origin: " + upstream.origin.encode("latin-1")
+                line = _with_value(line, upstream.origin)
             new.append(line)
         known = {name.lower() for name, _ in fields}
         new += [
@@ -337,6 +337,12 @@ class _Heads:
             if name.lower() not in known
         ]
         return b"\r\n".join(new) + b"\r\n\r\n"
+
+
+def _with_value(line: bytes, value: str) -> bytes:
+    """A header field with another value; its name and the space after it stay as they were written."""
+    name, colon, old = line.partition(b":")
+    return name + colon + old[: len(old) - len(old.lstrip(b" \t"))] + value.encode("latin-1")
 
 
 def _tls(target: HttpTarget) -> ssl.SSLContext:

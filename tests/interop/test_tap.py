@@ -8,9 +8,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -91,6 +92,71 @@ async def test_real_clients_finish_the_same_calls_through_a_tap_and_across_trans
     for stem in (path.name.partition(".")[0], "across"):
         asked = set[str]().union(*map(methods, tmp_path.glob(f"{stem}.*jsonl")))
         assert {"tools/list", "tools/call", "prompts/get", "resources/read"} <= asked
+
+
+class Wire:
+    """Passes connections on to an address and keeps their bytes: what was asked and what was answered, of each one."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._to = (parts.hostname, parts.port)
+        self.authority, self.passed = "", list[tuple[bytearray, bytearray]]()
+        self._path = parts.path
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.authority}{self._path}"
+
+    @asynccontextmanager
+    async def laid(self) -> AsyncIterator[Wire]:
+        server = await asyncio.start_server(self._pass, "127.0.0.1", 0)
+        self.authority = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        try:
+            yield self
+        finally:
+            server.close()
+
+    def bytes_as_of(self, other: Wire) -> list[tuple[bytes, bytes]]:
+        """What has passed, as it would have under the other's address; connections to no purpose are left out."""
+        mine, theirs = self.authority.encode(), other.authority.encode()
+        return sorted((bytes(asked).replace(mine, theirs), bytes(answered)) for asked, answered in self.passed if asked)
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked, answered = bytearray(), bytearray()
+        self.passed.append((asked, answered))
+        beyond, to = await asyncio.open_connection(*self._to)
+        await asyncio.gather(self._copy(reader, to, asked), self._copy(beyond, writer, answered))
+
+    @staticmethod
+    async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, kept: bytearray) -> None:
+        with suppress(OSError):
+            while block := await reader.read(1 << 16):
+                kept += block
+                writer.write(block)
+                await writer.drain()
+        with suppress(OSError):
+            writer.close()
+
+
+@pytest.mark.parametrize("name", [name for name in SERVERS if name not in STDIO])
+async def test_the_same_bytes_pass_on_either_side_of_a_tap_over_http(
+    name: str, tmp_path: Path, home: Path, request: pytest.FixtureRequest
+) -> None:
+    """But for the address in a request's head, which has to be the server's."""
+    peer: Peer = request.getfixturevalue("listeners")[name]
+    tasks = await recorded(peer, tmp_path / "direct.mcp.jsonl")
+    (url,) = peer.words
+    async with Wire(url).laid() as inside:
+        words = ["--record", str(tmp_path / "tapped.mcp.jsonl"), "--listen", "0", inside.url]
+        async with listening(home, words) as tapped, Wire(tapped).laid() as outside:
+            await outcomes({client: [outside.url] for client in WORDS}, peer, tasks, home)
+    assert len(inside.passed) >= len(WORDS)
+    for (asked, answered), (asked_inside, answered_inside) in zip(
+        outside.bytes_as_of(inside), inside.bytes_as_of(inside), strict=True
+    ):
+        assert asked == asked_inside
+        assert answered_inside.startswith(answered), "a client may leave while it is answered"
+        assert answered
 
 
 def teed(folder: Path, client: str, server: list[str]) -> list[str]:

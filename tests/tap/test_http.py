@@ -249,6 +249,20 @@ async def test_pages_of_others_are_not_let_in(stage, fields):
     assert "403" in here.notes
 
 
+async def test_what_the_server_is_called_by_keeps_its_spelling(stage):
+    here = await stage(answering(answer()))
+    client = await here.client()
+    client.write(
+        b"POST /mcp HTTP/1.1\r\nhost:"
+        + here.host
+        + b"\r\nORIGIN:  http://localhost:1\r\nContent-Length: 40\r\n\r\n"
+        + ASK
+    )
+    await client.exactly(len(answer()))
+    head = here.upstream.connections[0].seen.partition(b"\r\n\r\n")[0].split(b"\r\n")
+    assert head[1:3] == [b"host:" + here.server_host, b"ORIGIN:  http://" + here.server_host]
+
+
 async def test_an_origin_of_this_machine_becomes_the_server_s_and_fields_are_added(stage):
     here = await stage(answering(answer()), headers=(("X-Key", "from-the-tap"), ("Accept", "never")))
     client = await here.client()
