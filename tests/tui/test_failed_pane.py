@@ -38,7 +38,9 @@ async def test_it_names_the_cause_the_steps_and_the_last_words(home: Path) -> No
             "✗ exit", "stderr, last lines", "ModuleNotFoundError: httpx",
         ):  # fmt: skip
             assert words in text
-        assert screen_lines(app)[-1].startswith(" r start again   e edit the command   d doctor   c copy for a bug report")
+        assert screen_lines(app)[-1].startswith(
+            " r start again   e edit the command   d doctor   c copy for a bug report"
+        )
         assert "Messages" in text, "the log stays"
 
 

@@ -61,15 +61,17 @@ class FailedPane(Container):
         again = "start again" if self.session.target.kind == "stdio" else "connect again"
         doctor = ("failed.doctor",) if self.check_action("doctor", ()) else ()
         edit = "edit the command" if self.session.target.kind == "stdio" else "edit the URL"
-        wanted: list[str | tuple[str, str]] = [("failed.again", again), ("failed.edit", edit), *login, *doctor]
-        wanted.append("failed.copy")
+        wanted: list[str | tuple[str, str]] = [("failed.again", again)]
+        if self.check_action("edit", ()):
+            wanted.append(("failed.edit", edit))
+        wanted += [*login, *doctor, "failed.copy"]
         if self.check_action("watch", ()):
             wanted.append(("failed.watch", "watch no more" if self._watching else "watch files, restart on change"))
         return hints(self, *wanted)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A login is shown where there was one; another is offered where one was wanted."""
-        if action == "doctor":
+        if action in ("doctor", "edit"):
             return isinstance(self.session, Session)
         if action == "watch":
             return isinstance(self.session, Session) and self.session.target.kind == "stdio"
