@@ -48,6 +48,14 @@ def test_every_requirement_is_named_by_a_test_or_explained_and_not_both() -> Non
     assert [item.id for item in ASKED if item.id in held and item.untested] == []
 
 
+AUTHORIZATION = {f"C-AUTH-{number:02}" for number in (*range(1, 37), *range(40, 44))}
+"""The ids of authorization; 40 to 43 are the extensions."""
+
+
+def test_every_requirement_of_authorization_is_named_by_a_test() -> None:
+    assert AUTHORIZATION - set(holding()) == set()
+
+
 def test_no_id_is_named_that_nobody_asks() -> None:
     """Those of authorization (`C-AUTH-…`) have a list of their own."""
     known = {item.id for item in ASKED}
