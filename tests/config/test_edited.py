@@ -41,6 +41,18 @@ def test_what_is_no_command(text: str) -> None:
         edited(COMMAND, text)
 
 
+def test_each_of_several_hidden_values_keeps_its_place() -> None:
+    two = StdioTarget(("x", "--a", "first-secret", "--b", "second-secret"), secrets=("first-secret", "second-secret"))
+    assert two.describe() == "x --a '***' --b '***'"
+    other = edited(two, "y --a '***' --b '***' --c")
+    assert isinstance(other, StdioTarget)
+    assert other.command == ("y", "--a", "first-secret", "--b", "second-secret", "--c")
+    with pytest.raises(TargetError, match="Which of its hidden values"):
+        edited(two, "y --b '***'")
+    with pytest.raises(TargetError, match="Which of its hidden values"):
+        edited(two, "y --a '***' --b '***' --c '***'")
+
+
 def test_a_url() -> None:
     other = edited(URL, "http://h/other")
     assert isinstance(other, HttpTarget)
@@ -48,7 +60,20 @@ def test_a_url() -> None:
     assert edited(URL, URL.describe()) is URL
 
 
-@pytest.mark.parametrize("text", ["", "ftp://h/mcp", "h/mcp", "http://h/mcp x", "http://h/mcp2?api_key=***&x=1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ftp://h/mcp",
+        "h/mcp",
+        "http://h/mcp x",
+        "http://h/mcp2?api_key=***&x=1",
+        "http://h:81/mcp",
+        "https://h/mcp",
+        "http://other/mcp",
+        "http://h@other/mcp",
+    ],
+)
 def test_what_is_no_url(text: str) -> None:
     with pytest.raises(TargetError):
         edited(URL, text)

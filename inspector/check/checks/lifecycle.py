@@ -214,7 +214,8 @@ async def introduction(visit: Visit) -> Outcome:
     if isinstance(instructions, str) and instructions.strip():
         given.append(f"instructions of {len(instructions):,} characters")
         return good(", ".join(given))
-    return remark(f"There are no instructions{f', but {chr(44).join(given)}' if given else ''}.", _opening(visit))
+    else_given = f", but {', '.join(given)}" if given else ""
+    return remark(f"There are no instructions{else_given}.", _opening(visit))
 
 
 @active(
