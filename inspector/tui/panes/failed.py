@@ -58,16 +58,16 @@ class FailedPane(Container):
     def hints(self) -> list[Hint]:
         """What can be done about it."""
         login = [f"failed.{name}" for name in ("authorization", "otherwise") if self.check_action(name, ())]
-        again = "start again" if self.session.target.kind == "stdio" else "connect again"
-        doctor = ("failed.doctor",) if self.check_action("doctor", ()) else ()
-        edit = "edit the command" if self.session.target.kind == "stdio" else "edit the URL"
-        wanted: list[str | tuple[str, str]] = [("failed.again", again)]
-        if self.check_action("edit", ()):
-            wanted.append(("failed.edit", edit))
-        wanted += [*login, *doctor, "failed.copy"]
-        if self.check_action("watch", ()):
-            wanted.append(("failed.watch", "watch no more" if self._watching else "watch files, restart on change"))
-        return hints(self, *wanted)
+        stdio = self.session.target.kind == "stdio"
+        again = ("failed.again", "start again" if stdio else "connect again")
+        other = ("failed.edit", "edit the command" if stdio else "edit the URL")
+        edit = [other] if self.check_action("edit", ()) else []
+        doctor = ["failed.doctor"] if self.check_action("doctor", ()) else []
+        if not stdio:  # A login, and why there is none, is what is wanted more often than another path.
+            return hints(self, again, *login, *doctor, "failed.copy", *edit)
+        watch = ("failed.watch", "watch no more" if self._watching else "watch files, restart on change")
+        watches = [watch] if self.check_action("watch", ()) else []
+        return hints(self, again, *edit, *doctor, "failed.copy", *watches)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A login is shown where there was one; another is offered where one was wanted."""
