@@ -166,6 +166,7 @@ class Endpoint:
         self.failures: tuple[type[BaseException], ...] = (*_failures(httpcore), OSError)
         self._httpcore = httpcore
         self._timeouts = {"connect": options.connect_timeout}
+        self._verify = options.verify
         proxy = options.proxy or system_proxy(url)
         self.proxy = _proxy(proxy) if proxy else None
         self.proxy_address = self.proxy.address if self.proxy else ""
@@ -236,6 +237,8 @@ class Endpoint:
             elif event.endswith("start_tls.complete"):
                 tls = info["return_value"].get_extra_info("ssl_object")
                 facts["tls"] = tls.version() if tls is not None else None
+                if not self._verify:
+                    facts["verified"] = False
             else:
                 return
             if event.endswith(last) and connected is not None:

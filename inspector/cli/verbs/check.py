@@ -12,7 +12,7 @@ from inspector.cli.options import Option, path, seconds, secret
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.config.targets import RecordingTarget
-from inspector.errors import UsageError
+from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,9 +80,21 @@ def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
             raise UsageError(f"--{option} is about one server.", hint="Name one instead of @all, or take --json.")
     found = check_many.entries(said.option("config"))
     settings = setup.settings_of(said)
+    consent = setup.consent_of(said)
+    targets: dict[int, StdioTarget | HttpTarget | InspectorError] = {}
+    for entry in found:
+        # All questions come first: a terminal cannot be asked while servers are checked.
+        try:
+            targets[id(entry)] = target = resolve(entry, consent=consent)
+        except InspectorError as error:
+            targets[id(entry)] = error
+        else:
+            setup.warn_of_interception(said, target)
 
     async def check(entry: ServerEntry) -> Report:
-        target = resolve(entry)
+        target = targets[id(entry)]
+        if isinstance(target, InspectorError):
+            raise target
         options = setup.options_of(said, target, settings, asking=False)
         keep = settings.record and not said.option("no-record")
         journal = new_journal(target, keep=keep, settings=settings)

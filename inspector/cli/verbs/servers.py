@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import Option, path
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
+from inspector.config import trust
+from inspector.config.servers import exposure_of
 
 if TYPE_CHECKING:
     from inspector.auth.store import Kept
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from inspector.config.servers import ServerEntry
 
 NAME = 120
+_MARKS: dict[trust.Standing, str] = {"free": "", "asks": "asks first  ", "allowed": "allowed  "}
+"""What stands before an entry of a file that is not the user's own and uses the user's secrets or an unsafe way."""
 
 
 def run(said: Invocation) -> int:
@@ -40,7 +44,7 @@ def run(said: Invocation) -> int:
         (
             out.safe(entry.reference, NAME),
             out.safe(entry.source_label, NAME),
-            ("disabled  " if entry.disabled else "") + out.safe(entry.summary, 2000),
+            ("disabled  " if entry.disabled else "") + _MARKS[_standing(entry)] + out.safe(entry.summary, 2000),
         )
         for entry in found.entries
     ])  # fmt: skip
@@ -50,6 +54,11 @@ def run(said: Invocation) -> int:
         for kept in logins:
             told = described(kept.grant, kept.renewable, out)
             out.line(f"logged in to {out.safe(kept.grant.server, NAME)}: {told}")
+    for entry in found.entries:
+        exposure = exposure_of(entry)
+        if exposure is not None and trust.standing(exposure) == "asks":
+            facts = "; ".join(out.safe(fact, 800) for fact in exposure.facts())
+            out.note(f"note: {out.safe(entry.reference, NAME)} asks first: {facts}")
     for problem in found.problems:
         out.note(
             f"note: {out.safe(problem.message, 500)}" + (f" ({out.safe(problem.hint, 500)})" if problem.hint else "")
@@ -79,7 +88,12 @@ def _entry(entry: ServerEntry) -> dict[str, Any]:
         "disabled": entry.disabled,
         "source": entry.source_label,
         "path": str(entry.path),
+        "trust": {"state": _standing(entry), **found.as_json()} if (found := exposure_of(entry)) is not None else None,
     }
+
+
+def _standing(entry: ServerEntry) -> trust.Standing:
+    return trust.standing(exposure_of(entry))
 
 
 VERBS = {
@@ -90,7 +104,8 @@ VERBS = {
         options=(Option("--config", "Only this config file.", "FILE", read=path, completes="file"),),
         about=(
             "Prints the word that opens each server, whose file it is in, and its command or URL; then where you are "
-            "logged in. Starts none."
+            "logged in. Starts none. An entry marked “asks first” is in a file of this folder and uses your secrets, a "
+            "proxy, or no verification: opening it asks you, or needs --trust."
         ),
         examples=("inspector servers", "inspector servers --json", "inspector servers --config mcp.json"),
     )
