@@ -40,7 +40,7 @@ def values(line: str) -> list[str]:
         ("tools @", ["@shop", "@shop-dev"]),
         ("tools ", ["@shop", "@shop-dev"]),
         ("tools --js", ["--json"]),
-        ("tools --no", ["--no-record", "--no-pin", "--no-browser"]),
+        ("tools --no", ["--no-verify", "--no-record", "--no-pin", "--no-browser"]),
         ("tools --era ", ["auto", "legacy", "modern"]),
         ("info --era ", ["auto", "legacy", "modern", "both"]),
         ("listen --res", ["--resource"]),
