@@ -258,7 +258,7 @@ CONNECT = (
     Option("--header", "A header field for every request; may be repeated.", "'NAME: VALUE'", many=True, read=header),
     Option("--env", "A variable for the server; may be repeated.", "NAME=VALUE", many=True, read=variable),
     Option("--cwd", "The folder to start the server in.", "DIR", read=path, completes="dir"),
-    Option("--trust", "For this run, let a config file that is not yours use your secrets, a proxy or no verification."),
+    Option("--trust", "For this run, let a config file that is not yours use your secrets, a proxy, no verification."),
     Option("--no-verify", "Do not check the server's certificate. No kept login is sent."),
     Option("--timeout", "Seconds without an answer or progress before a request is given up.", "SECONDS", read=seconds),
     Option("--config", "The config file in which to look for @NAME.", "FILE", read=path, completes="file"),

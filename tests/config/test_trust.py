@@ -11,7 +11,7 @@ from typing import Any
 import keyring
 import pytest
 
-from inspector.config import expand, servers, trust
+from inspector.config import clients, expand, logins, servers, trust
 from inspector.config.keyrings import LOGIN_SERVICE, names_logins
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.config.trust import Answer, Exposure, Memory
@@ -489,3 +489,10 @@ def test_where_a_kept_login_is_withheld(world: World, place: str, more: dict[str
     unverified = world.open("@docs", verify=False)
     assert isinstance(unverified, HttpTarget)
     assert "certificate" in unverified.withholds_login
+
+
+def test_the_page_lists_every_key_of_an_entry() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "servers.md").read_text(encoding="utf-8")
+    rows = "".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
+    assert [key for key in clients.OWN_KEYS if f"`{key}`" not in rows] == []
+    assert [key for key in logins.KEYS if f"`{key}`" not in page] == []
