@@ -20,6 +20,8 @@ class Noting(ThreadingHTTPServer):
     daemon_threads = True
     seen = ""
     wants_login = False
+    metadata: Any = None
+    """Its protected resource metadata; None for none."""
     refuses = b""
     """The body of a 400 to every request; empty for none."""
 
@@ -33,7 +35,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self._note()
-        self._answer(405, None)
+        found = self.server.metadata if "oauth-protected-resource" in self.path else None
+        self._answer(405 if found is None else 200, found)
 
     do_DELETE = do_CONNECT = do_GET
 

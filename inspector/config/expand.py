@@ -295,14 +295,13 @@ class Survey(Expander):
 
     place: str = ""
     """What is expanded now, such as `header X-Key`."""
-    uses: list[tuple[str, Reference]] = field(default_factory=list)
-    """Each place, with a reference that stands there."""
+    uses: dict[tuple[str, Reference], None] = field(default_factory=dict)
+    """Each place with a reference that stands there, once and in order."""
     lenient: bool = False
     """A missing variable is a reference like others, and not an error."""
 
     def _taken(self, reference: Reference, read: Callable[[], str]) -> str:
-        if (self.place, reference) not in self.uses:
-            self.uses.append((self.place, reference))
+        self.uses[self.place, reference] = None
         return f"<{reference.name}>"
 
     def _unset(self, name: str) -> str:

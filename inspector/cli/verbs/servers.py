@@ -27,11 +27,13 @@ def run(said: Invocation) -> int:
     out = Output.of(said)
     found = find_servers(config=said.option("config"))
     logins = _logins()
+    memory = trust.Memory()
+    exposed = [(exposure, trust.standing(exposure, memory)) for exposure in map(exposure_of, found.entries)]
     if out.json:
         problems = [{"path": str(problem.path), "message": problem.message} for problem in found.problems]
         from inspector.cli.logins import as_json
 
-        servers = [_entry(entry) for entry in found.entries]
+        servers = [_entry(entry, *asked) for entry, asked in zip(found.entries, exposed, strict=True)]
         out.document(
             {
                 "servers": servers,
@@ -44,9 +46,9 @@ def run(said: Invocation) -> int:
         (
             out.safe(entry.reference, NAME),
             out.safe(entry.source_label, NAME),
-            ("disabled  " if entry.disabled else "") + _MARKS[_standing(entry)] + out.safe(entry.summary, 2000),
+            ("disabled  " if entry.disabled else "") + _MARKS[standing] + out.safe(entry.summary, 2000),
         )
-        for entry in found.entries
+        for entry, (_, standing) in zip(found.entries, exposed, strict=True)
     ])  # fmt: skip
     if logins:
         from inspector.cli.logins import described
@@ -54,9 +56,8 @@ def run(said: Invocation) -> int:
         for kept in logins:
             told = described(kept.grant, kept.renewable, out)
             out.line(f"logged in to {out.safe(kept.grant.server, NAME)}: {told}")
-    for entry in found.entries:
-        exposure = exposure_of(entry)
-        if exposure is not None and trust.standing(exposure) == "asks":
+    for entry, (exposure, standing) in zip(found.entries, exposed, strict=True):
+        if exposure is not None and standing == "asks":
             facts = "; ".join(out.safe(fact, 800) for fact in exposure.facts())
             out.note(f"note: {out.safe(entry.reference, NAME)} asks first: {facts}")
     for problem in found.problems:
@@ -79,7 +80,7 @@ def _logins() -> list[Kept]:
     return Store().logins()
 
 
-def _entry(entry: ServerEntry) -> dict[str, Any]:
+def _entry(entry: ServerEntry, exposure: trust.Exposure | None, standing: trust.Standing) -> dict[str, Any]:
     return {
         "name": entry.name,
         "reference": entry.reference,
@@ -88,12 +89,8 @@ def _entry(entry: ServerEntry) -> dict[str, Any]:
         "disabled": entry.disabled,
         "source": entry.source_label,
         "path": str(entry.path),
-        "trust": {"state": _standing(entry), **found.as_json()} if (found := exposure_of(entry)) is not None else None,
+        "trust": None if exposure is None else {"state": standing, **exposure.as_json()},
     }
-
-
-def _standing(entry: ServerEntry) -> trust.Standing:
-    return trust.standing(exposure_of(entry))
 
 
 VERBS = {

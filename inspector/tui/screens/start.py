@@ -21,7 +21,7 @@ from inspector.config.remember import ServerMemory
 from inspector.config.servers import ServerEntry, ServerList, exposure_of, find_servers
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget, Target, parse_target
-from inspector.config.trust import standing
+from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
 from inspector.text import cell_len, count, duration, size
 from inspector.tui.keymap import Hint, bindings
@@ -210,7 +210,8 @@ class StartScreen(Screen[None]):
         for entry in servers.entries:
             last = ServerMemory(entry).last_open()
             entries.append((entry, None if last is None else last.ok))
-        asks = frozenset(id(entry) for entry in servers.entries if standing(exposure_of(entry)) == "asks")
+        memory = Memory()
+        asks = frozenset(id(entry) for entry in servers.entries if standing(exposure_of(entry), memory) == "asks")
         recordings = list_recordings()
         self.app.call_from_thread(self._show, servers, ServerRows(entries, asks), recordings)
 

@@ -64,7 +64,7 @@ class AskTrust(ModalScreen[Answer]):
         keys = [Hint("o", "allow once", "o"), Hint("a", "allow always", "a"), Hint("esc", "do not open", "escape")]
         edge = Edge(FactsView(), title=f"Allow @{safe(self._exposure.server, 60)}?", keys=keys)
         edge.tone = "ask"
-        edge.styles.height = len(self._exposure.facts()) + 9
+        edge.styles.height = len(self._exposure.facts()) + 7
         yield edge
 
     def on_mount(self) -> None:
