@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
 
 from inspector.cli import setup
 from inspector.cli.options import Option, path, seconds, secret
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from inspector.check.catalog import Check
     from inspector.check.outcome import Result, Visited
+    from inspector.check.policy import Baseline, Policy
     from inspector.check.report import Report
     from inspector.check.run import Run, Wanted
     from inspector.cli.words import Invocation
@@ -41,15 +43,14 @@ def run(said: Invocation) -> int:
     if said.option("plan"):
         return _plan(said, out, wanted)
     target = setup.target_of(said)
-    baseline = _baseline(said)
+    policy = _policy(said)
     if isinstance(target, RecordingTarget):
-        report = _of_recording(target.path, out, wanted)
+        report = _of_recording(target.path, out, wanted, policy)
     else:
-        found = _of_server(said, out, target, wanted)
+        found = _of_server(said, out, target, wanted, policy)
         if found is None:
             return 130
         report = found
-    report.known = baseline
     _write(said, out, report)
     if out.json:
         out.document(report.as_json())
@@ -59,27 +60,28 @@ def run(said: Invocation) -> int:
         out.lines(text(out, report, verbose=bool(said.option("verbose"))))
         if report.recording:
             out.note(f"recording: {out.safe(report.recording)}")
-    if report.run.problem and not report.checked:
+    if report.unreached:
         raise UsageError(report.run.problem) if isinstance(target, RecordingTarget) else _not_reached(report.run)
-    from inspector.check.report import FAILING
-
-    return 5 if report.new(FAILING[said.option("fail-on", "fail")]) else 0
+    return report.exit_code
 
 
 def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
     """Check every enabled server of the config files, or of the one that was named."""
-    from inspector.check.report import FAILING, Report
+    from inspector.check.policy import Baseline
+    from inspector.check.report import report_of
     from inspector.check.run import Runner
     from inspector.cli import check_many
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
     from inspector.config.servers import resolve
 
-    for option in ("plan", "record", "baseline", *REPORTS):
+    for option in ("plan", "record", "start", *REPORTS):
         if said.option(option) is not None:
             raise UsageError(f"--{option} is about one server.", hint="Name one instead of @all, or take --json.")
     found = check_many.entries(said.option("config"))
     settings = setup.settings_of(said)
+    policy = _policy(said, several=True)
+    baselines = _baselines(said)
     consent = setup.consent_of(said)
     targets: dict[int, StdioTarget | HttpTarget | InspectorError] = {}
     for entry in found:
@@ -100,11 +102,14 @@ def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
         journal = new_journal(target, keep=keep, settings=settings)
         try:
             run = await Runner(target, journal, options, wanted).go()
+            # A server that the list does not name has an empty baseline: all of its findings are new.
+            own = None if baselines is None else baselines.get(entry.reference) or Baseline.empty()
+            report = report_of(run, journal, replace(policy, baseline=own))
         finally:
             journal.close("closed")
             journal.release()
         out.note(f"checked: {out.safe(entry.reference, 100)}")
-        return Report(run, str(journal.path or ""))
+        return report
 
     async def work() -> list[check_many.Checked] | None:
         signals = Signals()
@@ -124,13 +129,13 @@ def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
         out.document(check_many.as_json(checked))
     else:
         check_many.tables(out, checked)
-    return check_many.exit_code(checked, FAILING[said.option("fail-on", "fail")])
+    return check_many.exit_code(checked)
 
 
 def _not_reached(run: Run) -> Exception:
     from inspector.errors import AuthorizationNeeded, ConnectionProblem
 
-    if run.problem.startswith("nobody is logged in"):
+    if run.problem_code == AuthorizationNeeded.exit_code:
         return AuthorizationNeeded(
             f"Nothing could be checked: {run.problem}",
             hint="Log in with `inspector login URL`; --auth looks at how the server authorizes without that.",
@@ -141,7 +146,7 @@ def _not_reached(run: Run) -> Exception:
 
 
 def _wanted(said: Invocation) -> Wanted:
-    from inspector.check.catalog import unknown
+    from inspector.check.catalog import Level, unknown
     from inspector.check.run import Wanted
     from inspector.check.visit import Allowed, Limits
     from inspector.protocol.revisions import REVISIONS
@@ -154,11 +159,15 @@ def _wanted(said: Invocation) -> Wanted:
     for name in revisions:
         if name not in REVISIONS:
             raise UsageError(f"There is no revision “{name[:40]}”.", hint=f"There are {', '.join(REVISIONS)}.")
+    levels = frozenset(_names(said.option("level", ())))
+    for name in sorted(levels - set(get_args(Level))):
+        raise UsageError(f"--level: “{name[:40]}” is not a level.", hint=f"Levels are {', '.join(get_args(Level))}.")
     calls = _names(said.option("allow-calls", ()))
     return Wanted(
         revisions=revisions or REVISIONS,
         only=chosen["only"],
         without=chosen["skip"],
+        levels=levels,
         limits=Limits(run=said.option("max-time", Limits().run)),
         allowed=Allowed(
             calls=calls[0] if calls in (["read-only"], ["all"]) else tuple(calls),
@@ -167,6 +176,14 @@ def _wanted(said: Invocation) -> Wanted:
             foreign_token=said.option("foreign-token-env", ""),
         ),
     )
+
+
+def _score(word: str) -> int:
+    """A score from 1 to 100."""
+    value = int(word) if word.isascii() and word.isdigit() and len(word) < 4 else 0
+    if not 1 <= value <= 100:
+        raise UsageError(f"“{word[:80]}” is not a score.", hint="A score is a whole number from 1 to 100.")
+    return value
 
 
 def _names(words: Any) -> list[str]:
@@ -191,19 +208,21 @@ def _plan(said: Invocation, out: Output, wanted: Wanted) -> int:
     return 0
 
 
-def _of_recording(file: Path, out: Output, wanted: Wanted) -> Report:
-    from inspector.check.report import Report
+def _of_recording(file: Path, out: Output, wanted: Wanted, policy: Policy) -> Report:
+    from inspector.check.report import report_of
     from inspector.check.run import of_recording
     from inspector.cli.recorded import tell_notices, whole_journal
 
     with whole_journal(file) as journal:
         tell_notices(out, journal)
-        return Report(of_recording(journal, file.name, wanted), str(file))
+        return report_of(of_recording(journal, file.name, wanted), journal, policy)
 
 
-def _of_server(said: Invocation, out: Output, target: StdioTarget | HttpTarget, wanted: Wanted) -> Report | None:
+def _of_server(
+    said: Invocation, out: Output, target: StdioTarget | HttpTarget, wanted: Wanted, policy: Policy
+) -> Report | None:
     """The report; None where it was interrupted."""
-    from inspector.check.report import Report
+    from inspector.check.report import report_of
     from inspector.check.run import Runner
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
@@ -232,11 +251,12 @@ def _of_server(said: Invocation, out: Output, target: StdioTarget | HttpTarget, 
 
     try:
         found = asyncio.run(work())
+        bar.end()
+        return None if found is None else report_of(found, journal, policy)
     finally:
         bar.end()
         journal.close("closed")
         journal.release()
-    return None if found is None else Report(found, str(journal.path or ""))
 
 
 class _Progress:
@@ -262,14 +282,25 @@ class _Progress:
             self._out.aside("\r\x1b[K")
 
 
-def _baseline(said: Invocation) -> frozenset[tuple[str, str, str]]:
-    file = said.option("baseline")
-    if file is None:
-        return frozenset()
-    from inspector.check.report import baseline_of
-    from inspector.config.files import load_object
+def _policy(said: Invocation, *, several: bool = False) -> Policy:
+    """What fails the run; of several servers each has a baseline of its own."""
+    from inspector.check.policy import Policy, read_baseline
 
-    return baseline_of(load_object(file))
+    file = None if several else said.option("baseline")
+    return Policy(
+        fail_on=said.option("fail-on", "fail"),
+        fail_under=said.option("fail-under", 0),
+        profile=said.option("profile", "full"),
+        baseline=None if file is None else read_baseline(file),
+    )
+
+
+def _baselines(said: Invocation) -> dict[str, Baseline] | None:
+    """The baselines of `@all`, by the reference of each server; None where there are none."""
+    from inspector.check.policy import read_baselines
+
+    file = said.option("baseline")
+    return None if file is None else read_baselines(file)
 
 
 def _write(said: Invocation, out: Output, report: Report) -> None:
@@ -307,7 +338,10 @@ def _verb() -> Verb:
                 read=secret,
             ),
             Option("--intrusive", "Do also what may do damage or take long."),
+            Option("--level", "Only checks of these levels: must, should, type, …", "LEVEL,…", many=True),
             Option("--fail-on", "What ends with exit code 5.", choices=("fail", "warn", "skip", "never")),
+            Option("--fail-under", "End with exit code 5 if the score is lower.", "SCORE", read=_score),
+            Option("--profile", "app: do not count what the server's SDK does.", choices=("full", "app")),
             Option(
                 "--baseline", "A JSON report: only what is new since then counts.", "FILE", read=path, completes="file"
             ),
