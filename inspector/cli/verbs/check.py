@@ -12,7 +12,7 @@ from inspector.cli import setup
 from inspector.cli.options import Option, path, seconds, secret
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
-from inspector.config.targets import RecordingTarget
+from inspector.config.targets import HttpTarget, RecordingTarget, Target
 from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from inspector.check.run import Run, Wanted
     from inspector.cli.words import Invocation
     from inspector.config.servers import ServerEntry
-    from inspector.config.targets import HttpTarget, StdioTarget
+    from inspector.config.targets import StdioTarget
 
 ALL = "@all"
 """The word for every server of the config files."""
@@ -44,10 +44,11 @@ def run(said: Invocation) -> int:
         return _plan(said, out, wanted)
     target = setup.target_of(said)
     policy = _policy(said)
+    command = _command(said, target)
     if isinstance(target, RecordingTarget):
         report = _of_recording(target.path, out, wanted, policy)
     else:
-        found = _of_server(said, out, target, wanted, policy)
+        found = _of_server(said, out, target, wanted, policy, command)
         if found is None:
             return 130
         report = found
@@ -219,9 +220,14 @@ def _of_recording(file: Path, out: Output, wanted: Wanted, policy: Policy) -> Re
 
 
 def _of_server(
-    said: Invocation, out: Output, target: StdioTarget | HttpTarget, wanted: Wanted, policy: Policy
+    said: Invocation,
+    out: Output,
+    target: StdioTarget | HttpTarget,
+    wanted: Wanted,
+    policy: Policy,
+    command: list[str],
 ) -> Report | None:
-    """The report; None where it was interrupted."""
+    """The report; None where it was interrupted. `command` starts a server at a URL first."""
     from inspector.check.report import report_of
     from inspector.check.run import Runner
     from inspector.cli.signals import Signals
@@ -241,7 +247,12 @@ def _of_server(
         runner = Runner(target, journal, options, wanted, told=bar.told, began=bar.began)
         signals = Signals()
         try:
-            return await runner.go()
+            if not command or not isinstance(target, HttpTarget):
+                return await runner.go()
+            from inspector.cli.start_server import WAIT, started
+
+            async with started(command, target, said.option("wait", WAIT)):
+                return await runner.go()
         except asyncio.CancelledError:
             if not signals.caught:
                 raise
@@ -252,7 +263,7 @@ def _of_server(
     try:
         found = asyncio.run(work())
         bar.end()
-        return None if found is None else report_of(found, journal, policy)
+        return None if found is None else report_of(found, journal, policy, command)
     finally:
         bar.end()
         journal.close("closed")
@@ -280,6 +291,20 @@ class _Progress:
     def end(self) -> None:
         if self._on and self._told:
             self._out.aside("\r\x1b[K")
+
+
+def _command(said: Invocation, target: Target) -> list[str]:
+    """The words of `--start`; none where it was not given. Raises `UsageError` where it does not fit the target."""
+    given = said.option("start")
+    if given is None:
+        if said.option("wait") is not None:
+            raise UsageError("--wait needs --start.", hint="inspector check --start 'python server.py' --wait 20 URL")
+        return []
+    if not isinstance(target, HttpTarget):
+        raise UsageError("--start needs a URL as its target.", hint="A command after -- is started without it.")
+    from inspector.cli.start_server import words_of
+
+    return words_of(given)
 
 
 def _policy(said: Invocation, *, several: bool = False) -> Policy:
@@ -345,6 +370,8 @@ def _verb() -> Verb:
             Option(
                 "--baseline", "A JSON report: only what is new since then counts.", "FILE", read=path, completes="file"
             ),
+            Option("--start", "Start the server of a URL by this command first, and end it afterwards.", "COMMAND"),
+            Option("--wait", "With --start: seconds until the URL must answer; default 20.", "SECONDS", read=seconds),
             Option("--max-time", "Seconds for all of it.", "SECONDS", read=seconds),
             Option("-v --verbose", "Name what passed and what was skipped, too."),
             _report_option("junit", "a JUnit report"),
@@ -364,6 +391,7 @@ def _verb() -> Verb:
             "inspector check https://host.example/mcp --allow-calls read-only --html report.html",
             "inspector check session.mcp.jsonl",
             "inspector check @shop --junit check.xml --baseline known.json --fail-on warn",
+            "inspector check --start 'python server.py --port 8000' --wait 20 http://127.0.0.1:8000/mcp",
             "inspector check @all --json",
         ),
     )
