@@ -68,7 +68,6 @@ def _rule(check: Check) -> dict[str, Any]:
     link = f"[{check.page}]({page})" if page else check.page
     rule: dict[str, Any] = {
         "id": check.id,
-        "name": check.id,
         "shortDescription": {"text": check.says},
         "fullDescription": {"text": f"{check.says} Level: {check.level}."},
         "help": {
