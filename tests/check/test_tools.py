@@ -6,7 +6,7 @@ import pytest
 
 from inspector.check.visit import Allowed
 from tests.check.changes import R4, R5, Both, capability, elsewhere, every_other, gives, in_result, told
-from tests.check.planted import Adds, Answers, Bodies, Case, Fault, Item, WebCase, is_found, is_not_blamed
+from tests.check.planted import Adds, Answers, Bodies, Case, Fault, Item, WebCase, checked, is_found, is_not_blamed
 
 SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
 CALLS = Allowed(calls=("echo", "add", "weather", "draw-picture", "embed-text", "task-only"))
@@ -197,3 +197,17 @@ async def test_texts_about_failures_are_not_blamed(text):
 @pytest.mark.parametrize("words", ["kept: \u202eABC", "a\u0000b", "\u2028 no format has this"])
 async def test_odd_values_of_the_check_itself_are_not_blamed_where_they_come_back_later(words):
     await is_not_blamed(Case("TOOL-24", R4, None, right=tool(description=words)))
+
+
+async def test_a_tool_that_also_destroys_is_not_called_as_a_read_only_one():
+    hints = {"readOnlyHint": True, "destructiveHint": True}
+    case = Case("TOOL-11", R4, None, right=tool(annotations=hints), allowed=Allowed(calls="read-only"))
+    _, journal = await checked(case, case.right, {})
+    called = [journal.event(n).message["params"].get("name") for n in range(1, len(journal) + 1) if is_call(journal, n)]
+    assert "echo" not in called  # The first tool of the list, which has the hints.
+    assert "add" in called
+    journal.release()
+
+
+def is_call(journal, n):
+    return journal.index.method(n) == "tools/call" and "params" in (journal.event(n).message or {})
