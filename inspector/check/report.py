@@ -166,8 +166,19 @@ class Report:
 
     @property
     def unreached(self) -> bool:
-        """Whether the server could not be checked at all."""
-        return bool(self.run.problem) and not self.run.results
+        """Whether the server could not be checked at all: no connection was made, or no session came about."""
+        if not self.run.results:
+            return bool(self.run.problem)
+        visits = self.run.visits
+        skipped = all(result.verdict == "skip" for result in self.run.results)
+        return skipped and bool(visits) and all(visited.problem for visited in visits)
+
+    @property
+    def problem(self) -> str:
+        """Why nothing, or not all, could be checked; empty where nothing was in the way."""
+        if self.run.problem or not self.unreached:
+            return self.run.problem
+        return next(visited.problem for visited in self.run.visits)
 
     @property
     def exit_code(self) -> int:
@@ -180,7 +191,7 @@ class Report:
     def summary(self) -> str:
         """Why the run fails or passes, as one sentence. Holds nothing of the server's but the reason of a problem."""
         if self.unreached:
-            return f"Nothing was checked: {self.run.problem}"
+            return f"Nothing was checked: {self.problem}"
         parts = []
         if self.failing:
             failing = len({result.check.id for result in self.failing})

@@ -15,9 +15,9 @@ _WHY: dict[Ruling, str] = {"known": "known by the baseline: ", "excluded": "not 
 def document(report: Report) -> str:
     """The whole document. What is known, excluded or only reported is a skipped case with its reason."""
     cases = [_case(report, result) for result in report.results]
-    if report.run.problem:
-        failed = report.run.problem if report.unreached else ""
-        cases.append(Case("connection", "connection", failed, "" if failed else report.run.problem))
+    if report.problem:
+        failed = report.problem if report.unreached else ""
+        cases.append(Case("connection", "connection", failed, "" if failed else report.problem))
     if report.policy.fail_under:
         cases.append(Case("score", "score", report.summary if report.below else ""))
     return junit(f"inspector check {report.run.target}", cases)

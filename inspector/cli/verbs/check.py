@@ -62,7 +62,7 @@ def run(said: Invocation) -> int:
         if report.recording:
             out.note(f"recording: {out.safe(report.recording)}")
     if report.unreached:
-        raise UsageError(report.run.problem) if isinstance(target, RecordingTarget) else _not_reached(report.run)
+        raise UsageError(report.problem) if isinstance(target, RecordingTarget) else _not_reached(report)
     return report.exit_code
 
 
@@ -133,16 +133,17 @@ def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
     return check_many.exit_code(checked)
 
 
-def _not_reached(run: Run) -> Exception:
+def _not_reached(report: Report) -> Exception:
     from inspector.errors import AuthorizationNeeded, ConnectionProblem
 
-    if run.problem_code == AuthorizationNeeded.exit_code:
+    if report.run.problem_code == AuthorizationNeeded.exit_code:
         return AuthorizationNeeded(
-            f"Nothing could be checked: {run.problem}",
+            f"Nothing could be checked: {report.problem}",
             hint="Log in with `inspector login URL`; --auth looks at how the server authorizes without that.",
         )
     return ConnectionProblem(
-        f"Nothing could be checked: {run.problem}", hint="`inspector doctor TARGET` finds out why it does not connect."
+        f"Nothing could be checked: {report.problem}",
+        hint="`inspector doctor TARGET` finds out why it does not connect.",
     )
 
 
