@@ -31,7 +31,7 @@ def main() -> NoReturn:
 
 def run(words: Sequence[str]) -> int:
     """Do what the words of a command line say; returns the exit code."""
-    from inspector.cli.words import asks_for_json, scan
+    from inspector.cli.words import asks_for_json, check_command, scan
 
     as_json = asks_for_json(words)
     try:
@@ -52,6 +52,7 @@ def run(words: Sequence[str]) -> int:
 
             print_help(said.verb)
             return 0
+        check_command(said)
         return said.verb.run(said)
     except InspectorError as error:
         from inspector.cli.output import Output
