@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from importlib import import_module
@@ -63,7 +64,9 @@ def run(
     try:
         for notice in journal.notices:
             out.note(f"note: {out.safe(notice)}")
-        return asyncio.run(with_session(target, options, journal, out, work, while_waiting, watcher))
+        return asyncio.run(
+            with_session(target, options, journal, out, work, while_waiting, watcher, doctor=doctor_of(said))
+        )
     finally:
         journal.close("closed")
         journal.release()
@@ -77,8 +80,13 @@ async def with_session(
     work: Work,
     while_waiting: str | None = None,
     watcher: Watcher | None = None,
+    *,
+    doctor: str = "",
 ) -> int:
-    """Do `work` with an open session and return the exit code. What goes wrong is printed before the session closes."""
+    """Do `work` with an open session and return the exit code. What goes wrong is printed before the session closes.
+
+    `doctor` is the command that finds out why this target does not connect; a failed connection names it.
+    """
     session = Session(target, journal, options)
     signals = Signals(lambda: _kill_now(session))
     unexpected = Unexpected()
@@ -90,6 +98,8 @@ async def with_session(
         code = await _work(session, out, work, watcher)
     except InspectorError as error:
         code, told = error.exit_code, True
+        if doctor and session.phase == "failed" and isinstance(error, ConnectionProblem):
+            error.hint = f"{error.hint} To find the cause: {doctor}".lstrip()
         out.error(error, recording=journal.path if isinstance(error, ConnectionProblem) else None)
     except asyncio.CancelledError:
         if not signals.caught and unexpected.problem is None:
@@ -122,6 +132,12 @@ async def _work(session: Session, out: Output, work: Work, watcher: Watcher | No
         return await work(session, out)
     finally:
         watch.stop()
+
+
+def doctor_of(said: Invocation) -> str:
+    """The command line that examines the target of another one."""
+    words = ["--", *said.target_words] if said.command else said.target_words
+    return shlex.join(["inspector", "doctor", *words])
 
 
 def _kill_now(session: Session) -> None:
