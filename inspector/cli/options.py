@@ -276,6 +276,9 @@ CONNECT = (
 )  # fmt: skip
 """What every verb with a live target takes."""
 
+ASK = Option("--ask", "Answer questions of the server on the terminal, field by field.")
+"""Of verbs in which the server may ask something."""
+
 WATCH = Option("--watch", "In the interface: start the server again when one of its files changes.")
 
 ARGS = Option(

@@ -119,10 +119,10 @@ def _standing(said: Invocation, entry_roots: tuple[str, ...], settings: Settings
     roots: tuple[str, ...] | Literal["ask"] | None = (
         tuple(said.option("root", ())) or entry_roots or settings.roots or "ask"
     )
-    if not asking:
+    if not asking and not asks_on_terminal(said):
         for flag in ("sampling", "elicit"):
             if said.option(flag) == "ask":
-                raise UsageError(f"--{flag} ask needs the interface: here is nobody to ask.", hint="Leave it out.")
+                raise UsageError(f"--{flag} ask needs the interface, or --ask on a terminal.", hint="Leave it out.")
         sampling, elicitation, roots = (None if value == "ask" else value for value in (sampling, elicitation, roots))
     return Standing(
         sampling, elicitation if elicitation is None or isinstance(elicitation, str) else dict(elicitation), roots
@@ -144,6 +144,11 @@ def allow(out: Output, exposure: trust.Exposure) -> trust.Answer:
 def _is_terminal() -> bool:
     """Whether there is a user to ask: standard input and stderr are a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+def asks_on_terminal(said: Invocation) -> bool:
+    """Whether questions of the server are put to the person at the terminal: `--ask`, and there is one."""
+    return bool(said.option("ask")) and _is_terminal()
 
 
 def ask(question: Question) -> str | None:

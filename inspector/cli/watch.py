@@ -17,6 +17,7 @@ from inspector.journal.index import State
 from inspector.protocol.jsonrpc import Shape
 
 if TYPE_CHECKING:
+    from inspector.cli.asking import Asker
     from inspector.cli.output import Output
     from inspector.client.pending import Call
     from inspector.client.session import Session
@@ -52,13 +53,26 @@ class Watch:
         self._refused: set[str] = set()
         self._strays = 0
         self._drawn = ""
+        self._held = False
+        self.asker: Asker | None = None
+        """Puts questions to the person at the terminal, where one is to be asked."""
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._draws = self.draws_progress and sys.stderr is not None and sys.stderr.isatty()
         session.changes.listen(self._wake)
         self._silence = self._loop.call_later(SILENT_SECONDS, self._tell_silence)
 
+    def hold(self, on: bool) -> None:
+        """Print nothing while the person types an answer; what came meanwhile is told afterwards."""
+        if on:
+            self.settle()
+        self._held = on
+        if not on:
+            self._wake()
+
     def _wake(self) -> None:
+        if self.asker is not None:
+            self.asker.look()
         if self._timer is None:
             self._timer = self._loop.call_later(LOOK_EVERY, self._look)
 
@@ -121,6 +135,9 @@ class Watch:
         )
 
     def _look(self) -> None:
+        if self._held:
+            self._timer = None
+            return
         self._timer = self._loop.call_later(0, self._look) if self.tell() else None
         if self._draws:
             calls = [call for call in self._session.pending.calls() if call.progress is not None]
@@ -195,6 +212,8 @@ class Watch:
         return ellipsis(text, (self._out.width or 80) - 1, marks.cut)
 
     def _draw(self, text: str) -> None:
+        if self._held:
+            return
         if text != self._drawn:
             self._out.aside((_CLEAR if self._drawn else "") + text)
             self._drawn = text

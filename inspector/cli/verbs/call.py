@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import ARGS, SAVE, TASK
+from inspector.cli.options import ARGS, ASK, SAVE, TASK
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 
@@ -84,7 +84,7 @@ VERBS = {
         "call",
         run,
         slots=(Slot("tool"), Slot("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ...")),
-        options=(ARGS, SAVE, TASK),
+        options=(ARGS, SAVE, TASK, ASK),
         about=(
             "KEY=VALUE takes the type that the tool's schema gives the key, KEY:=JSON is any JSON value, and A.B=VALUE "
             "goes into an object. Text of the result goes to stdout as it is, images and the like as one line each; "
