@@ -242,3 +242,18 @@ def test_nobody_can_be_asked_without_the_interface(run: Run, script: Script, opt
     ran = run("call", "t", option, "ask", *script())
     assert ran.code == 2
     assert "needs the interface" in ran.err
+
+
+@pytest.mark.parametrize("refusal", ["error", "isError"])
+def test_a_tool_that_is_not_listed_is_said_with_the_nearest(run: Run, script: Script, refusal: str) -> None:
+    failed = {
+        "error": {"error": {"code": -32602, "message": "Unknown tool: ecko"}},
+        "isError": {"result": {"isError": True, "content": [{"type": "text", "text": "No tool ecko or ask-the-model"}]}},
+    }[refusal]
+    tools = [{"name": "echo", "inputSchema": {}}]
+    server = script(tools__call=failed, tools__list={"result": {"tools": tools}})
+    assert "does not list a tool “ecko”. Did you mean “echo”?" in run("call", "ecko", *server).err
+    hidden = run("call", "ask-the-model", *server).err
+    assert "try --sampling TEXT or --elicit defaults or --root DIR." in hidden
+    assert "--sampling" not in run("call", "ask-the-model", "--sampling", "Hi", *server).err
+    assert "does not list" not in run("call", "echo", *server).err
