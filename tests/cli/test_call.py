@@ -248,7 +248,9 @@ def test_nobody_can_be_asked_without_the_interface(run: Run, script: Script, opt
 def test_a_tool_that_is_not_listed_is_said_with_the_nearest(run: Run, script: Script, refusal: str) -> None:
     failed = {
         "error": {"error": {"code": -32602, "message": "Unknown tool: ecko"}},
-        "isError": {"result": {"isError": True, "content": [{"type": "text", "text": "No tool ecko or ask-the-model"}]}},
+        "isError": {
+            "result": {"isError": True, "content": [{"type": "text", "text": "No tool ecko or ask-the-model"}]}
+        },
     }[refusal]
     tools = [{"name": "echo", "inputSchema": {}}]
     server = script(tools__call=failed, tools__list={"result": {"tools": tools}})
