@@ -250,7 +250,7 @@ def test_plain_http_to_a_tls_port_names_the_right_url(run: Run, tls: Noting, evi
     evil.refuses = b"Client sent an HTTP request to an HTTPS server.\n"
     ran = run("info", at(evil))
     assert "speaks TLS, and the URL says http" in ran.err
-    assert f"hint: Use {at(evil, 'https')}\n" in ran.err
+    assert f"hint: Use {at(evil, 'https')}" in ran.err
 
 
 def test_tls_to_a_plain_port_names_the_right_url(run: Run, evil: Noting) -> None:
