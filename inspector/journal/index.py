@@ -18,9 +18,12 @@ from inspector.protocol.jsonrpc import Shape, id_key, shape_of
 NO_ID = -1
 _STRING_BASE = -2
 _KEPT_ANSWERED = 4096
+_LOOKED_AT_FOR_FATE = 10_000
+_CANCELLED = "notifications/cancelled"
 _KEPT_CHANNELS = 4096
 
-_MAX_NAMES = 0xFFFF
+MAX_NAMES = 0xFFFF
+"""Names of one sort that are kept; further ones share the last number."""
 _MAX_DIRECT_ID = 1 << 62
 
 
@@ -65,7 +68,7 @@ class Names:
     def number(self, text: str) -> int:
         found = self.numbers.get(text)
         if found is None:
-            if len(self.texts) >= _MAX_NAMES:
+            if len(self.texts) >= MAX_NAMES:
                 return self.numbers.setdefault("…", len(self.texts) - 1)
             found = self.numbers[text] = len(self.texts)
             self.texts.append(text)
@@ -106,6 +109,13 @@ class Index:
         self.connections = Connections()
         self.invalid = 0
         self.errors = 0
+        self.page_requests = array("I")
+        """Requests for a further page of a list, ascending."""
+        self.page_heads = array("I")
+        """The request for the first page of each of them."""
+        self.pages: dict[int, array[int]] = {}
+        """By request for a first page: the requests for further ones."""
+        self._list_heads: dict[tuple[int, str], int] = {}
         self._id_texts: list[str] = []
         self._id_numbers: dict[str, int] = {}
         self._pending: dict[tuple[int, Any], int] = {}
@@ -157,6 +167,24 @@ class Index:
             return value
         number = self._id_numbers.get(repr(value))
         return None if number is None else _STRING_BASE - number
+
+    def state_at(self, n: int, upto: int) -> State:
+        """How event `n` stood after event `upto`: a request that was answered or given up later was still pending."""
+        state = State(self.states[n - 1])
+        if state in (State.PLAIN, State.PENDING, State.INVALID) or self.shape(n) != Shape.REQUEST:
+            return state
+        answer = self.pairs[n - 1]
+        if answer and state in (State.DONE, State.ERROR):
+            return state if answer <= upto else State.PENDING
+        at = n
+        for _ in range(_LOOKED_AT_FOR_FATE):
+            try:
+                at = self.pairs.index(n, at, min(upto, self.count)) + 1
+            except ValueError:
+                return State.PENDING
+            if (self.kind(at) == Kind.LIFE and not self.channels[at - 1]) or self.method(at) == _CANCELLED:
+                return state
+        return state
 
     def duration(self, n: int) -> int | None:
         """Microseconds from the request to its answer, for either of the two; None without a partner."""
@@ -297,7 +325,7 @@ class Index:
         text = repr(value) if type(value) in (int, str, float) else "?"
         number = self._id_numbers.get(text)
         if number is None:
-            if len(self._id_texts) >= _MAX_NAMES:
+            if len(self._id_texts) >= MAX_NAMES:
                 return NO_ID
             number = self._id_numbers[text] = len(self._id_texts)
             self._id_texts.append(value if type(value) is str else text)
@@ -307,6 +335,8 @@ class Index:
         key = id_key(message["id"])
         self._pending[dir, key] = n
         params = message.get("params")
+        if message["method"] in _LISTS:
+            self._note_page(n, dir, message["method"], params)
         if dir is _SEND:
             meta = params.get("_meta") if type(params) is dict else None
             token = id_key(meta.get("progressToken")) if type(meta) is dict else None
@@ -319,6 +349,16 @@ class Index:
                 self.bind_channel(channel, n)
             return 0
         return self._enclosing(channel)
+
+    def _note_page(self, n: int, dir: Dir, method: str, params: Any) -> None:
+        """A request for a list with a cursor continues the newest one that was made without."""
+        head = self._list_heads.get((dir, method), 0)
+        if not head or type(params) is not dict or params.get("cursor") is None:
+            self._list_heads[dir, method] = n
+            return
+        self.page_requests.append(n)
+        self.page_heads.append(head)
+        self.pages.setdefault(head, array("I")).append(n)
 
     def _close_request(self, n: int, dir: Dir, message: dict[str, Any], shape: Shape) -> tuple[int, State]:
         """Pair an answer with its request; the request was sent the other way."""
@@ -377,6 +417,7 @@ class Index:
 
 
 _CALLS = frozenset(("tools/call", "prompts/get", "resources/read", "completion/complete"))
+_LISTS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list", "tasks/list"))
 _ABOUT_REQUESTS = frozenset(("notifications/progress", "notifications/cancelled"))
 _OWN_CHANNEL = ("post-", "replay-")
 """How the names of channels begin that carry one request and what belongs to it."""

@@ -152,7 +152,8 @@ _MESSAGES = (
     ("previous-finding", "previous finding", "left_square_bracket", "Go to the previous message with a finding."),
     ("exchange", "exchange", "g", "Show only the messages of this exchange."),
     ("partner", "its partner", "p", "Jump from a request to its answer, and back."),
-    ("fold", "fold negotiation", "minus", "Leave out how the connection was made, or show it again."),
+    ("fold", "fold", "minus", "Show one row a message, or every event: HTTP heads, ends of streams, pages of lists."),
+    ("negotiation", "negotiation", "underscore", "Leave out how the connection was made, or show it again."),
     ("export", "export these", "x", "Export the messages that the filter leaves."),
 )
 _TEXT = (

@@ -1,7 +1,7 @@
 """The rows of the exchange view: every exchange in the order of its beginning, what happened within it below it.
 
-An answer has no row of its own: it stands on that of its request. Nor have the HTTP and SSE events of an exchange,
-which the detail of a message shows.
+An answer has no row of its own: it stands on that of its request. Nor have the HTTP and SSE events of an exchange, and
+what is folded, which the detail of a message shows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import NamedTuple
 
+from inspector.journal.durations import asks_people, took
 from inspector.journal.filters.conditions import REQUESTS, Scan, States, both, picked
+from inspector.journal.folding import Folding
 from inspector.journal.format import Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
@@ -34,6 +36,8 @@ class Stats(NamedTuple):
     errors: int = 0
     p50: int | None = None
     p95: int | None = None
+    person: int = 0
+    """Microseconds that a person took, which are not in the percentiles; of a sample where there are very many."""
 
 
 class Growth(NamedTuple):
@@ -50,12 +54,13 @@ class Growth(NamedTuple):
 class Exchanges:
     """Rows as sorted keys, each the number of the outermost request and that of the event itself.
 
-    With `filtered`, only exchanges with an event that a filter leaves; `scan` is then told of them. Scans may run in a
+    With `folding`, folded events have no rows. With `filtered`, only exchanges with an event that a filter leaves; `scan` is then told of them. Scans may run in a
     thread, one at a time, `apply` belongs to the thread that draws.
     """
 
-    def __init__(self, journal: Journal, *, filtered: bool) -> None:
+    def __init__(self, journal: Journal, *, filtered: bool, folding: Folding | None = None) -> None:
         self.journal = journal
+        self.folding = folding
         self.keys: array[int] = array("Q")
         self.seen = 0
         self.stats = Stats()
@@ -78,6 +83,8 @@ class Exchanges:
     def position(self, n: int) -> int | None:
         """The row of an event; an answer is on that of its request. None where it has none."""
         index = self.journal.index
+        if self.folding is not None:
+            n = self.folding.row(n)
         if not 0 < n <= len(self._roots):
             return None
         if self._is_answer(n):
@@ -118,6 +125,14 @@ class Exchanges:
         self.seen, self.stats = growth.seen, growth.stats
         return min(firsts, default=None)
 
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Take the rows of some events out."""
+        for n in numbers:
+            key = self._roots[n - 1] << 32 | n if n <= len(self._roots) else 0
+            at = bisect_left(self.keys, key)
+            if at < len(self.keys) and self.keys[at] == key:
+                del self.keys[at]
+
     def _find_roots(self, low: int, last: int) -> None:
         index, roots = self.journal.index, self._roots
         codes, pairs, parents = index.codes, index.pairs, index.parents
@@ -157,6 +172,8 @@ class Exchanges:
 
     def _has_row(self, n: int) -> bool:
         index = self.journal.index
+        if self.folding is not None and self.folding.is_folded(n):
+            return False
         kind = index.codes[n - 1] & 15
         if kind in (Kind.HTTP, Kind.SSE):
             return self._roots[n - 1] == n
@@ -180,7 +197,8 @@ class Exchanges:
         index, scan = self.journal.index, Scan(self.journal)
         pairs, times = index.pairs, index.times
         exchanges = errors = 0
-        took: list[int] = []
+        durations: list[int] = []
+        person = 0
         for low in range(1, last + 1, _MANY):
             high = min(low + _MANY - 1, last)
             outermost = bytes(map(operator.not_, index.parents[low - 1 : high]))
@@ -190,9 +208,17 @@ class Exchanges:
             exchanges += chosen.count(1)
             errors += both(chosen, _FAILED.mask(scan, low, high, None)).count(1)
             sample = islice(picked(low, chosen), 0, None, 1 + last // (_MANY * 10))
-            took += [abs(times[pairs[n - 1] - 1] - times[n - 1]) for n in sample if pairs[n - 1]]
-        took.sort()
-        return Stats(exchanges, errors, _percentile(took, 50), _percentile(took, 95))
+            answered = [n for n in sample if pairs[n - 1]]
+            if asks_people(index):
+                for n in answered:
+                    found = took(index, n)
+                    if found is not None:
+                        durations.append(found.server)
+                        person += found.person
+            else:
+                durations += [abs(times[pairs[n - 1] - 1] - times[n - 1]) for n in answered]
+        durations.sort()
+        return Stats(exchanges, errors, _percentile(durations, 50), _percentile(durations, 95), person)
 
 
 def _percentile(ordered: list[int], part: int) -> int | None:

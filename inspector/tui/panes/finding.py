@@ -109,7 +109,7 @@ def message_line(journal: Journal, n: int) -> list[Piece]:
     """One message of the recording: its sign, what it is, how it stands, its number."""
     index, signs = journal.index, signs_now()
     words = gist(journal, n)
-    stands = standing(index, n)
+    stands = standing(index.state(n))
     tail: list[Piece] = ["  ", stands] if stands is not None else []
     took = index.duration(n)
     told = f"  #{count(n)}" + (f"  {duration(took)}" if took else "")

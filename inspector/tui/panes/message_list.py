@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -19,6 +20,9 @@ class MessageList(VirtualList, inherit_bindings=False):
     """The rows of the log. The first visible one tells the whole time, and bars span what is visible."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list", without="messages")]
+
+    span_changed: Callable[[], object] | None = None
+    """Called when the bars span another time, after the rows were drawn."""
 
     def validate_cursor(self, cursor: int) -> int:
         """The row of the moment is none to stand on."""
@@ -41,9 +45,16 @@ class MessageList(VirtualList, inherit_bindings=False):
         rows, top = self.source, self.scroll_offset.y
         if isinstance(rows, WaterfallRows) and rows.look_at(top, self.size.height):
             self._cache.clear()
+            if self.span_changed is not None:
+                self.call_later(self.span_changed)
         if isinstance(rows, MessageRows) and rows.top != top:
             for changed in (rows.top, top):
                 for selected, focused in ((False, False), (True, False), (True, True)):
                     self._cache.discard((changed, selected, focused))
             rows.top = top
         return super()._row(index, cells)
+
+    @property
+    def last_visible(self) -> int:
+        """The last row that is on the screen; -1 where there is none."""
+        return min(self.scroll_offset.y + self.scrollable_content_region.height, self.count) - 1

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Literal, Protocol
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual.cache import LRUCache
 
+from inspector.journal.durations import Took, took
+from inspector.journal.folding import Folding
 from inspector.journal.format import Kind
 from inspector.journal.index import NO_ID, State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, size
 from inspector.tui.panes.gists import gist
-from inspector.tui.panes.message_words import id_text, pending, sign_of, standing
+from inspector.tui.panes.message_words import HttpWords, id_text, list_words, sign_of, standing
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.paint import Piece
@@ -26,6 +29,10 @@ TIMES_WORDS: dict[Times, str] = {"clock": "", "start": "since start", "previous"
 _KEPT_GISTS = 2000
 _FIGURE = 8
 _SIZE = 7
+_ROOM_FOR_SIZE = 36
+"""Cells that are left for what a message is where its size is shown."""
+_LEAST_NAME = 12
+_LEAST_WORDS = 8
 _LEAST_ID = 3
 _MOST_ID = 9
 _FEW_TEXT_IDS = 6
@@ -67,7 +74,7 @@ class Columns:
         self.id = id_cells if width >= 40 else min(id_cells, _LEAST_ID)
         self.gap = 2 if width >= 48 else 1
         rest = width - 1 - 1 - self.id - self.gap - 2
-        self.size = _SIZE if rest - (_FIGURE + 1) - (_SIZE + 1) - 11 >= 14 else 0
+        self.size = _SIZE if rest - (_FIGURE + 1) - (_SIZE + 1) - 11 >= _ROOM_FOR_SIZE else 0
         self.duration = _FIGURE if rest - (_FIGURE + 1) - 11 >= 14 else 0
         self.time = (12 if roomy else 10) if rest - 11 >= 14 else 0
         rest -= sum(cells + 1 for cells in (self.size, self.duration, self.time) if cells)
@@ -78,11 +85,14 @@ class MessageRows:
     """A `RowSource` over a journal's events. `numbers` says which; `times` how their time is written.
 
     With `from_first`, clock times are those since the first row, which alone shows the clock. `now` is the present in
-    microseconds since the start, for what is still pending; None where nothing goes on.
+    microseconds since the start, for what is still pending; None where nothing goes on. With `folds`, a row also says
+    what is folded into it.
     """
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, folding: Folding | None = None) -> None:
         self.journal = journal
+        self.folding = folding
+        self.folds = folding is not None
         self.everything = Everything()
         self.numbers: Numbers = self.everything
         self.times: Times = "clock"
@@ -93,7 +103,8 @@ class MessageRows:
         self.upto: int | None = None
         """Of a recording: the last event that has happened at the moment that is shown; None at its end."""
         self.id_cells = _LEAST_ID
-        self._gists: LRUCache[int, list[Piece]] = LRUCache(_KEPT_GISTS)
+        self._gists: LRUCache[tuple[int, int], list[Piece]] = LRUCache(_KEPT_GISTS)
+        self._http = HttpWords(journal)
         self._ids_seen = 0
         self._text_ids = 0
 
@@ -122,75 +133,139 @@ class MessageRows:
         self.id_cells = min(max(before, widest), _MOST_ID)
         return self.id_cells != before
 
-    def look(self, n: int) -> tuple[int, int, int]:
+    # How an event stands at the moment that is shown
+
+    def state(self, n: int) -> State:
+        """How event `n` stands; at a moment of a recording, how it stood then."""
+        index = self.journal.index
+        if self.upto is None or n > self.upto:
+            return State(index.states[n - 1])
+        return index.state_at(n, self.upto)
+
+    def answer(self, n: int) -> int:
+        """The answer to request `n`, or 0 where there is none yet at the moment that is shown."""
+        index = self.journal.index
+        answer = index.pairs[n - 1] if index.shape(n) is Shape.REQUEST else 0
+        return 0 if answer and self.upto is not None and n <= self.upto < answer else answer
+
+    def pending(self, n: int) -> bool:
+        """Whether event `n` is a request that waits for its answer."""
+        return self.state(n) is State.PENDING
+
+    def folded(self, n: int) -> list[int]:
+        """The events that stand in the row of `n` beside it."""
+        return self.folding.folded(n) if self.folds and self.folding is not None else []
+
+    def list_messages(self, n: int) -> list[int]:
+        """The messages of the list of several pages that is the row of `n`; empty where it is another row."""
+        return self.folding.list_messages(n) if self.folds and self.folding is not None else []
+
+    def findings(self, n: int) -> int:
+        """How many findings stand at the events of a row."""
+        found = self.journal.findings
+        if not found.total:
+            return 0
+        return sum(len(found.of(m)) for m in (n, *self.folded(n)))
+
+    def look(self, n: int) -> tuple[int, ...]:
         """What may change about a row that is drawn: when it differs, the row looks different."""
         if not n:
-            return 0, 0, 0
-        index = self.journal.index
-        waited = self.now // 100_000 if self.now is not None and pending(index, n) else 0
-        return index.states[n - 1], len(self.journal.findings.of(n)), waited
+            return 0, 0, 0, 0
+        waited = self.now // 100_000 if self.now is not None and self.pending(n) else 0
+        return self.state(n), self.findings(n), waited, sum(self.folded(n))
+
+    # Drawing
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """Draw a row: time, sign, id, what, duration, size, findings."""
         n = self.numbers[index]
         columns = Columns(width, self.id_cells)
         facts, signs = self.journal.index, signs_now()
+        listed = self.list_messages(n)
         line: list[Segment] = []
         if columns.time:
             line += [*paint.cell([(self._time(index, columns.time), "faint")], columns.time, right=True), Segment(" ")]
-        line += paint.segments([sign_of(facts, n, signs)])
-        line += [Segment(" "), *paint.cell([(id_text(facts, n), "muted")], columns.id, right=True)]
+        sign, role = sign_of(facts, n, signs)
+        both = listed and self.answer(n)
+        line += paint.cell([(sign, "received" if both else role), (signs.received if both else " ", "received")], 2)
+        line += paint.cell([("" if listed else id_text(facts, n), "muted")], columns.id, right=True)
         line.append(Segment(" " * columns.gap))
         line += self._what(n, columns.what)
         if columns.duration:
-            took, role = self.took(n)
-            line += [Segment(" "), *paint.cell([(took, role)], columns.duration, right=True)]
+            words, role = self.took(n)
+            line += [Segment(" "), *paint.cell([(words, role)], columns.duration, right=True)]
         if columns.size:
-            octets = facts.sizes[n - 1]
+            octets = sum(facts.sizes[m - 1] for m in listed or (n,))
             line += [
                 Segment(" "),
                 *paint.cell([(size(octets) if octets else "", "muted")], columns.size, right=True),
             ]
-        line += paint.cell([(f" {signs.finding}", "finding")] if self.journal.findings.of(n) else " ", 2)
+        line += paint.cell([(f" {signs.finding}", "finding")] if self.findings(n) else " ", 2)
         return line
 
     def gist(self, n: int) -> list[Piece]:
-        """The gist of an event, kept for the rows that were drawn last."""
-        found = self._gists.get(n)
+        """What an event is or says, kept for the rows that were drawn last."""
+        listed = self.list_messages(n)
+        found = self._gists.get((n, len(listed)))
         if found is None:
-            found = gist(self.journal, n)
-            self._gists.set(n, found)
+            found = list_words(self.journal, n, listed) if listed else gist(self.journal, n)
+            self._gists.set((n, len(listed)), found)
         return found
 
     def _what(self, n: int, cells: int) -> list[Segment]:
         index = self.journal.index
-        word = standing(index, n)
-        end = paint.segments([word]) if word is not None else []
-        room = cells - (paint.width(end) + 1 if end else 0)
-        if room < 8:
-            end, room = [], cells
-        pieces = self.gist(n)
-        if pieces and pieces[0] == ("notifications/", "normal") and _length(pieces) > room:
-            pieces = pieces[1:]
+        end: list[Piece] = []
+        person = self._person(n)
+        if person:
+            end.append((f" +{duration(person)} you", "ask"))
+        word = standing(self.state(n))
+        if word is not None:
+            end += [" ", word]
+        http, failed = self._http.words(self.folded(n)) if self.folds else ("", False)
+        if failed:
+            end.append((f"  {http}", "error"))
+        closing = paint.segments(end)
+        room = cells - paint.width(closing)
+        if room < _LEAST_WORDS:
+            closing, room = [], cells
+        pieces = fitted(self.gist(n), room)
         role = "normal"
-        if pending(index, n):
+        if self.pending(n):
             pieces, role = [piece if isinstance(piece, str) else piece[0] for piece in pieces], "muted"
-        elif index.kind(n) in (Kind.STDERR, Kind.NOTE, Kind.SSE):
+        elif index.kind(n) in (Kind.STDERR, Kind.NOTE, Kind.SSE, Kind.HTTP):
             role = "muted"
-        line = paint.cell(pieces, room, role)
-        return [*line, Segment(" "), *end] if end else line
+        line = paint.segments(pieces, role, room=room)
+        if http and not failed and paint.width(line) + 2 + len(http) <= room:
+            line += paint.segments([(f"  {http}", "faint")])
+        line = paint.cut(line, room)
+        return [*line, Segment(" " * (room - paint.width(line))), *closing]
+
+    def _took(self, n: int) -> Took | None:
+        """How long the call of a row took, or has taken so far; only on the row that says so."""
+        index = self.journal.index
+        listed = self.list_messages(n)
+        if listed:
+            last = listed[-1]
+            return Took(index.times[last - 1] - index.times[n - 1]) if index.shape(last) is not Shape.REQUEST else None
+        if index.shape(n) in (Shape.RESULT, Shape.ERROR):
+            return took(index, n)
+        if self.now is not None and self.pending(n):
+            return took(index, n, until=self.now)
+        return None
+
+    def _person(self, n: int) -> int:
+        """Microseconds that a person took within the call of a row."""
+        found = self._took(n)
+        return found.person if found is not None else 0
 
     def took(self, n: int) -> tuple[str, str]:
-        """How long an answer took, or a request has waited, and the role that is drawn in."""
-        index = self.journal.index
-        shape = index.shape(n)
-        if shape in (Shape.RESULT, Shape.ERROR):
-            us = index.duration(n)
-            return (duration(us) if us is not None else "", "error" if index.state(n) == State.ERROR else "muted")
-        if pending(index, n) and self.now is not None:
-            waited = self.now - index.times[n - 1]
-            return (duration(waited), "normal") if waited >= 1_000_000 else ("", "muted")
-        return "", "muted"
+        """How long the server took for an answer, or a request has waited for it, and the role that is drawn in."""
+        found = self._took(n)
+        if found is None:
+            return "", "muted"
+        if self.journal.index.shape(n) is Shape.REQUEST and not self.list_messages(n):
+            return (duration(found.server), "normal") if sum(found) >= 1_000_000 else ("", "muted")
+        return duration(found.server), "error" if self.journal.index.state(n) is State.ERROR else "muted"
 
     # Times
 
@@ -243,5 +318,19 @@ def _precise(us: int) -> str:
     return f"{us / 1e6:.2f} s" if 1_000_000 <= us < 100_000_000 else duration(us)
 
 
+def fitted(pieces: list[Piece], room: int) -> list[Piece]:
+    """Pieces that take less room where they are too long: a method without its path, a name without its middle."""
+    if _length(pieces) <= room:
+        return pieces
+    if pieces and pieces[0] == ("notifications/", "normal"):
+        return fitted(pieces[1:], room)
+    if len(pieces) != 2 or not isinstance(pieces[0], str) or isinstance(pieces[1], str) or pieces[1][1] != "bright":
+        return pieces
+    method, (name, role) = pieces[0], pieces[1]
+    if room - len(method) < min(_LEAST_NAME, len(name)):
+        method = method.rpartition("/")[2]
+    return [method, (paint.middle(name, max(room - len(method), _LEAST_NAME)), role)]
+
+
 def _length(pieces: Sequence[Piece]) -> int:
-    return sum(len(piece if isinstance(piece, str) else piece[0]) for piece in pieces)
+    return sum(cell_len(piece if isinstance(piece, str) else piece[0]) for piece in pieces)

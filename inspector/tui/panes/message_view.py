@@ -1,10 +1,12 @@
-"""What the message log shows of a journal: all of it or what a filter leaves, event by event or by exchange."""
+"""What the message log shows of a journal: all of it or what a filter leaves, one row a message, an event, or an exchange."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from inspector.journal.filters import Change, Filter, FilteredView
+from inspector.journal.folding import FoldedMatches, FoldedRows, Folding
 from inspector.journal.journal import Journal
 from inspector.tui.panes.exchanges import Exchanges, Growth
 from inspector.tui.panes.message_rows import Everything, Numbers
@@ -28,13 +30,23 @@ class Step(NamedTuple):
 
 
 class MessageView:
-    """The numbers that are rows, kept up to date: `scan` looks (in a thread if there is much), `apply` takes in."""
+    """The numbers that are rows, kept up to date: `scan` looks (in a thread if there is much), `apply` takes in.
 
-    def __init__(self, journal: Journal, filter: Filter | None, *, by_exchange: bool) -> None:
+    With `folding`, which must be ahead of it, folded events have no rows of their own.
+    """
+
+    def __init__(
+        self, journal: Journal, filter: Filter | None, *, by_exchange: bool, folding: Folding | None = None
+    ) -> None:
         self.journal = journal
         self.filter = filter
+        self.folding = folding
         self.filtered = FilteredView(journal, filter) if filter is not None else None
-        self.exchanges = Exchanges(journal, filtered=filter is not None) if by_exchange else None
+        self.exchanges = Exchanges(journal, filtered=filter is not None, folding=folding) if by_exchange else None
+        self.folded: FoldedRows | None = FoldedRows(folding) if folding is not None else None
+        self.matches = (
+            FoldedMatches(folding, self.filtered) if folding is not None and self.filtered is not None else None
+        )
         self.everything = Everything()
         self.seen = 0
 
@@ -43,17 +55,24 @@ class MessageView:
         """The rows."""
         if self.exchanges is not None:
             return self.exchanges
-        return self.filtered if self.filtered is not None else self.everything
+        if self.filtered is not None:
+            return self.matches if self.matches is not None else self.filtered
+        return self.folded if self.folded is not None else self.everything
+
+    @property
+    def last(self) -> int:
+        """The last event that can be looked at."""
+        return self.journal.index.count if self.folding is None else self.folding.seen
 
     @property
     def matching(self) -> int:
-        """How many events there are, or how many the filter leaves."""
+        """How many events there are, or how many the filter leaves, folded ones included."""
         return len(self.filtered) if self.filtered is not None else self.seen
 
     @property
     def behind(self) -> int:
         """Events that have not been looked at yet."""
-        return self.journal.index.count - self.seen
+        return self.last - self.seen
 
     @property
     def quick(self) -> bool:
@@ -87,9 +106,29 @@ class MessageView:
         """Take in what a scan has found. Returns the first row that is different, None if none is."""
         before = len(self.everything)
         self.seen = self.everything.count = step.last
-        first = before if step.last > before else None
+        first = self._first_new(before) if step.last > before else None
         if step.change is not None and self.filtered is not None:
-            first = self.filtered.apply(step.change)
+            first = (self.filtered if self.matches is None else self.matches).apply(step.change)
         if step.growth is not None and self.exchanges is not None:
             first = self.exchanges.apply(step.growth)
         return first
+
+    def _first_new(self, before: int) -> int:
+        """The first row beyond event `before`."""
+        if self.folded is None:
+            return before
+        found = self.folded.position(before + 1)
+        return 0 if found is None else min(found, len(self.folded))
+
+    def refold(self, changed: Iterable[int]) -> int | None:
+        """Take in that some events stand in another row now. Returns the first row that may be different."""
+        known = {n for n in changed if n <= self.seen}
+        if self.folding is None or not known:
+            return None
+        rows = known | {self.folding.row(n) for n in known}
+        if self.exchanges is not None:
+            self.exchanges.drop(n for n in known if self.folding.is_folded(n))
+        elif self.matches is not None:
+            self.matches.look_again(rows)
+        places = [place for n in rows if (place := self.numbers.position(n)) is not None]
+        return max(min(places) - 1, 0) if places else None

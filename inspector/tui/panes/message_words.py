@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
+from textual.cache import LRUCache
+
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import Index, State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
-from inspector.text import Signs, safe
-from inspector.tui.panes.gists import LARGEST_READ, gist, request_gist
+from inspector.protocol.views import View
+from inspector.text import Signs, count, safe
+from inspector.tui.panes.gists import (
+    LARGEST_READ,
+    counted_items,
+    gist,
+    headers_of,
+    items_of,
+    request_gist,
+)
 from inspector.tui.widgets.paint import Piece
+
+_RESPONSE = Kind.HTTP | Dir.RECV << 4
+_MEDIA = {"text/event-stream": "sse", "application/json": "json", "text/html": "html", "text/plain": "text"}
+_KEPT_HEADS = 1000
+_MOST_COUNTED = 4 << 20
+"""Bytes of a list's pages that are read to count its items."""
 
 _WORDS: dict[State, Piece] = {
     State.CANCELLED: ("cancelled", "muted"),
@@ -47,9 +65,9 @@ def id_text(index: Index, n: int) -> str:
     return "" if own is None else safe(str(own), 40)
 
 
-def standing(index: Index, n: int) -> Piece | None:
+def standing(state: State) -> Piece | None:
     """A word for how a message stands, where that is worth one."""
-    return _WORDS.get(index.state(n))
+    return _WORDS.get(state)
 
 
 def pending(index: Index, n: int) -> bool:
@@ -80,3 +98,50 @@ def title(journal: Journal, n: int, signs: Signs) -> list[Piece]:
         sign = (signs.failed, "error")
     id = id_text(index, n)
     return [sign, f" {id}  " if id else "  ", *subject(journal, n)]
+
+
+# What is folded into a row
+
+
+class HttpWords:
+    """The HTTP response that is folded into a row, in one or two words: `200 sse`. Bodies are read once."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._kept: LRUCache[int, tuple[str, bool]] = LRUCache(_KEPT_HEADS)
+
+    def words(self, folded: Iterable[int]) -> tuple[str, bool]:
+        """What is said of the last response head of some events, and whether its status says that it failed."""
+        codes = self._journal.index.codes
+        n = max((m for m in folded if codes[m - 1] == _RESPONSE), default=0)
+        if not n:
+            return "", False
+        found = self._kept.get(n)
+        if found is None:
+            found = self._read(n)
+            self._kept.set(n, found)
+        return found
+
+    def _read(self, n: int) -> tuple[str, bool]:
+        facts = View(self._journal.event(n).fields)
+        status = facts.members.get("status")
+        if type(status) is not int:
+            return "", False
+        media = next((value for name, value in headers_of(facts) if name.lower() == "content-type"), "")
+        kind = _MEDIA.get(media.partition(";")[0].strip().lower(), "")
+        return f"{status} {kind}".rstrip(), status >= 400
+
+
+def list_words(journal: Journal, n: int, messages: Sequence[int]) -> list[Piece]:
+    """A list of several pages: its method, how many pages, and how many items came altogether."""
+    index = journal.index
+    pages = sum(index.shape(m) is Shape.REQUEST for m in messages)
+    answers = [m for m in messages if index.shape(m) in (Shape.RESULT, Shape.ERROR)]
+    said: list[Piece] = [index.method(n), (f"  {count(pages)} pages", "muted")]
+    failed = next((m for m in answers if index.shape(m) is Shape.ERROR), 0)
+    if failed:
+        return [*said, "  ", *gist(journal, failed)]
+    if sum(index.sizes[m - 1] for m in answers) <= _MOST_COUNTED:
+        items = sum(items_of(index.method(n), journal.event(m).message) for m in answers)
+        said.append((f"  {counted_items(index.method(n), items)}", "bright"))
+    return said

@@ -1,4 +1,4 @@
-"""The message log: every event of the session, filtered, followed, and gone through."""
+"""The message log: the events of the session, one row a message, filtered, followed, and gone through."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from textual.timer import Timer
 
 from inspector.client.session import Session
 from inspector.journal.filters import Filter, FilterError, parse
-from inspector.protocol.jsonrpc import Shape
+from inspector.journal.folding import Folding
 from inspector.tui.events import AnySession, EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes import message_edge
@@ -30,7 +30,6 @@ from inspector.tui.panes.message_moment import AtMoment
 from inspector.tui.panes.message_rows import TIMES, TIMES_WORDS, MessageRows
 from inspector.tui.panes.message_steps import next_finding, next_hit
 from inspector.tui.panes.message_view import LONG, MessageView
-from inspector.tui.panes.message_words import pending
 from inspector.tui.panes.resend import send_again, sent_by_us, text_to_edit
 from inspector.tui.panes.waterfall import WaterfallHead, WaterfallRows
 from inspector.tui.widgets import paint
@@ -44,6 +43,10 @@ CLOCK = 0.1
 """Seconds between two looks at how long visible requests have been waiting."""
 PATIENCE = 0.15
 """Seconds without a key before a filter is evaluated over a long recording."""
+FOLD_TIME = 0.01
+"""Seconds that are spent on folding in one tick."""
+FOLD_PAUSE = 0.02
+"""Seconds until the next look where there is more to fold."""
 DRAWN = 0.05
 """Seconds between two looks of the user at what has been found so far."""
 
@@ -73,20 +76,29 @@ class MessagesPane(AtMoment):
         self.filter: Filter | None = None
         """The filter in force."""
         self._searched: Filter | None = None
+        self._problem = ""
         self._marked = 0
-        self._flat = MessageRows(session.journal)
+        self._folding = Folding(session.journal)
+        self._folds = True
+        self._flat = MessageRows(session.journal, self._folding)
         self._rows: MessageRows = self._flat
-        self._view = MessageView(session.journal, None, by_exchange=False)
+        self._view = MessageView(session.journal, None, by_exchange=False, folding=self._folding)
         self._flat.numbers = self._view.numbers
         self._catching_up: MessageView | None = None
         self._seen = (-1, -1)
-        self._drawn: dict[int, tuple[int, int, int]] = {}
+        self._drawn: dict[int, tuple[int, ...]] = {}
         self._delay: Timer | None = None
         self._clock: Timer | None = None
         self._again: Timer | None = None
+        self._more: Timer | None = None
+        self._meant = (0, 0)
+        """The row that was gone to, and the event in it that was meant."""
+        self._read_to = 0
+        """The last event that has been on the screen since the end was left."""
         self._head = WaterfallHead()
         self._head.display = False
         self._list = MessageList(self._rows, can_follow=True, follow=session.can_send)
+        self._list.span_changed = self._head.refresh
         self._filter = FilterInput(highlight=highlight)
 
     def compose(self) -> ComposeResult:
@@ -118,10 +130,10 @@ class MessagesPane(AtMoment):
     @property
     def shown(self) -> int:
         """The event whose detail belongs to the row under the cursor: of an exchange its answer, once it is there."""
-        n, index = self.current, self.session.journal.index
-        if n and self.maximised and index.shape(n) == Shape.REQUEST:
-            return index.pairs[n - 1] or n
-        return n
+        n = self.current
+        if n and self._meant[0] == n:
+            return self._meant[1]
+        return (self._rows.answer(n) or n) if n and self.maximised else n
 
     # What has come
 
@@ -130,19 +142,34 @@ class MessagesPane(AtMoment):
         journal = self.session.journal
         going_on = self.session.can_send and self.session.phase in ("connecting", "ready")
         self._rows.now = journal.now() if going_on else None
-        seen = (journal.index.count, journal.findings.version)
+        self._fold_on()
+        seen = (self._view.last, journal.findings.version)
         if seen != self._seen:
             self._seen = seen
             self._grow()
         self._go_to_now()
         self._refresh_changed()
 
+    def _fold_on(self) -> None:
+        """Take in which events are folded, for a few milliseconds at most; soon again where there is more."""
+        count = self.session.journal.index.count
+        first = self._view.refold(self._folding.advance(count, FOLD_TIME))
+        if first is not None:
+            self._take_in(first)
+        if self._folding.seen < count and self._more is None:
+            self._more = self.set_timer(FOLD_PAUSE, self._fold_more)
+
+    def _fold_more(self) -> None:
+        self._more = None
+        if self.is_on_screen:
+            self.tick()
+
     def _grow(self) -> None:
         view = self._view
         if self._catching_up is view:
             return
         if view.quick:
-            self._take_in(view.apply(view.scan(self.session.journal.index.count)))
+            self._take_in(view.apply(view.scan(view.last)))
         else:
             self._catch_up(view)
 
@@ -155,7 +182,7 @@ class MessagesPane(AtMoment):
         try:
             more = True
             while more:
-                step = await asyncio.to_thread(view.scan, self.session.journal.index.count)
+                step = await asyncio.to_thread(view.scan, view.last)
                 if view is not self._view:
                     return
                 found = view.apply(step)
@@ -193,7 +220,7 @@ class MessagesPane(AtMoment):
         self._drawn = now
         if changed:
             self._list.rows_changed(changed)
-        waiting = any(n and pending(self.session.journal.index, n) for n in map(self._rows.numbers.__getitem__, rows))
+        waiting = any(n and self._rows.pending(n) for n in map(self._rows.numbers.__getitem__, rows))
         if waiting and self._rows.now is not None and self._clock is None:
             self._clock = self.set_timer(CLOCK, self._clock_ticks)
 
@@ -207,8 +234,18 @@ class MessagesPane(AtMoment):
         return LogState(
             self.session, self._view, self.current, one_exchange=self._is_exchange, maximised=self.maximised,
             follow=self._list.follow, marked=bool(self._marked), looking=self._catching_up is self._view,
-            searched=self._searched is not None, happened=self.happened,
+            searched=self._searched is not None, happened=self.happened, newer=self._newer, problem=self._problem,
         )  # fmt: skip
+
+    @property
+    def _newer(self) -> int:
+        """How many rows have come below the last one that was on the screen, where the end is not followed."""
+        if self._list.follow or not self.session.can_send or not self._list.count:
+            return 0
+        last = self._rows.key_at(max(self._list.last_visible, 0))
+        self._read_to = max(self._read_to, last if isinstance(last, int) else 0)
+        position = self._rows.index_of(self._read_to)
+        return self._list.count - 1 - position if position is not None else 0
 
     def _describe(self) -> None:
         """Draw the edge and what stands in place of rows; look again soon where exchanges are yet to be summed up."""
@@ -216,7 +253,8 @@ class MessagesPane(AtMoment):
         self.facts = message_edge.facts(state)
         self._list.empty = message_edge.words_for_nothing(state)
         if self.maximised:
-            self.keys = message_edge.exchange_keys(self, state)
+            # Letters are typed into the filter: none of these keys would work.
+            self.keys = () if self._filter.has_focus else message_edge.exchange_keys(self, state)
         exchanges = self._view.exchanges
         if exchanges is not None and exchanges.stale and self._again is None:
             self._again = self.set_timer(PAUSE, self._grow_again)
@@ -234,7 +272,10 @@ class MessagesPane(AtMoment):
     def _renew(self) -> None:
         """Show other rows: another filter, or the exchange view. What is under the cursor stays there if it can."""
         n = self.current
-        view = self._view = MessageView(self.session.journal, self.filter, by_exchange=self.maximised)
+        view = self._view = MessageView(
+            self.session.journal, self.filter, by_exchange=self.maximised,
+            folding=self._folding if self._folds else None,
+        )  # fmt: skip
         times, now = self._rows.times, self._rows.now
         if view.exchanges is not None:
             self._rows = WaterfallRows(self._flat, view.exchanges)
@@ -242,14 +283,15 @@ class MessagesPane(AtMoment):
             self._rows = self._flat
             self._flat.numbers = self._with_now(view.numbers)
         self._rows.upto = self._upto
+        self._rows.folds = self._folds
         self._rows.times, self._rows.now = times, now
         self._rows.from_first = self._is_exchange and not self.maximised
         self._rows.measure_ids()
         self._head.rows = self._rows if isinstance(self._rows, WaterfallRows) else None
         self._drawn = {}
-        self._seen = (self.session.journal.index.count, self.session.journal.findings.version)
+        self._seen = (view.last, self.session.journal.findings.version)
         if view.quick:
-            view.apply(view.scan(self._seen[0]))
+            view.apply(view.scan(view.last))
         follow = self._list.follow
         self._list.source = self._rows
         if n and not follow:
@@ -262,13 +304,21 @@ class MessagesPane(AtMoment):
         return self.filter is not None and self.filter.source.startswith("exchange:") and " " not in self.filter.source
 
     def select(self, n: int) -> bool:
-        """Put the cursor on event `n`; a filter that hides it is dropped. False where there is no such event."""
+        """Put the cursor on the row of event `n`; a filter that hides it is dropped. False where there is none."""
         self._list.follow = False
-        if self._list.move_to(n):
+        if self._move_to(n):
             return True
         if self.filter is not None:
             self._set_filter("")
-        return self._list.move_to(n)
+        return self._move_to(n)
+
+    def _move_to(self, n: int) -> bool:
+        row = self._rows.index_of(n)
+        if row is None:
+            return False
+        self._meant = (self._rows.numbers[row], n)
+        self._list.cursor = row
+        return True
 
     def show_exchange(self, n: int) -> None:
         """Show only the messages of the exchange of event `n`."""
@@ -291,6 +341,11 @@ class MessagesPane(AtMoment):
         self._describe()
 
     def action_fold(self) -> None:
+        """Show one row a message, or every event."""
+        self._folds = not self._folds
+        self._renew()
+
+    def action_negotiation(self) -> None:
         """Leave out how the connection was made, or show it again."""
         self._set_filter(folded(self.filter.source if self.filter is not None else ""))
 
@@ -369,7 +424,7 @@ class MessagesPane(AtMoment):
             self.notify(otherwise, timeout=3, markup=False)
             return
         self._list.follow = False
-        self._list.move_to(n)
+        self._move_to(n)
 
     def action_partner(self) -> None:
         pair = self.session.journal.index.pairs[self.current - 1] if self.current else 0
@@ -392,10 +447,14 @@ class MessagesPane(AtMoment):
 
     def on_virtual_list_follow_changed(self, event: VirtualList.FollowChanged) -> None:
         event.stop()
+        if not event.follow:
+            self._read_to = max(self._read_to, self.current)
         self._describe()
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()
+        if self._meant[0] != self.current:
+            self._meant = (0, 0)
         self.post_message(EventHighlighted(self.shown))
 
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:

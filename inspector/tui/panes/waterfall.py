@@ -8,13 +8,14 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
+from inspector.journal.durations import Took
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, size
 from inspector.tui.panes.exchanges import Exchanges
-from inspector.tui.panes.message_rows import MessageRows
-from inspector.tui.panes.message_words import id_text, pending, sign_of, standing
+from inspector.tui.panes.message_rows import MessageRows, fitted
+from inspector.tui.panes.message_words import id_text, sign_of, standing
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.paint import Piece
@@ -60,7 +61,8 @@ class WaterfallRows(MessageRows):
     """A `RowSource` over `Exchanges`. `look_at` says which rows are visible, whose time is the span of the bars."""
 
     def __init__(self, rows: MessageRows, exchanges: Exchanges) -> None:
-        super().__init__(rows.journal)
+        super().__init__(rows.journal, rows.folding)
+        self.folds = exchanges.folding is not None
         self.exchanges = exchanges
         self.numbers = exchanges
         self.span = Span(0, 1)
@@ -72,7 +74,8 @@ class WaterfallRows(MessageRows):
     def look_at(self, top: int, height: int) -> bool:
         """Measure the span of the rows that are visible. True: it is another than before."""
         count = len(self.exchanges)
-        asked = (top, height, count, self.journal.index.count, -1 if self.now is None else self.now // 100_000)
+        present = -1 if self.now is None else self.now // 100_000
+        asked = (top, height, count, self.journal.index.count, present, self.upto or 0)
         if asked == self._looked:
             return False
         self._looked = asked
@@ -90,11 +93,19 @@ class WaterfallRows(MessageRows):
         index = self.journal.index
         if index.shape(n) != Shape.REQUEST:
             return index.times[n - 1]
-        if index.pairs[n - 1]:
-            return index.times[index.pairs[n - 1] - 1]
-        if not pending(index, n):
+        answer = self._last_answer(n)
+        if answer:
+            return index.times[answer - 1]
+        if not self.pending(n):
             return index.times[n - 1]
-        return self.now if self.now is not None else index.times[index.count - 1]
+        return self.now if self.now is not None else index.times[(self.upto or index.count) - 1]
+
+    def _last_answer(self, n: int) -> int:
+        """The answer to request `n`; of a list of several pages, that to the last one. 0 where there is none yet."""
+        listed = self.list_messages(n)
+        if listed:
+            n = max(m for m in listed if self.journal.index.shape(m) is Shape.REQUEST)
+        return self.answer(n)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """Draw a row: time, directions, id, what, bar, duration, size, findings."""
@@ -110,22 +121,25 @@ class WaterfallRows(MessageRows):
         line += self._subject(n, columns.what, nested=nested)
         if columns.bars:
             line += [Segment(" "), *self._bar(n, columns.bars)]
-        answer = facts.pairs[n - 1] if facts.shape(n) == Shape.REQUEST else 0
+        answer = self.answer(n)
         if columns.duration:
-            words, role = self.took(answer or n)
+            words, role = self.took(n)
             line += paint.cell([(words, role if role != "muted" else "normal")], columns.duration, right=True)
         if columns.size:
-            octets = facts.sizes[(answer or n) - 1]
+            octets = sum(facts.sizes[m - 1] for m in self.list_messages(n) or (answer or n,))
             line += paint.cell([(size(octets) if octets else "", "muted")], columns.size, right=True)
-        findings = self.journal.findings
-        marked = findings.of(n) or (answer and findings.of(answer))
-        return [*line, *paint.cell([(f" {signs.finding}", "finding")] if marked else " ", 2)]
+        return [*line, *paint.cell([(f" {signs.finding}", "finding")] if self.findings(n) else " ", 2)]
 
-    def look(self, n: int) -> tuple[int, int, int]:
-        index = self.journal.index
-        answer = index.pairs[n - 1] if index.shape(n) == Shape.REQUEST else 0
-        state, findings, waited = super().look(n)
-        return state, findings + (len(self.journal.findings.of(answer)) if answer else 0), waited + answer
+    def folded(self, n: int) -> list[int]:
+        """The events that stand in the row of `n`: its answer, and what is folded into either."""
+        answer = self.answer(n)
+        return [*super().folded(n), *([answer, *super().folded(answer)] if answer else [])]
+
+    def _took(self, n: int) -> Took | None:
+        return super()._took(self.answer(n) or n) if not self.list_messages(n) else super()._took(n)
+
+    def look(self, n: int) -> tuple[int, ...]:
+        return *super().look(n), self.answer(n)
 
     def _signs(self, n: int, *, nested: bool) -> list[Piece]:
         """Which way it went, and how it ended: `→←` answered, `→✗` failed, `→?` asks us, `→…` pending."""
@@ -135,7 +149,7 @@ class WaterfallRows(MessageRows):
             return [("  " if nested else ""), sign]
         if nested:
             return [" ", (signs.nested, "muted")]
-        state = index.state(n)
+        state = self.state(n)
         sent = index.dir(n) == Dir.SEND
         back = signs.received if sent else signs.sent
         if state in _FAILED:
@@ -154,21 +168,24 @@ class WaterfallRows(MessageRows):
             return False
         last = min(index.count, n + _LOOKED_AHEAD)
         return any(
-            index.parents[m - 1] == n and pending(index, m) and index.dir(m) == Dir.RECV for m in range(n + 1, last + 1)
+            index.parents[m - 1] == n and self.pending(m) and index.dir(m) == Dir.RECV for m in range(n + 1, last + 1)
         )
 
     def _subject(self, n: int, cells: int, *, nested: bool) -> list[Segment]:
         index = self.journal.index
-        pieces = self.gist(n)
-        answer = index.pairs[n - 1]
-        if index.shape(n) == Shape.REQUEST and answer and index.state(n) == State.ERROR:
-            pieces = [*pieces, "  ", *self.gist(answer)]
-        word = standing(index, n)
+        pieces = fitted(self.gist(n), max(cells - nested, 1))
+        answer = self.answer(n)
+        if answer and self.state(n) == State.ERROR and not self.list_messages(n):
+            pieces = [*self.gist(n), "  ", *self.gist(answer)]
+        person = self._person(n)
+        if person:
+            pieces = [*pieces, (f"  +{duration(person)} you", "ask")]
+        word = standing(self.state(n))
         if word is not None:
             pieces = [*pieces, "  ", word]
         if nested:
             pieces = [" ", *pieces]
-        muted = pending(index, n) or nested or index.kind(n) not in (Kind.RPC, Kind.INVALID)
+        muted = self.pending(n) or nested or index.kind(n) not in (Kind.RPC, Kind.INVALID)
         return paint.cell(pieces, cells, "muted" if muted else "normal")
 
     def _bar(self, n: int, cells: int) -> list[Segment]:
@@ -178,7 +195,7 @@ class WaterfallRows(MessageRows):
             sign, role = signs.bars[5], sign_of(index, n, signs)[1]
             return paint.cell([" " * begin, (sign, role if role != "faint" else "muted")], cells)
         end = max(self.span.cell(self._end(n), cells), begin)
-        state = index.state(n)
+        state = self.state(n)
         role = "chart"
         if state in _FAILED:
             role = "chart-error"

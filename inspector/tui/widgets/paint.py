@@ -66,6 +66,18 @@ def cut(line: Sequence[Segment], cells: int) -> list[Segment]:
     return [*kept, Segment(sign, last)]
 
 
+def middle(text: str, cells: int) -> str:
+    """Return a text cut to at most `cells` cells in its middle: its beginning and its end are kept."""
+    text = safe(text, 1000, ascii=ascii_only())
+    if cell_len(text) <= cells:
+        return text
+    room = max(cells - cell_len(signs_now().cut), 0)
+    tail = text
+    while cell_len(tail) > room - room // 2:
+        tail = tail[1:]
+    return set_cell_size(text, room // 2).rstrip() + signs_now().cut + tail
+
+
 def cell(pieces: Pieces, cells: int, role: str = "normal", *, right: bool = False) -> list[Segment]:
     """Return pieces as a column of exactly `cells` cells, at its left or its right."""
     line = cut(segments(pieces, role, room=cells), cells)

@@ -1,0 +1,81 @@
+"""How long a call took: the time of the server, and apart from it the time of the person whom it asked.
+
+While a question of the server is open, the call waits for the person. That time is not counted as the server's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from inspector.journal.format import Dir
+from inspector.journal.index import Index
+from inspector.protocol.jsonrpc import Shape
+
+PERSON_METHODS = ("elicitation/create", "sampling/createMessage")
+"""Requests of a server that a person answers."""
+_MOST_QUESTIONS = 1000
+_MOST_NESTED = 10_000
+
+Interval = tuple[int, int]
+
+
+class Took(NamedTuple):
+    """How long a call took, in microseconds."""
+
+    server: int
+    person: int = 0
+
+
+def took(index: Index, n: int, *, until: int | None = None, upto: int | None = None) -> Took | None:
+    """How long the call of event `n` took, which is its request or its answer; None where it has no answer.
+
+    `until` is the present for a call without an answer, in microseconds since the start. `upto` is the last event that
+    counts.
+    """
+    request = n if index.shape(n) is Shape.REQUEST else index.pairs[n - 1]
+    if not request or index.shape(n) not in (Shape.REQUEST, Shape.RESULT, Shape.ERROR):
+        return None
+    answer = index.pairs[request - 1]
+    if answer and (upto is None or answer <= upto):
+        begin, end = sorted((index.times[request - 1], index.times[answer - 1]))
+    elif until is not None:
+        begin, end = index.times[request - 1], until
+        answer = 0
+    else:
+        return None
+    last = min(answer or index.count, upto or index.count)
+    person = overlap(questions(index, request, last, end), begin, end)
+    return Took(max(end - begin - person, 0), person)
+
+
+def questions(index: Index, request: int, last: int, present: int) -> Iterator[Interval]:
+    """When questions of the server inside a request were open, up to event `last`; an open one until `present`."""
+    if index.dir(request) is not Dir.SEND or not asks_people(index):
+        return
+    methods = {number for method in PERSON_METHODS if (number := index.method_names.find(method)) is not None}
+    at = request
+    for _ in range(_MOST_NESTED):
+        try:
+            at = index.parents.index(request, at, last) + 1
+        except ValueError:
+            return
+        if index.methods[at - 1] in methods and index.shape(at) is Shape.REQUEST and index.dir(at) is Dir.RECV:
+            reply = index.pairs[at - 1]
+            yield index.times[at - 1], index.times[reply - 1] if 0 < reply <= last else present
+
+
+def asks_people(index: Index) -> bool:
+    """Whether a server has asked a person anything at all."""
+    return any(index.method_names.find(method) is not None for method in PERSON_METHODS)
+
+
+def overlap(intervals: Iterable[Interval], begin: int, end: int) -> int:
+    """How much of the time from `begin` to `end` lies in at least one of some intervals."""
+    covered, reached = 0, begin
+    for low, high in sorted(intervals)[:_MOST_QUESTIONS]:
+        low, high = max(low, reached), min(high, end)
+        if high > low:
+            covered += high - low
+            reached = high
+    return covered

@@ -1,0 +1,340 @@
+"""Folding: which events of a journal share the row of a message, so that a log can show one row a message.
+
+Heads of HTTP, SSE events without a message and life events of an HTTP channel are folded into the message that they
+carry: those of the request into the request, those of the response into the answer. An HTTP exchange that carries no
+message is one row, that of its request head. The pages of one list are one row, that of the request for the first page.
+
+The decision is made from the index's arrays. No body is read.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from time import perf_counter
+from typing import TypeVar
+
+from inspector.journal.filters import Change, FilteredView
+from inspector.journal.filters.conditions import picked
+from inspector.journal.format import Dir, Kind
+from inspector.journal.index import MAX_NAMES
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+
+SLICE = 1 << 13
+"""Events that are looked at between two looks at the clock."""
+_WINDOW = 2048
+"""Folded events on either side of a row among which those of the row are looked for."""
+_MOST_FOLLOWED = 4096
+"""Channels and requests that are followed at once; a hostile recording may open any number."""
+_SHARED_CHANNEL = MAX_NAMES - 1
+"""The number that all further channels share in a recording with very many."""
+_LOOK_BACK = 64
+"""Events before the first HTTP event among which the message that it carries is looked for."""
+_MESSAGES = (Kind.RPC, Kind.INVALID)
+_DEPTH = 4
+_T = TypeVar("_T")
+
+
+def _keep(table: dict[int, _T], key: int, value: _T) -> None:
+    """Set a value, and forget the oldest ones of a table that has very many."""
+    table.pop(key, None)
+    table[key] = value
+    if len(table) > _MOST_FOLLOWED:
+        del table[next(iter(table))]
+
+
+def _table(kinds: Iterable[Kind], dirs: Iterable[Dir]) -> bytes:
+    codes = bytearray(1 << 16)
+    for kind in kinds:
+        for dir in dirs:
+            for shape in Shape:
+                codes[kind | dir << 4 | shape << 6] = 1
+    return bytes(codes)
+
+
+_HTTP = _table((Kind.HTTP, Kind.SSE), Dir)
+_LOOKED_AT = _table((Kind.HTTP, Kind.SSE, Kind.LIFE, Kind.RPC, Kind.INVALID), Dir)
+
+
+class Folding:
+    """The folded events of a journal, and the row in which each of them stands. Call `advance` as the journal grows.
+
+    The row of an event may change: a response head stands in the row of its request until the answer is there.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.seen = 0
+        """Events up to here have been looked at."""
+        self.hidden: array[int] = array("I")
+        """The folded events, ascending."""
+        self._rows: array[int] = array("I")
+        """The row of each of them."""
+        self._waiting: dict[int, list[int]] = {}
+        """By request: the folded events that its answer will take over."""
+        self._owners: dict[int, int] = {}
+        """By HTTP channel: the sent message, or the lone request head, to which what happens on it belongs."""
+        self._heads: dict[int, int] = {}
+        """By channel: the request head whose message has not been seen."""
+        self._http_channels = bytearray(MAX_NAMES)
+        self._over_http = False
+        self._pages_seen = 0
+        self._open_pages: dict[int, int] = {}
+        """Requests for further pages that have no answer yet, and the row of their list."""
+
+    # What is folded where
+
+    def row(self, n: int) -> int:
+        """The event in whose row event `n` stands; `n` itself where it is not folded."""
+        for _ in range(_DEPTH):
+            at = bisect_left(self.hidden, n)
+            if at == len(self.hidden) or self.hidden[at] != n:
+                break
+            n = self._rows[at]
+        return n
+
+    def is_folded(self, n: int) -> bool:
+        """Whether event `n` stands in the row of another one."""
+        at = bisect_left(self.hidden, n)
+        return at < len(self.hidden) and self.hidden[at] == n
+
+    def folded(self, n: int) -> list[int]:
+        """The events that stand in the row of `n` beside it, ascending: HTTP events, and messages of further pages."""
+        found = self._members(n)
+        for m in self.list_messages(n):
+            found += self._members(m) if m == n else [m, *self._members(m)]
+        return sorted(set(found))
+
+    def list_messages(self, n: int) -> list[int]:
+        """The messages of a list of several pages whose first page request `n` asks for; else none."""
+        index = self.journal.index
+        requests = [n, *(page for page in index.pages.get(n, ()) if page <= self.seen)]
+        if len(requests) == 1:
+            return []
+        return sorted([*requests, *(answer for m in requests if 0 < (answer := index.pairs[m - 1]) <= self.seen)])
+
+    def _members(self, n: int) -> list[int]:
+        """The events that are folded into `n` itself, of those near it."""
+        at = bisect_left(self.hidden, n)
+        high = min(at + _WINDOW, len(self._rows))
+        found = []
+        at = max(at - _WINDOW, 0)
+        while at < high:
+            try:
+                at = self._rows.index(n, at, high) + 1
+            except ValueError:
+                break
+            found.append(self.hidden[at - 1])
+        return found
+
+    # Growing
+
+    def advance(self, last: int, seconds: float = 1.0) -> set[int]:
+        """Look at the events up to `last`, for about so many seconds at most.
+
+        Returns the events that stand in another row than before, and the rows that they left or came to.
+        """
+        changed: set[int] = set()
+        until = perf_counter() + seconds
+        last = min(last, self.journal.index.count)
+        while self.seen < last:
+            self._look(self.seen + 1, min(self.seen + SLICE, last), changed)
+            if perf_counter() > until:
+                break
+        self._take_answered_pages(changed)
+        return changed
+
+    def _look(self, low: int, high: int, changed: set[int]) -> None:
+        index = self.journal.index
+        block = index.codes[low - 1 : high]
+        if not self._over_http and 1 in bytes(map(_HTTP.__getitem__, block)):
+            self._over_http = True
+            for n in range(max(low - _LOOK_BACK, 1), low):
+                if index.dir(n) is Dir.SEND and index.kind(n) in _MESSAGES:
+                    _keep(self._owners, index.channels[n - 1], n)
+        if self._over_http:
+            codes, channels = index.codes, index.channels
+            for n in picked(low, bytes(map(_LOOKED_AT.__getitem__, block))):
+                code, channel = codes[n - 1], channels[n - 1]
+                kind, dir, shape = code & 15, (code >> 4) & 3, code >> 6
+                if kind in (Kind.HTTP, Kind.SSE):
+                    self._http_channels[channel] = 1
+                    self._http_event(n, channel, index.parents[n - 1], kind, dir, changed)
+                elif kind == Kind.LIFE:
+                    if channel and self._http_channels[channel]:
+                        self._life_event(n, channel, changed)
+                elif dir == Dir.SEND:
+                    self._message_sent(n, channel, changed)
+                elif shape in (Shape.RESULT, Shape.ERROR):
+                    self._answered(index.pairs[n - 1], n, channel, changed)
+        self.seen = high
+        self._take_pages(high, changed)
+
+    def _http_event(self, n: int, channel: int, request: int, kind: int, dir: int, changed: set[int]) -> None:
+        owner = request or self._owner(channel)
+        if kind == Kind.HTTP and dir == Dir.SEND:
+            index = self.journal.index
+            known = owner and channel not in self._heads and index.codes[owner - 1] & 15 != Kind.HTTP
+            if not request and (not known or self._has_head(owner)):
+                _keep(self._owners, channel, n)
+                _keep(self._heads, channel, n)
+            else:
+                self._hide(n, owner, changed)
+        elif owner:
+            self._hide(n, self._receiver(owner, n, channel, is_response=True), changed)
+
+    def _life_event(self, n: int, channel: int, changed: set[int]) -> None:
+        owner = self.journal.index.pairs[n - 1] or self._owner(channel)
+        if owner:
+            self._hide(n, self._receiver(owner, n, channel, is_response=owner in self._waiting), changed)
+
+    def _message_sent(self, n: int, channel: int, changed: set[int]) -> None:
+        head = self._heads.pop(channel, 0)
+        if head and channel != _SHARED_CHANNEL and not self._members(head):
+            self._hide(head, n, changed)
+        _keep(self._owners, channel, n)
+
+    def _answered(self, request: int, n: int, channel: int, changed: set[int]) -> None:
+        """An answer takes over what came before it on its channel in response to the request."""
+        waiting = self._waiting.pop(request, None)
+        if waiting is not None and self.journal.index.channels[request - 1] == channel:
+            for m in waiting:
+                self._rows[bisect_left(self.hidden, m)] = n
+            changed.update((request, *waiting))
+
+    def _receiver(self, owner: int, n: int, channel: int, *, is_response: bool) -> int:
+        """The message into which something that happened to `owner` is folded: its answer if that came already."""
+        index = self.journal.index
+        answer = index.pairs[owner - 1]
+        if index.codes[owner - 1] >> 6 != Shape.REQUEST:
+            return owner
+        if 0 < answer < n:
+            return answer if index.channels[answer - 1] == channel else owner
+        if is_response:
+            if owner not in self._waiting:
+                _keep(self._waiting, owner, [])
+            self._waiting[owner].append(n)
+        return owner
+
+    def _owner(self, channel: int) -> int:
+        return 0 if channel == _SHARED_CHANNEL else self._owners.get(channel, 0)
+
+    def _has_head(self, message: int) -> bool:
+        """Whether the head of a request is folded into a message already; then another head is another request."""
+        return any(self.journal.index.codes[m - 1] & 15 == Kind.HTTP for m in self._members(message))
+
+    def _hide(self, n: int, row: int, changed: set[int]) -> None:
+        if not self.hidden or n > self.hidden[-1]:
+            self.hidden.append(n)
+            self._rows.append(row)
+        else:
+            at = bisect_left(self.hidden, n)
+            self.hidden.insert(at, n)
+            self._rows.insert(at, row)
+        changed.update((n, row))
+
+    # Lists
+
+    def _take_pages(self, high: int, changed: set[int]) -> None:
+        """Fold the requests for further pages, and the answer to the first one."""
+        index = self.journal.index
+        requests, heads = index.page_requests, index.page_heads
+        while self._pages_seen < len(heads) and requests[self._pages_seen] <= high:
+            page, head = requests[self._pages_seen], heads[self._pages_seen]
+            self._pages_seen += 1
+            self._hide(page, head, changed)
+            self._open_pages[page] = head
+            if not self.is_folded(index.pairs[head - 1]):
+                self._open_pages[head] = head
+
+    def _take_answered_pages(self, changed: set[int]) -> None:
+        pairs = self.journal.index.pairs
+        for page, head in list(self._open_pages.items()):
+            if 0 < pairs[page - 1] <= self.seen:
+                self._hide(pairs[page - 1], head, changed)
+                del self._open_pages[page]
+
+
+class FoldedRows:
+    """The numbers of the events that have a row: every event that was looked at, less the folded ones."""
+
+    def __init__(self, folding: Folding) -> None:
+        self.folding = folding
+
+    def __len__(self) -> int:
+        return self.folding.seen - len(self.folding.hidden)
+
+    def __getitem__(self, position: int) -> int:
+        hidden = self.folding.hidden
+        before = bisect_right(range(len(hidden)), position, key=lambda at: hidden[at] - 1 - at) if hidden else 0
+        return position + 1 + before
+
+    def position(self, n: int) -> int | None:
+        """Where the row of event `n` stands; None where it has not been looked at."""
+        if not 0 < n <= self.folding.seen:
+            return None
+        n = self.folding.row(n)
+        return n - 1 - bisect_left(self.folding.hidden, n)
+
+
+class FoldedMatches:
+    """The rows of what a filter leaves: a match on a folded event shows the row in which it stands."""
+
+    def __init__(self, folding: Folding, filtered: FilteredView) -> None:
+        self.folding = folding
+        self.filtered = filtered
+        self.numbers: array[int] = array("I")
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, position: int) -> int:
+        return self.numbers[position]
+
+    def position(self, n: int) -> int | None:
+        """Where the row of event `n` stands; None where the filter leaves nothing of that row."""
+        return self._place(self.folding.row(n))
+
+    def _place(self, n: int) -> int | None:
+        at = bisect_left(self.numbers, n)
+        return at if at < len(self.numbers) and self.numbers[at] == n else None
+
+    def apply(self, change: Change) -> int | None:
+        """Take in what a scan has found. Returns the first position that is different now, None if none is."""
+        self.filtered.apply(change)
+        hidden = self.folding.hidden
+        affected = {self.folding.row(n) for n in (*change.joined, *change.left)}
+        added = change.added
+        if added:
+            last = self.numbers[-1] if self.numbers else 0
+            inside = hidden[bisect_left(hidden, added[0]) : bisect_right(hidden, added[-1])]
+            if inside or added[0] <= last:
+                folded = set(inside)
+                affected.update(self.folding.row(n) for n in added if n in folded or n <= last)
+                added = array("I", [n for n in added if n not in folded and n > last])
+        first = len(self.numbers) if added else None
+        self.numbers.extend(added)
+        return _first(first, self.look_again(affected))
+
+    def look_again(self, rows: Iterable[int]) -> int | None:
+        """Find out whether some events still have a row, or have one now. Returns the first position that changed."""
+        first: int | None = None
+        for n in rows:
+            wanted = not self.folding.is_folded(n) and any(
+                self.filtered.position(m) is not None for m in (n, *self.folding.folded(n))
+            )
+            at = bisect_left(self.numbers, n)
+            if wanted == (at < len(self.numbers) and self.numbers[at] == n):
+                continue
+            if wanted:
+                self.numbers.insert(at, n)
+            else:
+                del self.numbers[at]
+            first = _first(first, at)
+        return first
+
+
+def _first(one: int | None, other: int | None) -> int | None:
+    return one if other is None else other if one is None else min(one, other)

@@ -1,0 +1,167 @@
+"""Which events share the row of a message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.journal.filters import FilteredView, parse
+from inspector.journal.folding import FoldedMatches, FoldedRows, Folding
+from inspector.journal.format import Dir
+from inspector.journal.journal import Journal
+from tests.processes import ROOT
+from tests.tui.talks import Talk
+
+KINDS = ROOT / "recordings" / "kinds"
+
+
+def read(name: str) -> Journal:
+    journal = Journal.open(KINDS / f"{name}.mcp.jsonl")
+    while journal.refresh():
+        pass
+    return journal
+
+
+def folding(journal: Journal) -> Folding:
+    found = Folding(journal)
+    found.advance(len(journal))
+    return found
+
+
+def rows(found: Folding) -> list[int]:
+    numbers = FoldedRows(found)
+    return [numbers[position] for position in range(len(numbers))]
+
+
+def page(talk: Talk, id: int, cursor: str = "", next: str = "") -> None:
+    talk.ask(id, "tools/list", {"cursor": cursor} if cursor else None)
+    talk.answer(id, {"tools": [{"name": f"t{id}"}], **({"nextCursor": next} if next else {})})
+
+
+def matches(found: Folding, text: str) -> list[int]:
+    view = FoldedMatches(found, FilteredView(found.journal, parse(text)))
+    while view.filtered.seen < found.seen:
+        view.apply(view.filtered.scan(found.seen))
+    return list(view.numbers)
+
+
+def test_heads_and_stream_ends_stand_in_the_rows_of_their_messages() -> None:
+    found = folding(read("http-resumed"))
+    assert rows(found) == [1, 6, 7, 8, 15, 16, 20, 26, 28]
+    assert found.folded(16) == [17, 24]
+    assert found.folded(26) == [18, 19, 21, 22, 23, 25, 27]
+    assert found.folded(7) == [9, 13, 14], "a notification that was posted"
+    assert found.folded(8) == [10, 11, 12], "a GET that carries no message"
+
+
+@pytest.mark.parametrize("name", ["http-json", "http-legacy", "http-modern", "http-sse", "stdio-legacy", "hostile"])
+def test_every_event_has_a_row_or_stands_in_one(name: str) -> None:
+    journal = read(name)
+    found = folding(journal)
+    shown = rows(found)
+    assert sorted([*shown, *found.hidden]) == list(range(1, len(journal) + 1))
+    assert {found.row(n) for n in found.hidden} <= set(shown)
+    assert sorted(m for n in shown for m in found.folded(n)) == list(found.hidden)
+    numbers = FoldedRows(found)
+    assert [numbers.position(n) for n in shown] == list(range(len(shown)))
+
+
+def test_the_same_is_folded_event_by_event_as_at_once() -> None:
+    journal = read("http-resumed")
+    slowly = Folding(journal)
+    for last in range(1, len(journal) + 1):
+        slowly.advance(last)
+    at_once = folding(journal)
+    assert slowly.hidden == at_once.hidden
+    assert [slowly.row(n) for n in slowly.hidden] == [at_once.row(n) for n in at_once.hidden]
+
+
+def test_a_response_head_stands_with_the_request_until_the_answer_is_there() -> None:
+    journal = read("http-json")
+    found = Folding(journal)
+    found.advance(18)
+    assert found.row(18) == 16
+    assert found.advance(19) >= {16, 18}
+    assert found.row(18) == 19
+
+
+def test_a_head_that_was_recorded_before_its_message_is_folded_when_that_comes() -> None:
+    talk = Talk({"kind": "http", "url": "http://x/"})
+    head = talk.journal.record_http("post-1", Dir.SEND, method="POST", url="http://x/", headers=[])
+    found = folding(talk.journal)
+    assert rows(found) == [head]
+    request = talk.ask(1, "ping")
+    talk.send({"jsonrpc": "2.0", "id": 1, "method": "ping"}, "post-1")
+    assert found.advance(len(talk.journal)) >= {head}
+    assert rows(found) == [request, request + 1]
+    assert found.row(head) == request + 1
+
+
+def test_the_pages_of_a_list_are_one_row() -> None:
+    talk = Talk()
+    page(talk, 1, next="a")
+    found = folding(talk.journal)
+    assert rows(found) == [1, 2]
+    page(talk, 2, cursor="a", next="b")
+    page(talk, 3, cursor="b")
+    page(talk, 4)
+    found.advance(len(talk.journal))
+    assert rows(found) == [1, 7, 8]
+    assert found.list_messages(1) == [1, 2, 3, 4, 5, 6]
+    assert found.folded(1) == [2, 3, 4, 5, 6]
+    assert found.list_messages(7) == []
+
+
+def test_a_page_that_is_asked_for_before_the_one_before_it_came_is_folded_too() -> None:
+    talk = Talk()
+    talk.ask(1, "tools/list")
+    talk.ask(2, "tools/list", {"cursor": "guessed"})
+    found = folding(talk.journal)
+    assert rows(found) == [1]
+    talk.answer(2, {"tools": []})
+    talk.answer(1, {"tools": []})
+    found.advance(len(talk.journal))
+    assert rows(found) == [1]
+
+
+def test_a_match_on_a_folded_event_shows_its_row() -> None:
+    found = folding(read("http-resumed"))
+    assert matches(found, "kind:http dir:recv") == [6, 7, 8, 26, 28]
+    assert matches(found, "kind:life stream-end") == [26]
+
+
+def test_a_match_goes_with_its_event_to_another_row() -> None:
+    journal = read("http-json")
+    found = Folding(journal)
+    found.advance(18)
+    view = FoldedMatches(found, FilteredView(journal, parse("kind:http dir:recv n:18")))
+    view.apply(view.filtered.scan(18))
+    assert list(view.numbers) == [16]
+    changed = found.advance(19)
+    view.look_again({*changed, *map(found.row, changed)})
+    assert list(view.numbers) == [19]
+    view.apply(view.filtered.scan(19))
+    assert list(view.numbers) == [19]
+
+
+def test_a_million_messages_over_stdio_cost_no_memory(tmp_path: Path) -> None:
+    talk = Talk()
+    for id in range(50):
+        talk.call(id, "a")
+        talk.say(id, "x")
+    found = folding(talk.journal)
+    assert len(found.hidden) == 0
+    assert len(FoldedRows(found)) == 100
+
+
+def test_any_number_of_heads_without_a_message_is_shown(tmp_path: Path) -> None:
+    talk = Talk({"kind": "http", "url": "http://x/"})
+    for _ in range(5):
+        talk.journal.record_http("http", Dir.SEND, method="GET", url="http://x/", headers=[])
+        talk.journal.record_http("http", Dir.RECV, status=404, headers=[])
+    found = folding(talk.journal)
+    assert rows(found) == [1, 3, 5, 7, 9]
+    shown: Any = [found.folded(n) for n in rows(found)]
+    assert shown == [[2], [4], [6], [8], [10]]
