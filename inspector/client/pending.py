@@ -66,6 +66,8 @@ class Call:
         self.late = False
         """The answer came after we had given up."""
         self.started = loop.time()
+        self.sent_at = self.started
+        """When its newest request was sent: a call is sent again with the input that the server wanted."""
         self.ended = 0.0
         self.timeout = timeout
         """Seconds without progress that are allowed."""
@@ -89,6 +91,7 @@ class Call:
         self._loop = loop
         self._quiet_since = self.started
         self._paused_at: float | None = None
+        self._person_time = 0.0
         self._waiters: list[asyncio.Future[None]] = []
         self._pending: Pending | None = None
 
@@ -108,6 +111,13 @@ class Call:
     def elapsed(self) -> float:
         """Seconds since it was sent, up to its end."""
         return (self.ended or self._loop.time()) - self.started
+
+    @property
+    def server_time(self) -> float:
+        """Seconds since its newest request was sent, up to its end, without those in which a person was asked."""
+        end = self.ended or self._loop.time()
+        asking = end - max(self._paused_at, self.sent_at) if self._paused_at is not None else 0.0
+        return max(end - self.sent_at - self._person_time - asking, 0.0)
 
     @property
     def allowed(self) -> float:
@@ -159,7 +169,9 @@ class Call:
     def resume(self) -> None:
         """Let the clock run again; the time in between does not count."""
         if self._paused_at is not None:
-            paused = self._loop.time() - self._paused_at
+            now = self._loop.time()
+            paused = now - self._paused_at
+            self._person_time += now - max(self._paused_at, self.sent_at)
             self._paused_at = None
             self._quiet_since += paused
             self.ceiling += paused
@@ -210,7 +222,7 @@ class Pending:
         self._take = take
         self._timer: asyncio.TimerHandle | None = None
         self.latency = 0.0
-        """Seconds that the newest answer took."""
+        """Seconds that the server took for the newest answer to a request that somebody waits for."""
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -243,6 +255,8 @@ class Pending:
         self._calls.pop(call.id, None)
         call.id = id
         call.held = False
+        call.sent_at = call._loop.time()
+        call._person_time = 0.0
         self._calls[id] = call
 
     def answer(self, n: int, message: dict[str, Any]) -> Call | None:
@@ -259,7 +273,8 @@ class Pending:
         if call.held:
             return None  # Its request was answered before.
         call.answer_n = n
-        self.latency = call.elapsed
+        if not call.background:
+            self.latency = call.server_time
         if self._take(call, n, message):
             self._changed()
             return call

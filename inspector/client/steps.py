@@ -21,7 +21,7 @@ class Step:
     outcome: Outcome
     detail: str
     t: int
-    """Microseconds since the recording began."""
+    """Microseconds since this connection was begun."""
     n: int
     """The event that shows it."""
 
@@ -71,7 +71,15 @@ def connection_steps(journal: Journal, upto: int | None = None) -> list[Step]:
             else step
             for step in steps
         ]
-    return steps
+    begun = _begun(journal, first, count)
+    return [replace(step, t=max(step.t - begun, 0)) for step in steps]
+
+
+def _begun(journal: Journal, first: int, count: int) -> int:
+    """When the connection was begun whose events start with `first`: at the start of a recording, that is 0."""
+    if not 0 < first <= count or journal.index.kind(first) != Kind.LIFE:
+        return 0
+    return journal.index.times[first - 1] if journal.event(first).fields.get("event") == "reopen" else 0
 
 
 def _unanswered(steps: list[Step], event: Event) -> list[Step]:

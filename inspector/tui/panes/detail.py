@@ -11,6 +11,8 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from inspector.errors import InspectorError
+from inspector.journal.durations import took
+from inspector.journal.folding import Folding
 from inspector.journal.format import Event
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import count, duration
@@ -47,9 +49,10 @@ class DetailPane(Edge):
     DetailPane > DetailLines { height: 1fr; }
     """
 
-    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+    def __init__(self, session: AnySession, *, folding: Folding | None = None, id: str | None = None) -> None:
         super().__init__(title="Detail", id=id)
         self.session = session
+        self._folding = folding
         self.n = 0
         """The event that is shown; 0 for none."""
         self._compared = (0, 0)
@@ -91,14 +94,20 @@ class DetailPane(Edge):
         if any(self._compared):
             return
         n, index = self.n, self.session.journal.index
-        seen = (n, index.states[n - 1], index.pairs[n - 1], len(self.session.journal.findings.of(n))) if n else (0,)
+        findings = len(self.session.journal.findings.of(n)) if n else 0
+        folded = sum(self._folded()) if self.tab == "http" else len(self._folded())
+        seen = (n, index.states[n - 1], index.pairs[n - 1], folded, findings) if n else (0,)
         if seen != self._described:
-            fresh = not self._described or seen[0] != self._described[0] or seen[-1] != self._described[-1]
+            fresh = not self._described or seen[0] != self._described[0] or seen[-2:] != self._described[-2:]
             self._described = seen
             self._describe()
-            if fresh and (self.tab == "findings" or self._loaded[0] != n):
+            if fresh and (self.tab in ("findings", "http") or self._loaded[0] != n):
                 self._loaded = _NOT_LOADED
         self._load()
+
+    def _folded(self) -> list[int]:
+        """The events that stand in the row of the event in the log."""
+        return self._folding.folded(self.n) if self._folding is not None and self.n else []
 
     def _describe(self) -> None:
         """Title, facts, tabs and keys."""
@@ -118,15 +127,17 @@ class DetailPane(Edge):
         self.title = title(journal, n, signs)
         clock = journal.clock(index.times[n - 1])
         facts: list[paint.Pieces] = [f"{clock:%H:%M:%S}.{clock.microsecond // 1000:03}"]
-        us = index.duration(n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
-        if us is not None:
-            facts.append(duration(us))
+        time = took(index, n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
+        if time is not None:
+            facts.append(duration(time.server))
+            if time.person:
+                facts.append([(f"+{duration(time.person)} you", "ask")])
         self.facts = facts
         findings = len(journal.findings.of(n))
         self.tabs = (
             Tab("parsed", "parsed"),
             Tab("raw", "raw"),
-            Tab("http", "http"),
+            Tab("http", "http", count(len(self._folded())) if self._folded() else ""),
             Tab("findings", "findings", count(findings) if findings else ""),
         )
         self.tab_note = self._relation()
@@ -175,7 +186,7 @@ class DetailPane(Edge):
         elif self.tab == "raw":
             lines.set_sections(detail_view.raw_sections(event, all=all))
         elif self.tab == "http":
-            lines.set_sections(detail_view.http_sections(journal, n))
+            lines.set_sections(detail_view.http_sections(journal, n, self._folded()))
         else:
             lines.set_sections(detail_view.finding_sections(journal, n, event))
 

@@ -10,8 +10,8 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsontext import Tree, pretty
 from inspector.protocol.views import View
 from inspector.text import count, duration, safe, size
-from inspector.tui.panes.channel import facts_around
-from inspector.tui.panes.gists import headers_of, life
+from inspector.tui.panes.channel import MOST, facts_around
+from inspector.tui.panes.gists import gist, headers_of, life
 from inspector.tui.themes import ascii_only, signs_now
 from inspector.tui.widgets.json_view import AT_ONCE
 from inspector.tui.widgets.sections import INLINE, JsonSection, PieceSection, Section, Span, TextSection
@@ -125,10 +125,14 @@ def raw_sections(event: Event, *, all: bool = False) -> list[Section]:
 # HTTP
 
 
-def http_sections(journal: Journal, n: int) -> list[Section]:
-    """The HTTP exchange around an event: request and response heads, timings, SSE facts; for stdio, the process."""
+def http_sections(journal: Journal, n: int, folded: Sequence[int] = ()) -> list[Section]:
+    """The HTTP exchange around an event: request and response heads, timings, SSE facts; for stdio, the process.
+
+    `folded` are the events that stand in its row of the log: SSE events and the pages of a list are shown, too.
+    """
     event = journal.event(n)
-    numbers = facts_around(journal, n)
+    of_stream = [m for m in folded if journal.index.kind(m) == Kind.SSE]
+    numbers = sorted({*facts_around(journal, n), *of_stream[:MOST]})
     lines: list[Line] = []
     kinds = {journal.index.kind(m) for m in numbers}
     is_http = Kind.HTTP in kinds or event.kind in (Kind.HTTP, Kind.SSE)
@@ -144,11 +148,14 @@ def http_sections(journal: Journal, n: int) -> list[Section]:
         after = f"+{duration(shown.t - began)}" if shown.t > began else ""
         if shown.kind == Kind.HTTP:
             lines += [*_head_lines(facts, sent=shown.dir == Dir.SEND, after=after), EMPTY]
+        elif shown.kind == Kind.SSE:
+            lines += [*_sse_lines(shown, after=after)]
         else:
             words = "".join(piece if isinstance(piece, str) else piece[0] for piece in life(facts))
             lines.append(line((f"{signs_now().local} ", "muted"), words, (f"  {after}", "faint")))
             lines += _spawn_lines(facts)
     lines += _sse_lines(event)
+    lines += _folded_lines(journal, folded)
     return [PieceSection(lines, role="normal", copied="\n".join(text for text, _ in lines))]
 
 
@@ -176,12 +183,31 @@ def _head_lines(facts: View, *, sent: bool, after: str) -> list[Line]:
     return [first, *(line("  ", (f"{name}: ", "json-key"), value) for name, value in headers_of(facts))]
 
 
-def _sse_lines(event: Event) -> list[Line]:
-    known = [key for key in ("event", "id", "retry") if key in event.fields]
+def _sse_lines(event: Event, *, after: str = "") -> list[Line]:
+    """What is known of the server-sent event that brought a message, or that carried none."""
+    carried = event.fields.get("sse")
+    fields = carried if isinstance(carried, dict) else event.fields
+    known = [key for key in ("event", "id", "retry") if key in fields]
     if event.kind not in (Kind.RPC, Kind.INVALID, Kind.SSE) or not (known or event.kind == Kind.SSE):
         return []
-    facts = [piece for key in known for piece in (f"  {key} ", (safe(event.fields[key], 300), "bright"))]
-    return [line(("It came as a server-sent event", "muted"), *facts)]
+    facts = [piece for key in known for piece in (f"  {key} ", (safe(fields[key], 300), "bright"))]
+    words = "server-sent event" if event.kind == Kind.SSE else "It came as a server-sent event"
+    return [line((f"{signs_now().local} ", "muted"), words, *facts, (f"  {after}" if after else "", "faint"))]
+
+
+def _folded_lines(journal: Journal, folded: Sequence[int]) -> list[Line]:
+    """The messages of a list's pages, and how many events stand in the row."""
+    if not folded:
+        return []
+    lines: list[Line] = []
+    for m in [m for m in folded if journal.index.kind(m) in (Kind.RPC, Kind.INVALID)][:MOST]:
+        words = "".join(piece if isinstance(piece, str) else piece[0] for piece in gist(journal, m))
+        sent = journal.index.dir(m) == Dir.SEND
+        sign = (signs_now().sent, "sent") if sent else (signs_now().received, "received")
+        lines.append(line(sign, f" {words}"))
+    one = len(folded) == 1
+    said = f"{'This event is' if one else f'These {count(len(folded))} events are'} folded into the row in the log."
+    return [*lines, EMPTY, line((said, "muted"))]
 
 
 def _spawn_lines(facts: View) -> list[Line]:

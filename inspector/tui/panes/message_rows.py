@@ -324,9 +324,13 @@ def fitted(pieces: list[Piece], room: int) -> list[Piece]:
         return pieces
     if pieces and pieces[0] == ("notifications/", "normal"):
         return fitted(pieces[1:], room)
-    if len(pieces) != 2 or not isinstance(pieces[0], str) or isinstance(pieces[1], str) or pieces[1][1] != "bright":
+    if len(pieces) == 3 and (pages := pieces[1][0]).endswith(" pages"):
+        return [pieces[0], (f" {signs_now().times}{pages.removesuffix(' pages').strip()} ", "muted"), pieces[2]]
+    if len(pieces) != 2 or not isinstance(pieces[0], str) or isinstance(pieces[1], str):
         return pieces
     method, (name, role) = pieces[0], pieces[1]
+    if not name.startswith(" "):
+        return pieces
     if room - len(method) < min(_LEAST_NAME, len(name)):
         method = method.rpartition("/")[2]
     return [method, (paint.middle(name, max(room - len(method), _LEAST_NAME)), role)]

@@ -78,11 +78,12 @@ class MessagesPane(AtMoment):
         self._searched: Filter | None = None
         self._problem = ""
         self._marked = 0
-        self._folding = Folding(session.journal)
+        self.folding = Folding(session.journal)
+        """Which events stand in the row of another; other panes may ask."""
         self._folds = True
-        self._flat = MessageRows(session.journal, self._folding)
+        self._flat = MessageRows(session.journal, self.folding)
         self._rows: MessageRows = self._flat
-        self._view = MessageView(session.journal, None, by_exchange=False, folding=self._folding)
+        self._view = MessageView(session.journal, None, by_exchange=False, folding=self.folding)
         self._flat.numbers = self._view.numbers
         self._catching_up: MessageView | None = None
         self._seen = (-1, -1)
@@ -153,10 +154,10 @@ class MessagesPane(AtMoment):
     def _fold_on(self) -> None:
         """Take in which events are folded, for a few milliseconds at most; soon again where there is more."""
         count = self.session.journal.index.count
-        first = self._view.refold(self._folding.advance(count, FOLD_TIME))
+        first = self._view.refold(self.folding.advance(count, FOLD_TIME))
         if first is not None:
             self._take_in(first)
-        if self._folding.seen < count and self._more is None:
+        if self.folding.seen < count and self._more is None:
             self._more = self.set_timer(FOLD_PAUSE, self._fold_more)
 
     def _fold_more(self) -> None:
@@ -274,7 +275,7 @@ class MessagesPane(AtMoment):
         n = self.current
         view = self._view = MessageView(
             self.session.journal, self.filter, by_exchange=self.maximised,
-            folding=self._folding if self._folds else None,
+            folding=self.folding if self._folds else None,
         )  # fmt: skip
         times, now = self._rows.times, self._rows.now
         if view.exchanges is not None:

@@ -16,7 +16,7 @@ MOST_LINES = 6
 
 
 def step_rows(steps: list[Step], width: int) -> list[Row]:
-    """Each step: sign, title, time since the start of the recording, and what is said of it."""
+    """Each step: sign, title, time since the connection was begun, and what is said of it."""
     signs = signs_now()
     marks = {
         "ok": (signs.done, "received"),

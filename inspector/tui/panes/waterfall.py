@@ -8,7 +8,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
-from inspector.journal.durations import Took
+from inspector.journal.durations import Took, asks_people, questions
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.protocol.jsonrpc import Shape
@@ -138,6 +138,9 @@ class WaterfallRows(MessageRows):
     def _took(self, n: int) -> Took | None:
         return super()._took(self.answer(n) or n) if not self.list_messages(n) else super()._took(n)
 
+    def took(self, n: int) -> tuple[str, str]:
+        return super().took(self.answer(n) or n) if not self.list_messages(n) else super().took(n)
+
     def look(self, n: int) -> tuple[int, ...]:
         return *super().look(n), self.answer(n)
 
@@ -205,7 +208,19 @@ class WaterfallRows(MessageRows):
             role = "chart-ask"
         elif state != State.DONE:
             role = "chart-dim"
-        return paint.cell([" " * begin, (signs.bars[-1] * (end - begin + 1), role)], cells)
+        bar = [role] * (end - begin + 1)
+        for low, high in self._questions(n):
+            first, last = (self.span.cell(t, cells) - begin for t in (low, high))
+            bar[max(first, 0) : last + 1] = ["chart-ask"] * (min(last, len(bar) - 1) - max(first, 0) + 1)
+        return paint.cell([" " * begin, *((signs.bars[-1], role) for role in bar)], cells)
+
+    def _questions(self, n: int) -> list[tuple[int, int]]:
+        """When a person was asked something within an exchange."""
+        index = self.journal.index
+        if not asks_people(index):
+            return []
+        last = self.answer(n) or self.upto or index.count
+        return list(questions(index, n, last, self._end(n)))
 
 
 class WaterfallHead(Widget):

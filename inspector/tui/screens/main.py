@@ -78,8 +78,9 @@ class MainScreen(Layout):
             yield CheckPane(self.session, id="check")
             yield FailedPane(self.session, id="failed")
             with Vertical(id="log"):
-                yield MessagesPane(self.session, id="messages")
-                yield DetailPane(self.session, id="detail")
+                messages = MessagesPane(self.session, id="messages")
+                yield messages
+                yield DetailPane(self.session, folding=messages.folding, id="detail")
         yield from self.compose_below()
         yield LastMessageLine(self.session, id="last")
         yield Footer(id="footer")
