@@ -7,10 +7,12 @@ from typing import Any
 from inspector.journal.filters.conditions import REQUESTS, Codes, Scan, both, codes_of, picked
 from inspector.journal.filters.text import Needle, search
 from inspector.journal.filters.values import Pattern
+from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 
 _KEPT_REQUESTS = 20_000
+_RESPONSES = Codes((Kind.HTTP | Dir.RECV << 4,))
 _RELATED = Codes(codes_of((Shape.REQUEST, Shape.RESULT, Shape.ERROR, Shape.NOTIFICATION)))
 
 
@@ -61,6 +63,26 @@ class About:
     def _fits(self, journal: Journal, n: int) -> bool:
         event = next(journal.events(n, n))
         return event.shape == Shape.REQUEST and any(map(self._pattern.matches, subjects_of(event.message)))
+
+
+class HttpStatus:
+    """The head of an HTTP response has a status: `404`, or `4xx` for a class of them."""
+
+    cost = 2
+
+    def __init__(self, text: str) -> None:
+        self._low = int(text[0] + "00") if text[1:].lower() == "xx" else int(text)
+        self._high = self._low + 99 if text[1:].lower() == "xx" else self._low
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        heads = _RESPONSES.mask(scan, first, last, None)
+        if wanted is not None:
+            heads = both(heads, wanted)
+        found = bytearray(last - first + 1)
+        for n in picked(first, heads):
+            status = next(scan.journal.events(n, n)).fields.get("status")
+            found[n - first] = type(status) is int and self._low <= status <= self._high
+        return bytes(found)
 
 
 def subjects_of(message: Any) -> list[str]:

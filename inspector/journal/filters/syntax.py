@@ -1,6 +1,6 @@
 """The filter language: words into conditions.
 
-    method:tools/* dir:recv id:7 kind:stderr status:error duration:>500ms size:>1k finding:* name:echo ch:post-7
+    method:tools/* dir:recv id:7 kind:stderr status:error status:404 duration:>500ms size:>1k finding:* name:echo ch:post-7
     exchange:9 exchange:#1204 n:100-200 time:>2s phase:negotiation text "text with blanks" -term (a | b) a or b
 
 Terms one after the other must all fit. `-` before a term negates it; before digits alone it is a minus sign, so that
@@ -9,12 +9,13 @@ Terms one after the other must all fit. `-` before a term negates it; before dig
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from inspector.errors import UsageError
 from inspector.journal.filters import values
-from inspector.journal.filters.bodies import About, Text
+from inspector.journal.filters.bodies import About, HttpStatus, Text
 from inspector.journal.filters.conditions import (
     AllOf,
     AnyOf,
@@ -273,8 +274,11 @@ def _dir(text: str) -> Condition:
 
 def _status(text: str) -> Condition:
     state = _STATES.get(text.lower().replace("_", "-"))
+    if state is None and _HTTP_STATUS.fullmatch(text):
+        return HttpStatus(text)
     if state is None:
-        raise BadValue(f"{_unlike(text, STATE_NAMES)}states are {', '.join(STATE_NAMES)}")
+        states = ", ".join(STATE_NAMES)
+        raise BadValue(f"{_unlike(text, STATE_NAMES)}states are {states}, or an HTTP status such as 404 or 4xx")
     return States((state,))
 
 
@@ -291,6 +295,7 @@ def _unlike(text: str, names: tuple[str, ...] | list[str]) -> str:
     return f"did you mean `{near[0]}`? " if near else ""
 
 
+_HTTP_STATUS = re.compile(r"[1-5](\d\d|xx|XX)")
 _SHAPES: dict[str, tuple[Shape, ...]] = {
     "request": (Shape.REQUEST,),
     "answer": (Shape.RESULT, Shape.ERROR),

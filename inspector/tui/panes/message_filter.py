@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from inspector.client.catalog import KINDS, Catalog
 from inspector.journal.filters import FilterError
 from inspector.journal.filters.syntax import tokens
 from inspector.journal.format import Dir
@@ -10,6 +13,8 @@ from inspector.protocol.jsonrpc import Shape
 
 _FEW = 8
 """Messages with the same id that are looked at: request, answer, and those the other way round."""
+
+_MOST_NAMES = 2000
 
 _FOLD = "-phase:negotiation"
 
@@ -29,6 +34,16 @@ def highlight(text: str) -> list[tuple[int, int, str]]:
     except FilterError:
         pass  # What could be read is coloured; the input itself says what is wrong.
     return found
+
+
+def known_names(catalog: Catalog) -> Iterator[str]:
+    """What requests may be about: names of tools and prompts, URIs of resources, the first of very many."""
+    for kind in KINDS.values():
+        for item in catalog[kind.name].items[:_MOST_NAMES]:
+            name = item.get(kind.id_field)
+            # What cannot be typed is not offered.
+            if isinstance(name, str) and name.isprintable():
+                yield name
 
 
 def folded(text: str) -> str:

@@ -185,9 +185,11 @@ class MessageRows:
         line: list[Segment] = []
         if columns.time:
             line += [*paint.cell([(self._time(index, columns.time), "faint")], columns.time, right=True), Segment(" ")]
-        sign, role = sign_of(facts, n, signs)
-        both = listed and self.answer(n)
-        line += paint.cell([(sign, "received" if both else role), (signs.received if both else " ", "received")], 2)
+        sign = sign_of(facts, n, signs)
+        if listed and self.answer(n):
+            line += paint.segments([(sign[0], "received"), (signs.received, "received")])
+        else:
+            line += [*paint.segments([sign]), Segment(" ")]
         line += paint.cell([("" if listed else id_text(facts, n), "muted")], columns.id, right=True)
         line.append(Segment(" " * columns.gap))
         line += self._what(n, columns.what)

@@ -16,6 +16,7 @@ from textual.timer import Timer
 
 from inspector.client.session import Session
 from inspector.journal.filters import Filter, FilterError, parse
+from inspector.journal.filters.completion import Completions, complete
 from inspector.journal.folding import Folding
 from inspector.tui.events import AnySession, EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
 from inspector.tui.keymap import Hint, bindings
@@ -24,7 +25,7 @@ from inspector.tui.panes.exchanges import PAUSE
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.last_message import LastMessageLine
 from inspector.tui.panes.message_edge import LogState
-from inspector.tui.panes.message_filter import exchange_filter, folded, highlight
+from inspector.tui.panes.message_filter import exchange_filter, folded, highlight, known_names
 from inspector.tui.panes.message_list import MessageList
 from inspector.tui.panes.message_moment import AtMoment
 from inspector.tui.panes.message_rows import TIMES, TIMES_WORDS, MessageRows
@@ -33,6 +34,7 @@ from inspector.tui.panes.message_view import LONG, MessageView
 from inspector.tui.panes.resend import send_again, sent_by_us, text_to_edit
 from inspector.tui.panes.waterfall import WaterfallHead, WaterfallRows
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.completing_filter import CompletingFilter
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -100,7 +102,7 @@ class MessagesPane(AtMoment):
         self._head.display = False
         self._list = MessageList(self._rows, can_follow=True, follow=session.can_send)
         self._list.span_changed = self._head.refresh
-        self._filter = FilterInput(highlight=highlight)
+        self._filter = CompletingFilter(self._complete, highlight=highlight)
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -265,6 +267,7 @@ class MessagesPane(AtMoment):
 
     def watch_maximised(self, maximised: bool) -> None:
         self._head.display = maximised
+        self._filter.opens_down = maximised
         self.set_class(maximised, "-exchanges")
         self._renew()
         if not maximised:
@@ -331,6 +334,18 @@ class MessagesPane(AtMoment):
 
     # The filter
 
+    def _complete(self, text: str, cursor: int) -> Completions:
+        return complete(text, cursor, self.session.journal, known_names(self.session.catalog))
+
+    def on_descendant_focus(self) -> None:
+        super().on_descendant_focus()
+        self._describe()
+
+    def on_descendant_blur(self) -> None:
+        super().on_descendant_blur()
+        if self.is_attached:
+            self._describe()
+
     def action_filter(self) -> None:
         self.screen.set_focus(self._filter)
 
@@ -365,12 +380,16 @@ class MessagesPane(AtMoment):
             self._narrow(event.value)
 
     def _narrow(self, text: str) -> None:
+        """Put a filter in force. One that is wrong, or has a term that is not complete, leaves the rows as they are."""
         try:
             filter = parse(text)
         except FilterError as error:
-            self._filter.problem = error.reason
+            self._say_problem(error.reason)
             return
-        self._filter.problem = ""
+        if self._filter.has_focus and self._filter.completions.incomplete and self._filter.value == text:
+            self._say_problem("the filter is not complete")
+            return
+        self._say_problem("")
         before = self.filter
         self.filter = filter if filter else None
         if self.filter is not None:
@@ -378,9 +397,16 @@ class MessagesPane(AtMoment):
         if (before.source if before else "") != filter.source:
             self._renew()
 
+    def _say_problem(self, problem: str) -> None:
+        if problem != self._problem:
+            self._problem = problem
+            self._describe()
+
     def on_filter_input_left(self, event: FilterInput.Left) -> None:
         event.stop()
         self.screen.set_focus(self._list)
+        # What is left is meant as it stands, also where nothing matches it.
+        self.call_after_refresh(self._narrow, self._filter.value)
 
     # Going through
 
@@ -495,7 +521,7 @@ class MessagesPane(AtMoment):
         self._describe()
 
     def hints(self) -> list[Hint]:
-        """What can be done here."""
+        """What can be done with the row under the cursor."""
         return message_edge.footer_hints(self, self._state)
 
 

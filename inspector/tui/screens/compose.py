@@ -1,6 +1,7 @@
 """Writing a message by hand: any text, JSON or not, with what it is said beside it, and sent as it stands.
 
-The log stays in view beside the editor, so that what was sent and what came of it can be seen at once.
+The answer appears below the message, with its time and findings, and the message can be changed and sent again. The
+log stays in view beside both.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 
 from inspector.client.pending import Call
@@ -21,10 +22,13 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import NEWEST_LEGACY
 from inspector.text import count, duration, safe
+from inspector.tui.events import Copy, Save, ShowEvent
 from inspector.tui.keymap import bindings
+from inspector.tui.panes.detail import DetailPane
 from inspector.tui.panes.keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.sections import json_spans
@@ -161,12 +165,17 @@ class ComposeScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("compose")]
     DEFAULT_CSS = """
     ComposeScreen { background: transparent; align: left bottom; }
-    ComposeScreen > Edge { width: 59%; height: 1fr; margin: 2 0 1 0; }
+    ComposeScreen > #panel { width: 59%; height: 1fr; margin: 2 0 1 0; }
+    ComposeScreen #message, ComposeScreen #answer { height: 1fr; }
+    ComposeScreen #answer { display: none; }
     ComposeScreen Horizontal { height: 1fr; }
     ComposeScreen #methods { width: 36; height: 1fr; display: none; }
-    ComposeScreen.-narrow > Edge, ComposeScreen.-medium > Edge { width: 100%; }
-    ComposeScreen.-medium > Edge { margin: 2 0 15 0; }
+    ComposeScreen.-narrow > #panel, ComposeScreen.-medium > #panel { width: 100%; }
+    ComposeScreen.-medium > #panel { margin: 2 0 15 0; }
+    ComposeScreen.-medium.-answered > #panel { margin: 2 0 1 0; }
     """
+    shows_findings = True
+    """The judge goes on while the screen is open: the findings of the answer belong to it."""
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]  # noqa: RUF012
 
     def __init__(self, session: Session, text: str = "") -> None:
@@ -176,12 +185,15 @@ class ComposeScreen(ModalScreen[None]):
         self._call: Call | None = None
         self._editor = MessageEditor(text or _drafts.get(session) or template("tools/call", session.next_id))
         self._methods = VirtualList(TextRows([(name,) for name in METHODS]), id="methods")
-        self._edge = Edge(title="Message")
+        self._edge = Edge(title="Message", id="message")
+        self._answer = DetailPane(session, id="answer")
 
     def compose(self) -> ComposeResult:
-        with self._edge, Horizontal():
-            yield self._methods
-            yield self._editor
+        with Vertical(id="panel"):
+            with self._edge, Horizontal():
+                yield self._methods
+                yield self._editor
+            yield self._answer
 
     def on_mount(self) -> None:
         self._edge.keys = hints(self, "compose.send", "compose.method", "compose.as-typed", "compose.close")
@@ -230,6 +242,7 @@ class ComposeScreen(ModalScreen[None]):
         self._call = sent if isinstance(sent, Call) else None
         n = sent.n if isinstance(sent, Call) else sent
         self._say([("sent as message ", "muted"), (f"#{n}", "bright")])
+        self._show(n)
         if isinstance(sent, Call):
             self._next_id(found.message)
 
@@ -243,8 +256,17 @@ class ComposeScreen(ModalScreen[None]):
         self._editor.buffer.go(at)
         self._editor.refresh()
 
+    def _show(self, n: int) -> None:
+        """Show a message below the editor: what was sent, and its answer once that is there."""
+        if not self._answer.display:
+            self._answer.display = True
+            self.add_class("-answered")
+        self._answer.show(n)
+
     def _watch(self) -> None:
         """Say what became of the request that was sent last."""
+        if self._answer.display:
+            self._answer.tick()
         call, signs = self._call, signs_now()
         if call is None:
             return
@@ -254,6 +276,8 @@ class ComposeScreen(ModalScreen[None]):
             self._say([(signs.sent, "sent"), f" {id} ", (f"waiting {took}", "muted")])
             return
         self._call = None
+        if call.answer_n:
+            self._show(call.answer_n)
         if call.error is not None:
             self._say([(signs.failed, "error"), f" {id} ", (call.error.message, "error"), (f"  {took}", "muted")])
         else:
@@ -276,6 +300,22 @@ class ComposeScreen(ModalScreen[None]):
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()
 
+    # What can be done with the answer
+
+    def on_copy(self, event: Copy) -> None:
+        event.stop()
+        copy(self, event.text, event.what)
+
+    def on_save(self, event: Save) -> None:
+        """The screen below saves it, and asks where."""
+        event.stop()
+        self.app.screen_stack[-2].post_message(event)
+
+    def on_show_event(self, event: ShowEvent) -> None:
+        """Show the message that the one shown belongs to."""
+        event.stop()
+        self._show(event.n)
+
     def action_as_typed(self) -> None:
         """Send JSON with its line ends, or on one line again."""
         self.as_typed = not self.as_typed
@@ -286,6 +326,9 @@ class ComposeScreen(ModalScreen[None]):
         """Close; the text is kept as a draft."""
         if self._methods.display:
             self.action_method()
+            return
+        if self._answer.has_focus_within:
+            self._editor.focus()
             return
         _drafts[self.session] = self._editor.value
         self.dismiss(None)

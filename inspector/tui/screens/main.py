@@ -130,7 +130,7 @@ class MainScreen(Layout):
             self._wake()
         until = perf_counter() + JUDGE_SECONDS
         # Not while a dialog is open: Textual draws all of the screen anew whenever anything happens below one.
-        more = self.app.screen is self
+        more = self.app.screen is self or getattr(self.app.screen, "shows_findings", False)
         while more and perf_counter() < until:
             more = self._judge.run(20)
         if more:

@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.reactive import reactive
 
+from inspector.tui.keymap import Hint, label
 from inspector.tui.themes import Palette
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor, Highlight
@@ -18,8 +19,7 @@ class FilterInput(Editor):
     """`/ filter`: posts `Editor.Changed` while typing, and `Left` when the user goes back to the list.
 
     Esc clears the text, and leaves where there is none; enter and down leave with the filter in force. `note` stands at
-    the right, `idle_note` only while the filter is in force without focus (`esc all messages`), and `problem`, what is
-    wrong with the filter, in the place of both.
+    the right, `idle_note` only while the filter is in force without focus (`esc all messages`).
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -30,7 +30,6 @@ class FilterInput(Editor):
 
     note: reactive[paint.Pieces] = reactive("", init=False)
     idle_note: reactive[paint.Pieces] = reactive("", init=False)
-    problem: reactive[str] = reactive("", init=False)
 
     class Left(Message):
         """The user leaves the filter; the list should have the focus."""
@@ -64,15 +63,19 @@ class FilterInput(Editor):
 
     def tail(self, look: Palette) -> list[Segment]:
         width = self.size.width
-        if self.problem:
-            shown = paint.cut(paint.segments([(self.problem, "error")], room=max(width // 2, 1), look=look), width // 2)
-        else:
-            idle = self.idle_note and self.value and not self.has_focus
-            shown = paint.segments(self.idle_note if idle else self.note, "muted", room=max(width, 1), look=look)
-            # A note gives way to the text.
-            if paint.width(shown) + len(self.value or self.placeholder) + 8 > width:
-                shown = []
+        idle = self.idle_note and self.value and not self.has_focus
+        shown = paint.segments(self.idle_note if idle else self.note, "muted", room=max(width, 1), look=look)
+        # A note gives way to the text.
+        if paint.width(shown) + len(self.value or self.placeholder) + 8 > width:
+            shown = []
         return [Segment("  "), *shown, Segment(" ")] if shown else []
+
+    def hints(self) -> list[Hint]:
+        """The keys that work while the filter is typed."""
+        return [
+            Hint(label("enter"), "to the rows", "enter"),
+            Hint(label("escape"), "clear" if self.value else "leave", "escape"),
+        ]
 
     def action_clear_or_leave(self) -> None:
         if self.value:

@@ -1,0 +1,181 @@
+"""Completions of a filter while it is typed: the names of its terms, and values that the journal has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from inspector.journal.filters.syntax import FilterError, Token, tokens
+from inspector.journal.filters.values import Pattern
+from inspector.journal.format import DIR_NAMES, KIND_NAMES
+from inspector.journal.index import NO_ID, STATE_NAMES
+from inspector.journal.journal import Journal
+
+MOST = 50
+"""Completions that are offered at once."""
+_NEWEST = 2000
+"""Events whose ids are offered."""
+
+TERMS: dict[str, str] = {
+    "method": "method; * stands for any text",
+    "name": "tool, prompt or URI that a request is about",
+    "kind": "kind of event or message",
+    "status": "how a message stands, or an HTTP status",
+    "dir": "direction",
+    "id": "JSON-RPC id",
+    "duration": "time between request and answer: >500ms",
+    "size": "bytes: >1k",
+    "time": "since the start, or by the clock: >2s",
+    "n": "number of the event: 100-200",
+    "ch": "channel",
+    "exchange": "everything that belongs to a request",
+    "finding": "rule, or level: must, should, note; * for any",
+    "phase": "what happened until the connection was made",
+}
+_KINDS = {
+    "rpc": "a JSON-RPC message",
+    "invalid": "bytes that are not JSON",
+    "stderr": "a line of the server's stderr",
+    "http": "head of an HTTP request or response",
+    "sse": "SSE event without a message",
+    "life": "the process or the connection",
+    "auth": "a step of a login",
+    "note": "a remark of Inspector",
+    "request": "a request",
+    "answer": "a result or an error",
+    "result": "a result",
+    "error": "a JSON-RPC error",
+    "notification": "a notification",
+    "batch": "several messages in one",
+}
+_STATES = {
+    "pending": "without an answer so far",
+    "done": "answered",
+    "error": "failed",
+    "cancelled": "given up by the client",
+    "timeout": "given up after its time",
+    "late": "an answer after the request was given up",
+    "invalid": "not JSON-RPC",
+    "unknown": "an answer to no known request",
+    "doubled": "a second answer",
+    "lost": "the connection ended before the answer",
+}
+_DIRS = {"send": "sent by the client", "recv": "received from the server", "local": "neither sent nor received"}
+
+
+class Completion(NamedTuple):
+    """What could stand in the filter from `start` to `end`, and what it means."""
+
+    start: int
+    end: int
+    text: str
+    about: str
+
+
+class Completions(NamedTuple):
+    """What is offered at a place of a filter. `incomplete`: the term there matches nothing as it stands."""
+
+    items: Sequence[Completion] = ()
+    incomplete: bool = False
+
+
+def complete(text: str, cursor: int, journal: Journal, names: Iterable[str] = ()) -> Completions:
+    """What the term at `cursor` could become. `names` are tools, prompts and URIs that the caller knows."""
+    token = _token_at(text, cursor)
+    if token is None:
+        return Completions()
+    start, end = token.position - 1, token.position - 1 + len(token.word)
+    if not token.key:
+        typed = token.word.lower()
+        if not typed.isalpha():
+            return Completions()
+        items = [Completion(start, end, f"{key}:", about) for key, about in TERMS.items() if key.startswith(typed)]
+        return Completions(items)
+    known = _VALUES.get(token.key)
+    if known is None:
+        return Completions()
+    values = dict(known(journal, names))
+    typed = token.value.lower()
+    starting = [value for value in values if value.lower().startswith(typed)]
+    within = [value for value in values if typed in value.lower() and value not in starting] if typed else []
+    found = [value for value in (*starting, *within) if value.lower() != typed][:MOST]
+    items = [Completion(start, end, f"{token.key}:{_quoted(value)}", values[value]) for value in found]
+    return Completions(items, bool(found) and not _fits_any(token.value, values, path=token.key in ("method", "ch")))
+
+
+def _token_at(text: str, cursor: int) -> Token | None:
+    """The term that the cursor stands in or behind."""
+    try:
+        for token in tokens(text[:cursor] + _word_end(text, cursor)):
+            if token.kind == "term" and token.position <= cursor <= token.position - 1 + len(token.word):
+                return token
+    except FilterError:
+        return None
+    return None
+
+
+def _word_end(text: str, cursor: int) -> str:
+    rest = text[cursor:]
+    return rest[: next((at for at, char in enumerate(rest) if char.isspace() or char in "|)"), len(rest))]
+
+
+def _fits_any(value: str, known: Iterable[str], *, path: bool) -> bool:
+    if not value:
+        return False
+    pattern = Pattern(value, path=path)
+    return any(map(pattern.matches, known))
+
+
+def _quoted(value: str) -> str:
+    if any(char.isspace() or char in '|()"' for char in value):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    return value
+
+
+# Values
+
+
+def _methods(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    texts = [text for text in journal.index.method_names.texts[1 : _NEWEST + 1] if text]
+    for group in dict.fromkeys(text.partition("/")[0] for text in texts if "/" in text):
+        if sum(text.startswith(f"{group}/") for text in texts) > 1:
+            yield f"{group}/*", f"all methods of {group}"
+    yield from ((text, "") for text in texts)
+
+
+def _names(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    yield from ((name, "") for name in names)
+
+
+def _ids(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The ids of the newest requests, with their methods."""
+    index = journal.index
+    for n in range(index.count, max(index.count - _NEWEST, 0), -1):
+        if index.ids[n - 1] != NO_ID and index.methods[n - 1]:
+            yield str(index.id(n)), index.method(n)
+
+
+def _channels(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    yield from ((text, "") for text in reversed(journal.index.channel_names.texts[-_NEWEST:]) if text)
+
+
+def _findings(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    yield "*", "any finding"
+    yield from {"must": "level", "should": "level", "note": "level"}.items()
+    seen = journal.findings.events()[-_NEWEST:]
+    yield from {finding.rule: "rule" for n in seen for finding in journal.findings.of(n)}.items()
+
+
+_VALUES: dict[str, Callable[[Journal, Iterable[str]], Iterable[tuple[str, str]]]] = {
+    "method": _methods,
+    "name": _names,
+    "kind": lambda journal, names: [(name, _KINDS.get(name, "")) for name in dict.fromkeys((*KIND_NAMES, *_KINDS))],
+    "status": lambda journal, names: [(name, _STATES.get(name, "")) for name in STATE_NAMES],
+    "dir": lambda journal, names: [(name, _DIRS.get(name, "")) for name in DIR_NAMES],
+    "id": _ids,
+    "exchange": _ids,
+    "ch": _channels,
+    "finding": _findings,
+    "phase": lambda journal, names: [("negotiation", "messages, HTTP heads and life events of it")],
+}
