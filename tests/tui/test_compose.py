@@ -9,6 +9,7 @@ import pytest
 from textual.app import App
 
 from inspector.client.session import Session
+from inspector.journal.findings import Finding
 from inspector.tui.screens.compose import METHODS, ComposeScreen, Described, MessageEditor, template, with_method
 from tests.tui.live_demo import demo
 from tests.tui.tui_screens import Stage, screen_text, settle
@@ -126,3 +127,25 @@ async def test_typing_and_choosing_a_method() -> None:
             assert editor.buffer.rows[2] == "  "
             await pilot.press("ctrl+e")
             assert "exactly as typed" in screen_text(app)
+
+
+async def test_the_answer_stands_beside_the_message_which_can_be_sent_again() -> None:
+    async with demo() as session:
+        app = Stage()
+        async with app.run_test(size=(150, 40)) as pilot:
+            call = {"jsonrpc": "2.0", "id": 40, "method": "tools/call", "params": {"name": "echo", "arguments": {}}}
+            call["params"]["arguments"] = {"message": "one"}  # type: ignore[index]
+            screen = open_on(app, session, json.dumps(call, indent=2, ensure_ascii=False))
+            await settle(pilot, lambda: "id 40" in screen_text(app))
+            await pilot.press("ctrl+r")
+            await settle(pilot, lambda: "in answer to → 40" in screen_text(app))
+            await settle(pilot, lambda: '"text": "one"' in screen_text(app))
+            assert screen.query_one(MessageEditor).has_focus
+            answer = next(n for n in range(len(session.journal), 0, -1) if session.journal.index.id(n) == 40)
+            session.journal.findings.add(Finding(answer, "TOOL-1", "must", "odd"))
+            await settle(pilot, lambda: "findings 1" in screen_text(app))
+            await pilot.press("ctrl+r")
+            await settle(pilot, lambda: "in answer to → 41" in screen_text(app))
+            await pilot.press("tab", "escape")
+            assert screen.query_one(MessageEditor).has_focus
+            assert app.screen is screen

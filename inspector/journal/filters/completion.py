@@ -73,10 +73,10 @@ class Completion(NamedTuple):
 
 
 class Completions(NamedTuple):
-    """What is offered at a place of a filter. `incomplete`: the term there matches nothing as it stands."""
+    """What is offered at a place of a filter. `incomplete` says why the term there is not meant as it stands."""
 
     items: Sequence[Completion] = ()
-    incomplete: bool = False
+    incomplete: str = ""
 
 
 def complete(text: str, cursor: int, journal: Journal, names: Iterable[str] = ()) -> Completions:
@@ -90,7 +90,7 @@ def complete(text: str, cursor: int, journal: Journal, names: Iterable[str] = ()
         if not typed.isalpha():
             return Completions()
         items = [Completion(start, end, f"{key}:", about) for key, about in TERMS.items() if key.startswith(typed)]
-        return Completions(items)
+        return Completions(items, f"enter searches for “{token.word}”" if items else "")
     known = _VALUES.get(token.key)
     if known is None:
         return Completions()
@@ -100,7 +100,8 @@ def complete(text: str, cursor: int, journal: Journal, names: Iterable[str] = ()
     within = [value for value in values if typed in value.lower() and value not in starting] if typed else []
     found = [value for value in (*starting, *within) if value.lower() != typed][:MOST]
     items = [Completion(start, end, f"{token.key}:{_quoted(value)}", values[value]) for value in found]
-    return Completions(items, bool(found) and not _fits_any(token.value, values, path=token.key in ("method", "ch")))
+    complete = not found or _fits_any(token.value, values, path=token.key in ("method", "ch"))
+    return Completions(items, "" if complete else f"{token.word} is not complete")
 
 
 def _token_at(text: str, cursor: int) -> Token | None:

@@ -243,7 +243,10 @@ class MessagesPane(AtMoment):
     @property
     def _newer(self) -> int:
         """How many rows have come below the last one that was on the screen, where the end is not followed."""
-        if self._list.follow or not self.session.can_send or not self._list.count:
+        if not self.session.can_send or not self._list.count:
+            return 0
+        if self._list.follow:
+            self._read_to = self._rows.numbers[self._list.count - 1]
             return 0
         last = self._rows.key_at(max(self._list.last_visible, 0))
         self._read_to = max(self._read_to, last if isinstance(last, int) else 0)
@@ -381,13 +384,14 @@ class MessagesPane(AtMoment):
 
     def _narrow(self, text: str) -> None:
         """Put a filter in force. One that is wrong, or has a term that is not complete, leaves the rows as they are."""
+        offered = self._filter.completions
+        if self._filter.has_focus and self._filter.value == text and offered.incomplete:
+            self._say_problem(offered.incomplete)
+            return
         try:
             filter = parse(text)
         except FilterError as error:
             self._say_problem(error.reason)
-            return
-        if self._filter.has_focus and self._filter.completions.incomplete and self._filter.value == text:
-            self._say_problem("the filter is not complete")
             return
         self._say_problem("")
         before = self.filter
@@ -474,8 +478,6 @@ class MessagesPane(AtMoment):
 
     def on_virtual_list_follow_changed(self, event: VirtualList.FollowChanged) -> None:
         event.stop()
-        if not event.follow:
-            self._read_to = max(self._read_to, self.current)
         self._describe()
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:

@@ -1,0 +1,72 @@
+"""How long a call took, without the time of the person whom it asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.journal.durations import Took, overlap, took
+from inspector.journal.index import State
+from tests.tui.talks import Talk
+
+
+def ask(talk: Talk, ms: float, id: int, method: str = "elicitation/create") -> None:
+    talk.at(ms).receive({"jsonrpc": "2.0", "id": id, "method": method, "params": {}})
+
+
+def reply(talk: Talk, ms: float, id: int) -> None:
+    talk.at(ms).send({"jsonrpc": "2.0", "id": id, "result": {}})
+
+
+def test_questions_that_overlap_count_once() -> None:
+    talk = Talk()
+    request = talk.call(1, "order")
+    ask(talk, 100, 7)
+    ask(talk, 200, 8, "sampling/createMessage")
+    reply(talk, 400, 7)
+    reply(talk, 600, 8)
+    ask(talk, 650, 9, "roots/list")
+    reply(talk, 700, 9)
+    answer = talk.at(1000).say(1, "done")
+    assert took(talk.journal.index, answer) == took(talk.journal.index, request) == Took(500_000, 500_000)
+
+
+def test_a_call_that_waits_for_a_person_does_not_count_that_so_far() -> None:
+    talk = Talk()
+    request = talk.call(1, "order")
+    ask(talk, 100, 7)
+    index = talk.journal.index
+    assert took(index, request) is None
+    assert took(index, request, until=900_000) == Took(100_000, 800_000)
+
+
+def test_at_a_moment_only_what_had_happened_counts() -> None:
+    talk = Talk()
+    request = talk.call(1, "order")
+    ask(talk, 100, 7)
+    reply(talk, 400, 7)
+    talk.at(1000).say(1, "done")
+    assert took(talk.journal.index, request, until=300_000, upto=2) == Took(100_000, 200_000)
+    assert took(talk.journal.index, 2, upto=3) == Took(300_000)
+
+
+@pytest.mark.parametrize(
+    ("intervals", "covered"),
+    [([], 0), ([(0, 5)], 0), ([(5, 12), (11, 14), (30, 40)], 4), ([(0, 100)], 10), ([(12, 14), (10, 11)], 3)],
+)
+def test_overlap(intervals: list[tuple[int, int]], covered: int) -> None:
+    assert overlap(intervals, 10, 20) == covered
+
+
+def test_how_a_request_stood_at_a_moment() -> None:
+    talk = Talk()
+    answered, lost, cancelled = (talk.call(id, "slow") for id in (1, 2, 3))
+    talk.say(1, "done")
+    talk.journal.record_life("post-2", "stream-end", **{"for": lost})
+    talk.journal.record_life("", "lost", **{"for": lost})
+    talk.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}})
+    index = talk.journal.index
+    stood = [[index.state_at(n, upto).name for n in (answered, lost, cancelled)] for upto in range(3, 8)]
+    assert [row[0] for row in stood] == ["PENDING", "DONE", "DONE", "DONE", "DONE"]
+    assert [row[1] for row in stood] == ["PENDING", "PENDING", "PENDING", "LOST", "LOST"]
+    assert [row[2] for row in stood] == ["PENDING", "PENDING", "PENDING", "PENDING", "CANCELLED"]
+    assert index.state(cancelled) is State.CANCELLED

@@ -1,0 +1,293 @@
+"""One row a message: what the log folds, counts and says, and what its filter offers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.client.recorded import RecordedSession
+from inspector.journal.format import Dir
+from inspector.journal.journal import Journal
+from inspector.tui.events import EventHighlighted
+from inspector.tui.panes.detail import DetailPane
+from inspector.tui.panes.message_rows import fitted
+from inspector.tui.panes.messages import MessagesPane
+from inspector.tui.screens.around import footer_hints
+from inspector.tui.widgets.completing_filter import CompletingFilter
+from tests.processes import ROOT
+from tests.tui.live_demo import Ticking, demo
+from tests.tui.talks import Talk, example
+from tests.tui.test_messages import facts, shown
+from tests.tui.tui_screens import screen_lines, screen_text, settle
+
+
+def recorded(name: str) -> RecordedSession:
+    path = ROOT / "recordings" / f"{name}.mcp.jsonl"
+    journal = Journal.open(path)
+    while journal.refresh():
+        pass
+    return RecordedSession(journal, path)
+
+
+def web() -> Talk:
+    """A call over HTTP that succeeds (1-4), one that a 404 answers (5-7)."""
+    talk = Talk({"kind": "http", "url": "http://x/"})
+    journal = talk.journal
+    kinds: dict[int, Any] = {200: [["Content-Type", "text/event-stream"]], 404: [["Content-Type", "text/html"]]}
+    for id, status in ((1, 200), (2, 404)):
+        channel = f"post-{id}"
+        message = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "pay", "arguments": {}}}
+        talk.send(message, channel)
+        journal.record_http(channel, Dir.SEND, method="POST", url="http://x/", headers=[])
+        journal.record_http(channel, Dir.RECV, status=status, reason="", headers=kinds[status])
+        if status == 200:
+            result = {"content": [{"type": "text", "text": "paid"}]}
+            talk.receive({"jsonrpc": "2.0", "id": id, "result": result}, channel)
+    return talk
+
+
+def paged() -> Talk:
+    talk = Talk()
+    for id, cursor in enumerate(("", "a", "b"), 1):
+        talk.at(id * 10).ask(id, "tools/list", {"cursor": cursor} if cursor else None)
+        talk.at(id * 10 + 4).answer(id, {"tools": [{"name": f"t{id}-{n}"} for n in range(104)]})
+    talk.at(50).call(9, "t1-1")
+    return talk
+
+
+async def test_http_heads_stand_in_the_rows_of_their_messages() -> None:
+    pane = MessagesPane(recorded("demo-http"))
+    app = Ticking(pane)
+    async with app.run_test(size=(100, 20)) as pilot:
+        assert "28 rows  39 events folded" in facts(app)
+        assert [line.split()[2:] for line in shown(app)[6:9:2]] == [
+            ["1", "48", "tools", "200", "json", "1.7", "ms", "24.8", "kB"],
+            ["2", "hello", "200", "json", "1.0", "ms", "78", "B"],
+        ]
+        pane.focus_inside()
+        await pilot.press("minus")
+        assert "67 events" in facts(app)
+        assert "folded" not in facts(app)
+        assert "POST http://127.0.0.1:8000/mcp" in screen_text(app)
+        await pilot.press("minus")
+        assert "28 rows" in facts(app)
+
+
+async def test_a_match_on_a_folded_event_shows_its_row_and_what_failed_says_so() -> None:
+    pane = MessagesPane(web().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(78, 16)) as pilot:
+        assert len(shown(app)) == 3
+        pane._set_filter("kind:http status:404")
+        await pilot.pause()
+        assert "1 of 3 rows" in facts(app)
+        assert "tools/call pay" in shown(app)[0]
+        assert "404 html" in shown(app)[0]
+        pane._set_filter("kind:http dir:recv")
+        await pilot.pause()
+        assert ["paid  200 sse" in line for line in shown(app)[:2]] == [True, False]
+
+
+async def test_the_pages_of_a_list_are_one_row() -> None:
+    pane = MessagesPane(paged().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(90, 12)) as pilot:
+        lines = shown(app)
+        assert lines[0].split()[1:-2] == ["→←", "tools/list", "3", "pages", "312", "tools", "24", "ms"]
+        assert "2 rows  5 events folded" in facts(app)
+        pane.focus_inside()
+        assert pane.select(4)
+        assert (pane.current, pane.shown) == (1, 4)
+        await pilot.press("down")
+        assert pane.shown == 7
+        pane.maximised = True
+        await settle(pilot, lambda: "tools/list" in screen_text(app) and "p50" in facts(app))
+        assert "2 rows" in facts(app)
+
+
+async def test_a_row_becomes_that_of_its_list_when_the_next_page_is_asked_for() -> None:
+    talk = Talk()
+    talk.ask(1, "tools/list")
+    talk.answer(1, {"tools": [{"name": "a"}], "nextCursor": "x"})
+    pane = MessagesPane(talk.session)
+    app = Ticking(pane)
+    async with app.run_test(size=(78, 12)) as pilot:
+        pane.focus_inside()
+        pane.select(2)
+        assert len(shown(app)) == 2
+        talk.ask(2, "tools/list", {"cursor": "x"})
+        talk.answer(2, {"tools": [{"name": "b"}]})
+        await settle(pilot, lambda: "2 pages  2 tools" in screen_text(app))
+        assert pane.current == 1
+
+
+async def test_the_http_view_has_what_is_folded_and_counts_it() -> None:
+    session = recorded("kinds/http-resumed")
+    messages = MessagesPane(session)
+    detail = DetailPane(session, folding=messages.folding)
+
+    class Both(Ticking):
+        def on_event_highlighted(self, event: EventHighlighted) -> None:
+            detail.show(event.n)
+
+    app = Both(messages, detail, css="MessagesPane, DetailPane { height: 20; }")
+    async with app.run_test(size=(100, 40)) as pilot:
+        messages.focus_inside()
+        messages.select(26)
+        await settle(pilot, lambda: "http 7" in screen_text(app))
+        detail.tab_row.choose("http")
+        await settle(pilot, lambda: "200 OK" in screen_text(app))
+        detail.focus_inside()
+        await pilot.press("end")
+        await settle(pilot, lambda: "These 7 events are folded into the row in the log." in screen_text(app))
+        assert "server-sent event  id 3.3" in screen_text(app)
+
+
+def test_a_long_name_keeps_its_end() -> None:
+    assert fitted(["tools/call", (" trigger-long-running-operation", "bright")], 30) == [
+        "tools/call", (" trigger-…-operation", "bright"),
+    ]  # fmt: skip
+    assert fitted(["tools/call", (" trigger-long-running-operation", "bright")], 20) == [
+        "call", (" trigge…peration", "bright"),
+    ]  # fmt: skip
+    assert fitted(["log info ", ("x" * 40, "bright")], 20) == ["log info ", ("x" * 40, "bright")]
+
+
+# Following, and time
+
+
+async def test_newer_rows_are_counted_where_the_end_is_not_followed() -> None:
+    async with demo() as session:
+        pane = MessagesPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=(78, 9)) as pilot:
+            pane.focus_inside()
+            for _ in range(4):
+                await session.request("ping")
+            await settle(pilot, lambda: pane.current == len(session.journal))
+            await pilot.press("home")
+            before = len(session.journal)
+            await session.request("ping")
+            await settle(pilot, lambda: f"▾ {len(session.journal) - before} newer" in facts(app))
+            await pilot.press("end")
+            await settle(pilot, lambda: "newer" not in facts(app))
+
+
+def asked() -> Talk:
+    """A call of 15 s, 14 of which the server waited for a person."""
+    talk = Talk()
+    talk.at(0).call(1, "order-pizza")
+    talk.at(500).receive({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": "Size?"}})
+    talk.at(14_500).send({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": {"size": "l"}}})
+    talk.at(15_700).say(1, "ordered")
+    return talk
+
+
+async def test_the_time_of_a_person_stands_apart_from_the_servers() -> None:
+    pane = MessagesPane(asked().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(110, 12)) as pilot:
+        line = next(line for line in shown(app) if "ordered" in line)
+        assert "+14.0 s you" in line
+        assert "1.7 s" in line
+        pane.maximised = True
+        await settle(pilot, lambda: "p50 1.7 s  p95 1.7 s  +14.0 s you" in facts(app))
+
+
+async def test_a_request_is_not_lost_before_it_was() -> None:
+    talk = Talk()
+    request = talk.call(1, "slow")
+    talk.at(10).notice("message", level="info", data="half way")
+    talk.at(20).journal.record_life("", "lost", **{"for": request})
+    session = talk.session
+    while session.advance():
+        pass
+    pane = MessagesPane(session)
+    app = Ticking(pane)
+    async with app.run_test(size=(78, 12)) as pilot:
+        assert "lost" in shown(app)[0]
+        session.at(2, 10_000)
+        pane.moment_changed(go=False)
+        await pilot.pause()
+        assert "tools/call slow" in shown(app)[0]
+        assert "lost" not in shown(app)[0]
+        session.at(None, 20_000)
+        pane.moment_changed(go=False)
+        await pilot.pause()
+        assert "lost" in shown(app)[0]
+
+
+# The exchange view
+
+
+async def test_the_scale_of_the_bars_is_that_of_the_rows_that_are_shown() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(120, 18)) as pilot:
+        pane.maximised = True
+        await settle(pilot, lambda: "9.7 s" in screen_lines(app)[2])
+        pane._set_filter("id:1")
+        await settle(pilot, lambda: "14 ms" in screen_lines(app)[2].split("duration")[0])
+        assert "9.7 s" not in screen_lines(app)[2]
+
+
+async def test_the_edge_of_the_exchange_view_counts_the_rows_below_it() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(120, 18)) as pilot:
+        pane.maximised = True
+        pane._set_filter("method:tools/call dir:send id:2")
+        await settle(pilot, lambda: "1 of 11 events match" in facts(app))
+        assert len(pane._rows) == 3
+        assert "3 rows" in facts(app)
+
+
+# The filter
+
+
+async def test_the_filter_offers_terms_and_values_and_keeps_the_rows_until_a_term_is_complete() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(90, 24)) as pilot:
+        pane.focus_inside()
+        await pilot.press("slash", *"met")
+        assert "method; * stands for any text" in screen_text(app)
+        assert "11 rows" in facts(app)
+        assert "enter searches for “met”" in facts(app)
+        await pilot.press("tab", *"tools/c")
+        field = app.query_one(CompletingFilter)
+        assert field.value == "method:tools/c"
+        assert "method:tools/c is not complete" in facts(app)
+        assert "11 rows" in facts(app)
+        await pilot.press("down", "enter")
+        assert field.value == "method:tools/call"
+        assert "4 of 11 rows" in facts(app)
+        assert "complete" not in facts(app)
+        await pilot.press("enter")
+        assert not field.has_focus
+
+
+async def test_enter_takes_a_filter_as_it_stands() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(90, 24)) as pilot:
+        pane.focus_inside()
+        await pilot.press("slash", *"method:nothing/x")
+        await settle(pilot, lambda: "0 of 11 rows" in facts(app))
+        await pilot.press("ctrl+u", *"id", "enter")
+        await settle(pilot, lambda: "of 11 rows" in facts(app) and "searches" not in facts(app))
+
+
+async def test_only_keys_that_work_are_shown_while_the_filter_is_typed() -> None:
+    pane = MessagesPane(example().session)
+    app = Ticking(pane)
+    async with app.run_test(size=(110, 24)) as pilot:
+        pane.maximised = True
+        pane.focus_inside()
+        await pilot.pause()
+        assert "s send again" in screen_text(app) or "d compare two" in screen_text(app)
+        await pilot.press("slash", *"kin")
+        assert "compare two" not in screen_text(app)
+        assert [hint.title for hint in footer_hints(app.screen)] == ["take", "choose", "to the rows", "clear"]
+        await pilot.press("escape")
+        assert [hint.title for hint in footer_hints(app.screen)] == ["to the rows", "leave"]
+
