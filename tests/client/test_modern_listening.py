@@ -201,6 +201,18 @@ async def test_after_a_reconnect_all_is_asked_for_anew(connect):
         assert len(set(map(repr, streams.open))) == len(streams.open)
 
 
+async def test_the_end_of_a_stream_is_not_the_latency_of_the_server(connect):
+    streams = Streams()
+    async with connect(listening(streams), era="modern") as session:
+        await session.listen()
+        await until(lambda: streams.open)
+        session.pending.latency = 0.012
+        ended = len(session.journal)
+        streams.end(streams.open[0])
+        await until(lambda: len(session.journal) > ended)
+        assert session.pending.latency == 0.012
+
+
 async def test_what_is_offered_decides_what_is_asked_for(connect):
     capabilities = {**OFFERED, "prompts": {}}
     server = modern(DISCOVERED | {"capabilities": capabilities}, subscriptions__listen=Streams())

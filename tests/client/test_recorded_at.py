@@ -16,6 +16,7 @@ from inspector.client.recorded_tracks import Budget, Checkpoints
 from inspector.client.steps import connection_steps
 from inspector.journal.journal import Journal
 from tests.replay.tape import Tape
+from tests.tui.talks import Talk
 
 FORM = {"message": "sure?", "requestedSchema": {"type": "object", "properties": {}}}
 
@@ -256,6 +257,16 @@ def test_the_steps_of_the_connection_are_those_of_the_newest_one_at_the_moment(t
     assert connection_steps(journal, second - 1) == connection_steps(journal, first)
     assert [step.n for step in connection_steps(journal)] == [tape.last]
     assert connection_steps(journal, 0) == []
+
+
+def test_the_steps_of_a_connection_that_was_made_again_count_from_its_own_beginning() -> None:
+    talk = Talk()
+    for reopened, spawned in ((None, 5), (60_000, 60_200)):
+        if reopened is not None:
+            talk.at(reopened).journal.record_life("", "reopen")
+        talk.at(spawned).journal.record_life("stdio", "spawn", argv=["a"])
+    assert [step.t for step in connection_steps(talk.journal, 1)] == [5_000]
+    assert [step.t for step in connection_steps(talk.journal)] == [200_000]
 
 
 def test_checkpoints_are_few_and_small() -> None:

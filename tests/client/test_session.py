@@ -707,6 +707,24 @@ async def test_the_clock_of_a_call_stands_still_while_the_user_is_asked(connect)
         assert call.elapsed > 0.25
 
 
+def test_the_server_time_of_a_call_is_without_that_of_a_person():
+    class Clock:
+        now = 100.0
+
+        def time(self):
+            return self.now
+
+    clock = Clock()
+    call = Call("tools/call", None, 60.0, 300.0, clock)
+    clock.now += 1
+    call.pause()
+    clock.now += 30
+    assert call.server_time == 1
+    call.resume()
+    clock.now += 2
+    assert (call.server_time, call.elapsed) == (3, 33)
+
+
 async def test_a_question_that_is_taken_back_gets_no_answer(connect):
     """C-CANC-02."""
 
@@ -895,7 +913,8 @@ def test_transports_by_target():
     from pathlib import Path
 
     from inspector.client.options import Options
-    from inspector.client.session import transport_for
+    from inspector.client.pending import Call
+from inspector.client.session import transport_for
     from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
 
     assert transport_for(StdioTarget(("x",)), None, Options()).name == "stdio"

@@ -290,4 +290,3 @@ async def test_only_keys_that_work_are_shown_while_the_filter_is_typed() -> None
         assert [hint.title for hint in footer_hints(app.screen)] == ["take", "choose", "to the rows", "clear"]
         await pilot.press("escape")
         assert [hint.title for hint in footer_hints(app.screen)] == ["to the rows", "leave"]
-

@@ -1,6 +1,6 @@
 """The filter language: words into conditions.
 
-    method:tools/* dir:recv id:7 kind:stderr status:error status:404 duration:>500ms size:>1k finding:* name:echo ch:post-7
+    method:tools/* dir:recv id:7 kind:stderr status:error duration:>500ms size:>1k finding:* name:echo ch:post-7
     exchange:9 exchange:#1204 n:100-200 time:>2s phase:negotiation text "text with blanks" -term (a | b) a or b
 
 Terms one after the other must all fit. `-` before a term negates it; before digits alone it is a minus sign, so that

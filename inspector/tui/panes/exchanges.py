@@ -54,8 +54,8 @@ class Growth(NamedTuple):
 class Exchanges:
     """Rows as sorted keys, each the number of the outermost request and that of the event itself.
 
-    With `folding`, folded events have no rows. With `filtered`, only exchanges with an event that a filter leaves; `scan` is then told of them. Scans may run in a
-    thread, one at a time, `apply` belongs to the thread that draws.
+    With `folding`, folded events have no rows. With `filtered`, only exchanges with an event that a filter leaves;
+    `scan` is then told of them. Scans may run in a thread, one at a time, `apply` belongs to the thread that draws.
     """
 
     def __init__(self, journal: Journal, *, filtered: bool, folding: Folding | None = None) -> None:

@@ -328,7 +328,8 @@ def fitted(pieces: list[Piece], room: int) -> list[Piece]:
         return fitted(pieces[1:], room)
     if len(pieces) == 3 and (pages := pieces[1][0]).endswith(" pages"):
         items = pieces[2][0].strip()
-        short: list[Piece] = [(f" {signs_now().times}{pages.removesuffix(' pages').strip()} ", "muted"), (items, "bright")]
+        number = f" {signs_now().times}{pages.removesuffix(' pages').strip()} "
+        short: list[Piece] = [(number, "muted"), (items, "bright")]
         # How many pages there were is the least of the three.
         return [pieces[0], *short] if _length([pieces[0], *short]) <= room else [pieces[0], f" {items}"]
     if len(pieces) != 2 or not isinstance(pieces[0], str) or isinstance(pieces[1], str):

@@ -1,4 +1,4 @@
-"""What the message log shows of a journal: all of it or what a filter leaves, one row a message, an event, or an exchange."""
+"""What the message log shows of a journal or of what a filter leaves: a row a message, an event or an exchange."""
 
 from __future__ import annotations
 
