@@ -6,6 +6,7 @@ import pytest
 
 from inspector.client.answers import STANDING_MODEL, Standing, sampling_result
 from inspector.client.listing import AT_ONCE
+from inspector.client.pending import Call
 from inspector.errors import (
     ConnectionProblem,
     HandshakeError,
@@ -913,8 +914,7 @@ def test_transports_by_target():
     from pathlib import Path
 
     from inspector.client.options import Options
-    from inspector.client.pending import Call
-from inspector.client.session import transport_for
+    from inspector.client.session import transport_for
     from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
 
     assert transport_for(StdioTarget(("x",)), None, Options()).name == "stdio"
