@@ -462,6 +462,8 @@ _LIFE: Mapping[str, Callable[[View], list[Piece]]] = {
     "ready": _ready,
     "failed": _failure("no connection"),
     "lost": _failure("the connection was lost"),
+    "error": _failure("the request failed"),
+    "negotiation": lambda facts: ["negotiation: ", (one_line(facts.text("text")), "normal")],
     "reopen": lambda facts: ["connecting anew"],
     "session-lost": lambda facts: [("the server forgot our session; beginning another", "error")],
     "cancel": _given_up("cancelled by us", "normal"),

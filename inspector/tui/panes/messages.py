@@ -341,11 +341,9 @@ class MessagesPane(AtMoment):
         return complete(text, cursor, self.session.journal, known_names(self.session.catalog))
 
     def on_descendant_focus(self) -> None:
-        super().on_descendant_focus()
         self._describe()
 
     def on_descendant_blur(self) -> None:
-        super().on_descendant_blur()
         if self.is_attached:
             self._describe()
 

@@ -69,8 +69,9 @@ class CompletingFilter(FilterInput):
         self.completions = found
 
     def on_blur(self) -> None:
-        super().on_blur()
-        self._redraw()
+        # `has_focus` is still true here.
+        self.completions, self._at = Completions(), -1
+        self.refresh(layout=True)
 
     # Taking one
 
@@ -109,10 +110,9 @@ class CompletingFilter(FilterInput):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         item = self._item_on(event.y)
-        if item is None:
-            super().on_mouse_down(event)
-        else:
+        if item is not None:
             event.stop()
+            event.prevent_default()  # Textual calls the handler of the class above as well.
             self._take(item)
 
     def row_clicked(self, y: int) -> int:
