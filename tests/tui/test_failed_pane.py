@@ -50,7 +50,7 @@ async def test_r_tries_again(home: Path) -> None:
         await pilot.press("r")
         await shows(app, pilot, "● connected")
         await shows(app, pilot, "Tools 2")
-        assert "The server ended" not in screen_text(app)
+        assert "start again" not in screen_text(app)
         assert app.focused is not None
         assert app.focused.is_on_screen
 

@@ -149,6 +149,8 @@ def test_a_long_name_keeps_its_end() -> None:
     assert fitted(["tools/call", (" trigger-long-running-operation", "bright")], 20) == [
         "call", (" trigge…peration", "bright"),
     ]  # fmt: skip
+    asked = ["sampling/createMessage", (" Write a haiku about terminals", "bright")]
+    assert fitted(asked, 30) == asked
     assert fitted(["log info ", ("x" * 40, "bright")], 20) == ["log info ", ("x" * 40, "bright")]
 
 

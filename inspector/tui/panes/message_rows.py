@@ -335,8 +335,8 @@ def fitted(pieces: list[Piece], room: int) -> list[Piece]:
     if len(pieces) != 2 or not isinstance(pieces[0], str) or isinstance(pieces[1], str):
         return pieces
     method, (name, role) = pieces[0], pieces[1]
-    if not name.startswith(" "):
-        return pieces
+    if not name.startswith(" ") or " " in name[1:]:
+        return pieces  # A sentence is read from its beginning.
     if room - len(method) < min(_LEAST_NAME, len(name)):
         method = method.rpartition("/")[2]
     return [method, (paint.middle(name, max(room - len(method), _LEAST_NAME)), role)]
