@@ -49,6 +49,10 @@ class RecordingError(UsageError):
     code = "recording"
 
 
+class RecordingExists(RecordingError):
+    """The file of a new recording already exists."""
+
+
 class SchemaError(UsageError):
     """A JSON Schema cannot be used: not valid, too large, of an unknown dialect, or with references outside itself."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from inspector.cli import pins, setup
 from inspector.cli.failures import Unexpected
+from inspector.cli.files import new_recording
 from inspector.cli.output import Output
 from inspector.cli.signals import Signals
 from inspector.client.recording import new_journal
@@ -56,7 +57,7 @@ def run(
         work = pins.checked(work, target)
     journal = new_journal(
         target,
-        record=said.option("record"),
+        record=new_recording(said),
         keep=settings.record and not said.option("no-record"),
         settings=settings,
     )

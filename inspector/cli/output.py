@@ -1,6 +1,7 @@
 """What is printed: results to stdout, everything else to stderr, errors as a sentence or as one line of JSON.
 
-Text of a server goes out through `Output.safe` only; JSON goes out as it is, in UTF-8.
+Text of a server goes out through `Output.safe` only; JSON goes out in UTF-8, with the characters that a terminal obeys
+written as escapes.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from inspector.errors import InspectorError, ServerExited, UsageError
@@ -115,6 +116,8 @@ class Output:
 
     def documents(self, texts: Iterable[str]) -> None:
         """JSON documents, a line each, from their exact text."""
+        from inspector.text import escape_json
+
         printed: list[str] = []
         for text in texts:
             if "NaN" in text or "Infinity" in text:
@@ -123,9 +126,9 @@ class Output:
                 text, changed = strict(text)
                 if changed:
                     self.note("note: The server sent NaN or Infinity, which are no JSON: printed as null and 1e999.")
-            printed.append(f"{text}\n")
+            printed.append(f"{escape_json(text)}\n")
         if printed:
-            self._result("".join(printed).encode("utf-8", "surrogatepass"))
+            self._result("".join(printed).encode("utf-8"))
 
     def pretty(self, text: str) -> None:
         """JSON text for people: indented, safe, every number as it is written."""
@@ -158,19 +161,27 @@ class Output:
 
     @contextmanager
     def stream(self) -> Iterator[IO[str]]:
-        """A UTF-8 file in the place of stdout, for a result written piece by piece. It ends where its reader does."""
-        try:
-            if sys.stdout is None:
-                with open(os.devnull, "w", encoding="utf-8") as nowhere:
-                    yield nowhere
-                return
-            sys.stdout.flush()
-            file = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="backslashreplace", newline="\n")
+        """Stdout as a UTF-8 file, for a result written piece by piece. Writing stops where the reader has gone."""
+        with self.binary_stream() as binary:
+            file = io.TextIOWrapper(binary, encoding="utf-8", errors="backslashreplace", newline="\n")
             try:
                 yield file
                 file.flush()
             finally:
-                file.detach()
+                with suppress(OSError):
+                    file.detach()
+
+    @contextmanager
+    def binary_stream(self) -> Iterator[IO[bytes]]:
+        """Stdout as a binary file."""
+        try:
+            if sys.stdout is None:
+                with open(os.devnull, "wb") as nowhere:
+                    yield nowhere
+                return
+            sys.stdout.flush()
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
         except BrokenPipeError:
             _silence(sys.stdout)
         except OSError as error:

@@ -92,7 +92,7 @@ class Journal:
     def create(
         cls, path: Path, target: dict[str, Any], secrets: Iterable[str] = (), about: Mapping[str, Any] | None = None
     ) -> Journal:
-        """Begin a recording in `path`, which must be new or empty. `target` is what we connect to, without secrets.
+        """Begin a recording in `path`, which must be a new file. `target` is what we connect to, without secrets.
 
         `about` stands in the header, in place of what would stand there: `started` and `tool` of what is imported.
         """

@@ -330,7 +330,7 @@ def test_an_empty_file_a_folder_and_one_that_is_not_there(tmp_path: Path) -> Non
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "ours.mcp.jsonl").write_text("precious")
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="already exists"):
         imported(tmp_path, LOG)
     assert (tmp_path / "ours.mcp.jsonl").read_text() == "precious"
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 def run(said: Invocation) -> int:
     """Call the tool and print its result; 1 where the tool says that it failed."""
     from inspector.cli import headless
+    from inspector.cli.files import check_outputs, forced
+
+    check_outputs(said, "save")
 
     async def work(session: Any, out: Output) -> int:
         from inspector.cli.arguments import tool_arguments
@@ -38,7 +41,7 @@ def run(said: Invocation) -> int:
         if not out.json or said.option("save") is not None:
             from inspector.cli.content import blocks_of, save_or_tell
 
-            save_or_tell(said.option("save"), blocks_of(body.get("content")), out)
+            save_or_tell(said.option("save"), blocks_of(body.get("content")), out, force=forced(said))
         return 1 if failed else 0
 
     return headless.run(said, work, while_waiting=None if said.json else "inspector.cli.content")

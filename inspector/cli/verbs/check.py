@@ -8,7 +8,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli import setup
-from inspector.cli.options import Option, path, seconds, secret
+from inspector.cli.files import check_outputs, forced, is_stdout, new_recording, write_text
+from inspector.cli.options import Option, output, path, seconds, secret
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.config.targets import RecordingTarget
@@ -35,6 +36,7 @@ _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "t
 def run(said: Invocation) -> int:
     """Check the target and report; 5 where it does not do what `--fail-on` wants."""
     out = Output.of(said)
+    to_stdout = check_outputs(said, *REPORTS)
     wanted = _wanted(said)
     if said.target_words == [ALL] and not said.command:
         return _all(said, out, wanted)
@@ -56,7 +58,8 @@ def run(said: Invocation) -> int:
     else:
         from inspector.cli.check_report import text
 
-        out.lines(text(out, report, verbose=bool(said.option("verbose"))))
+        if not to_stdout:
+            out.lines(text(out, report, verbose=bool(said.option("verbose"))))
         if report.recording:
             out.note(f"recording: {out.safe(report.recording)}")
     if report.run.problem and not report.checked:
@@ -200,7 +203,7 @@ def _of_server(said: Invocation, out: Output, target: StdioTarget | HttpTarget, 
     options = setup.options_of(said, target, settings, asking=False)
     journal = new_journal(
         target,
-        record=said.option("record"),
+        record=new_recording(said),
         keep=settings.record and not said.option("no-record"),
         settings=settings,
     )
@@ -262,19 +265,18 @@ def _baseline(said: Invocation) -> frozenset[tuple[str, str, str]]:
 
 def _write(said: Invocation, out: Output, report: Report) -> None:
     """Write the reports that were asked for to their files."""
-    from inspector.cli.files import write_text
-
     for name in REPORTS:
         file = said.option(name)
         if file is not None:
             from inspector.check.reports import document
 
-            write_text(file, document(report, "md" if name == "markdown" else name))
-            out.note(f"written: {out.safe(str(file))}")
+            write_text(file, document(report, "md" if name == "markdown" else name), out, force=forced(said))
+            if not is_stdout(file):
+                out.note(f"written: {out.safe(str(file))}")
 
 
 def _report_option(name: str, what: str) -> Option:
-    return Option(f"--{name}", f"Write {what} to this file.", "FILE", read=path, completes="file")
+    return Option(f"--{name}", f"Write {what} to this file; - is stdout.", "FILE", read=output, completes="file")
 
 
 def _verb() -> Verb:

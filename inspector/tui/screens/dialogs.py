@@ -109,7 +109,7 @@ def _problem(path: Path) -> str:
     if not path.name:
         return "a file name is needed"
     try:
-        if path.exists():
+        if os.path.lexists(path):
             return "there is such a file already"
         if not path.parent.is_dir():
             return "there is no such folder"
