@@ -91,6 +91,7 @@ async def with_session(
         code = await _work(session, out, work, watcher)
     except InspectorError as error:
         code, told = error.exit_code, True
+        journal.redactor.error(error)
         out.error(error, recording=journal.path if isinstance(error, ConnectionProblem) else None)
     except asyncio.CancelledError:
         if not signals.caught and unexpected.problem is None:

@@ -14,9 +14,10 @@ from typing import Any
 
 from inspector.config.checks import format_command
 from inspector.config.secrecy import MASK
+from inspector.journal.redaction import MARK
 from inspector.text import safe
 
-REDACTED = re.compile(r"‹redacted [0-9a-f]{8}›|" + re.escape(MASK))
+REDACTED = re.compile(rf"{MARK.pattern}|{re.escape(MASK)}")
 """What stands in a recording in the place of a secret."""
 FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """The name of a header field (RFC 9110 section 5.1)."""

@@ -80,6 +80,7 @@ class Rerun:
         self._heard: dict[str, int] = {}
         self._news = asyncio.Event()
         self._redacted: list[int] = []
+        journal.exact_frames = True
 
     async def run(self) -> Report:
         """Do every step, then wait for the answers that are still to come. Never raises for what the server does."""

@@ -67,18 +67,28 @@ def test_force_does_not_replace_a_folder(tmp_path: Path) -> None:
 
 def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "report"
-    with pytest.raises(OutputExists), new_file(path) as file:
-        file.write(b"ours")
-        path.write_text("theirs")
+
+    def write() -> None:
+        with new_file(path) as file:
+            file.write(b"ours")
+            path.write_text("theirs")
+
+    with pytest.raises(OutputExists):
+        write()
     assert (path.read_text(), os.listdir(tmp_path)) == ("theirs", ["report"])
 
 
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "report"
     path.write_text("old")
-    with pytest.raises(KeyboardInterrupt), new_file(path, force=True) as file:
-        file.write(b"half")
-        raise KeyboardInterrupt
+
+    def write() -> None:
+        with new_file(path, force=True) as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
     assert (path.read_text(), os.listdir(tmp_path)) == ("old", ["report"])
 
 
