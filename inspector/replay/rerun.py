@@ -388,6 +388,9 @@ class Rerun:
                 if step.do == "send" and step.n not in self._asked and index.shape(step.n) == Shape.REQUEST:
                     event = self.recording.event(step.n)
                     self.report.outcomes.append(Outcome(step.n, index.method(step.n), name_of(event.message)))
+        for outcome in self.report.outcomes:
+            elapsed = self.journal.index.duration(outcome.live) if outcome.live else None
+            outcome.seconds = (elapsed or 0) / 1e6
         # What is new stands where it came: after the request that went out last before it.
         place = 0
         order: dict[int, tuple[int, int]] = {}
