@@ -92,7 +92,8 @@ async def with_session(
     except InspectorError as error:
         code, told = error.exit_code, True
         journal.redactor.error(error)
-        out.error(error, recording=journal.path if isinstance(error, ConnectionProblem) else None)
+        error.recording = str(journal.path or "")
+        out.error(error, recording=isinstance(error, ConnectionProblem))
     except asyncio.CancelledError:
         if not signals.caught and unexpected.problem is None:
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from inspector.config import jsonc
 from inspector.errors import ConfigError
@@ -47,7 +47,21 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
 def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytes:
     """The content of a regular file of at most `limit` bytes; ConfigError otherwise."""
     try:
-        # Without O_NONBLOCK, opening a named pipe waits for a writer for ever.
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            content = file.read(limit + 1)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {_reason(error)}") from None
+    size = max(size, len(content))
+    if size > limit:
+        raise ConfigError(f"{path} cannot be read: it has {size:,} bytes, and {limit:,} are allowed")
+    return content
+
+
+def open_regular(path: Path) -> IO[bytes]:
+    """A regular file, open for reading. Raises ConfigError, also for a folder, a pipe or a device; it never waits."""
+    try:
+        # Without O_NONBLOCK, opening a named pipe waits for a writer forever.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except FileNotFoundError:
         what = "it is a link to nothing" if path.is_symlink() else "there is no such file"
@@ -56,22 +70,12 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytes:
         raise ConfigError(f"{path} cannot be read: it is a folder") from None
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read: {_reason(error)}") from None
-    try:
-        status = os.fstat(descriptor)
-        if stat.S_ISDIR(status.st_mode):
-            raise ConfigError(f"{path} cannot be read: it is a folder")
-        if not stat.S_ISREG(status.st_mode):
-            raise ConfigError(f"{path} cannot be read: it is not a regular file")
-        with open(descriptor, "rb", closefd=False) as file:
-            content = file.read(limit + 1)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {_reason(error)}") from None
-    finally:
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
         os.close(descriptor)
-    size = max(status.st_size, len(content))
-    if size > limit:
-        raise ConfigError(f"{path} cannot be read: it has {size:,} bytes, and {limit:,} are allowed")
-    return content
+        what = "it is a folder" if stat.S_ISDIR(mode) else "it is not a regular file"
+        raise ConfigError(f"{path} cannot be read: {what}")
+    return open(descriptor, "rb")
 
 
 def load_object(path: Path) -> dict[str, Any]:

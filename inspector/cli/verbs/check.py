@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from inspector.cli.words import Invocation
     from inspector.config.servers import ServerEntry
     from inspector.config.targets import HttpTarget, StdioTarget
+    from inspector.errors import InspectorError
 
 ALL = "@all"
 """The word for every server of the config files."""
@@ -63,7 +64,11 @@ def run(said: Invocation) -> int:
         if report.recording:
             out.note(f"recording: {out.safe(report.recording)}")
     if report.run.problem and not report.checked:
-        raise UsageError(report.run.problem) if isinstance(target, RecordingTarget) else _not_reached(report.run)
+        if isinstance(target, RecordingTarget):
+            raise UsageError(report.run.problem)
+        problem = _not_reached(report.run)
+        problem.recording = report.recording
+        raise problem
     from inspector.check.report import FAILING
 
     return 5 if report.new(FAILING[said.option("fail-on", "fail")]) else 0
@@ -118,7 +123,7 @@ def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
     return check_many.exit_code(checked, FAILING[said.option("fail-on", "fail")])
 
 
-def _not_reached(run: Run) -> Exception:
+def _not_reached(run: Run) -> InspectorError:
     from inspector.errors import AuthorizationNeeded, ConnectionProblem
 
     if run.problem.startswith("nobody is logged in"):

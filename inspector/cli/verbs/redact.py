@@ -45,7 +45,9 @@ def run(said: Invocation) -> int:
             report = redaction.write(file)
     if out.json:
         out.document(_as_json(report, source, written))
-    elif not to_stdout:
+    elif to_stdout:
+        out.note(f"{_places(report)} hidden.")
+    else:
         out.table([_row(out, value) for value in report.values])
         _tell(out, report, written, checks)
     return FOUND if checks and report.count else 0
@@ -65,7 +67,7 @@ def _row(out: Output, value: Value) -> tuple[str, ...]:
 
 
 def _tell(out: Output, report: Report, written: Path | None, checks: bool) -> None:
-    places = f"{report.count:,} place{'s' if report.count != 1 else ''}"
+    places = _places(report)
     if report.more:
         out.note(f"note: {report.more:,} more places are not listed: there are too many different values.")
     if written is not None:
@@ -79,6 +81,10 @@ def _tell(out: Output, report: Report, written: Path | None, checks: bool) -> No
         out.line(f"{places} look like secrets. `inspector redact FILE -o OUT` writes a copy without them.")
     else:
         out.line(f"{places} would be hidden; -o OUT writes the copy.")
+
+
+def _places(report: Report) -> str:
+    return f"{report.count:,} place{'s' if report.count != 1 else ''}"
 
 
 def _as_json(report: Report, source: Path, written: Path | None) -> dict[str, Any]:

@@ -48,7 +48,8 @@ def run(said: Invocation) -> int:
         if not to_stdout:
             out.lines(text(out, report))
     if report.error is not None:
-        out.error(report.error, recording=journal)
+        report.error.recording = str(journal or "")
+        out.error(report.error, recording=True)
         return report.error.exit_code
     if said.option("update"):
         _replace(source)
