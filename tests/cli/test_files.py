@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -308,3 +309,28 @@ def test_an_error_is_the_only_line_and_has_recording_and_notes(run: Run, script:
     assert ran.error["notes"] == ["info: so far ‹9B›"]
     assert ran.error["error"]["message"] == "no\u202e"
     assert "\u202e" not in ran.err
+
+
+def test_a_rerun_report_has_the_time_of_each_case(run: Run, tmp_path: Path) -> None:
+    import re
+
+    slow = tmp_path / "slow.py"
+    slow.write_text(
+        "import json, sys, time\n"
+        "for line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    if 'id' in asked:\n"
+        "        time.sleep(0.02)\n"
+        "        info = {'protocolVersion': '2025-11-25', 'capabilities': {'tools': {}},\n"
+        "                'serverInfo': {'name': 's', 'version': '1'}, 'tools': []}\n"
+        "        print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': info}), flush=True)\n"
+    )
+    server = ["--", sys.executable, str(slow)]
+    kept = tmp_path / "kept.mcp.jsonl"
+    assert run("tools", "--era", "legacy", "--record", str(kept), *server).code == 0
+    ran = run("rerun", str(kept), "--junit", "-", *server)
+    assert ran.code == 0
+    times = [float(time) for time in re.findall(r'<testcase [^>]*time="([\d.]+)"', ran.out)]
+    assert times
+    assert min(times) >= 0.02
+    assert ran.out.startswith("<?xml")
