@@ -100,7 +100,10 @@ def test_a_request_as_our_command(method: str, params: Any, words: str) -> None:
         ({"name": "shop", "url": "https://x.example"}, "@shop"),
         ({"argv": ["run", "--token", "***"]}, '-- run --token "$INSPECTOR_SECRET"'),
         ({"argv": ["run"], "env": ["KEY", "not a name", 7], "cwd": "/a b"}, "--cwd '/a b' --env KEY=\"$KEY\" -- run"),
-        ({"url": "https://x.example", "headers": ["X-Key"]}, "--header 'X-Key: '\"$INSPECTOR_HEADER_X_KEY\" https://x.example"),
+        (
+            {"url": "https://x.example", "headers": ["X-Key"]},
+            "--header 'X-Key: '\"$INSPECTOR_HEADER_X_KEY\" https://x.example",
+        ),
         ({"argv": "no list"}, "TARGET"),
         ([], "TARGET"),
     ],
