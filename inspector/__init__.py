@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         SpawnError,
         TargetError,
         ToolFailed,
+        TrustNeeded,
         UsageError,
     )
     from inspector.journal.findings import Finding
@@ -58,8 +59,8 @@ __all__ = [
     "NotOffered", "Notification", "Progress", "Prompt", "PromptResult", "Recording", "RecordingError",
     "ReplayedSession", "RequestCancelled", "RequestTimeout", "Resource", "ResourceContents", "ResourceResult",
     "ResourceTemplate", "SamplingRequest", "Server", "ServerError", "ServerExited", "Session", "SessionLost",
-    "SpawnError", "TargetError", "Task", "Tool", "ToolFailed", "ToolResult", "UsageError", "__version__", "open",
-    "recording", "serve",
+    "SpawnError", "TargetError", "Task", "Tool", "ToolFailed", "ToolResult", "TrustNeeded", "UsageError", "__version__",
+    "open", "recording", "serve",
 ]  # fmt: skip
 
 _HOMES = {
@@ -70,7 +71,8 @@ _HOMES = {
     "errors": (
         "AuthorizationNeeded", "ConfigError", "ConnectionProblem", "HandshakeError", "InputRefused", "InspectorError",
         "InvalidAnswer", "NotOffered", "RecordingError", "RequestCancelled", "RequestTimeout", "ServerError",
-        "ServerExited", "SessionLost", "SpawnError", "TargetError", "ToolFailed", "UsageError",
+        "ServerExited", "SessionLost", "SpawnError", "TargetError", "ToolFailed", "TrustNeeded",
+        "UsageError",
     ),
     "journal.findings": ("Finding",),
     "journal.format": ("Event",),

@@ -63,6 +63,20 @@ class SchemaError(UsageError):
     code = "schema"
 
 
+class TrustNeeded(InspectorError):
+    """A config file that is not the user's own would use the user's secrets, and the user did not allow it.
+
+    `exposure` is the `config.trust.Exposure` to ask about.
+    """
+
+    code = "trust"
+    exit_code = 3
+
+    def __init__(self, message: str, *, hint: str = "", exposure: Any = None) -> None:
+        super().__init__(message, hint=hint)
+        self.exposure = exposure
+
+
 class ConnectionProblem(InspectorError):
     """The connection could not be made, or broke."""
 

@@ -379,6 +379,11 @@ def count(number: int) -> str:
     return f"{number:,}" if abs(number) < 10**18 else f"about 10^{_digits(number) - 1}"
 
 
+def quantity(number: int, noun: str) -> str:
+    """Write a number with its noun, in the plural where it needs one: `1 error`, `2 errors`."""
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
 # Signs
 
 

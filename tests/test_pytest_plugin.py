@@ -244,7 +244,15 @@ def test_no_such_check():
 def test_what_ran():
     assert RUNS == ["right", "known"]
 """
-    known = {"results": [{"id": "LIFE-01", "verdict": "fail", "revision": "2025-06-18", "transport": "stdio"}]}
+    finding = {"id": "LIFE-01", "verdict": "fail", "revision": "2025-06-18", "transport": "stdio"}
+    # The server gives no usable name: its baseline is recognised by how it is reached.
+    known = {
+        "format": "mcp-check",
+        "version": 1,
+        "target": "faulty.py",
+        "identity": {"kind": "stdio"},
+        "results": [finding],
+    }
     (run.folder / "known.json").write_text(json.dumps(known))
     shown = run(tests=tests, code=1)
     assert "4 failed, 3 passed" in shown, shown

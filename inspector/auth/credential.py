@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from inspector.auth.options import AuthOptions
 from inspector.config import paths
 from inspector.config.logins import SECRETS
-from inspector.errors import UsageError
+from inspector.errors import AuthorizationNeeded, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -48,7 +48,7 @@ class Authorizer:
         self._web = web
         self._keeps = keeps
         self._store: Store | None = None
-        self._logins: dict[str, Login] = {}
+        self._logins: dict[tuple[str, str, bool, bool], Login] = {}
 
     def opening(self) -> None:
         """A session begins: what has failed before may be tried again."""
@@ -60,9 +60,11 @@ class Authorizer:
 
     def login(self, target: HttpTarget) -> Login:
         """Our way into the server at a target's URL: one for all connections to it."""
-        found = self._logins.get(target.url)
+        # Another way to the same server is another login: what is kept may not be sent on every way.
+        way = (target.url, target.proxy or "", target.verify, target.owned)
+        found = self._logins.get(way)
         if found is None:
-            found = self._logins[target.url] = Login(self, target)
+            found = self._logins[way] = Login(self, target)
         return found
 
     def web(self, target: HttpTarget) -> Web:
@@ -104,9 +106,9 @@ class Login:
                 "The token that was given cannot be sent: it has characters in it that no token has.",
                 hint="It must be the token alone, without “Bearer” or a line break.",
             )
-        self._keeps = not (
-            self.options.grant in _ALONE or self.options.assertion or self.options.idp_id_token or self.options.bearer
-        )
+        options = self.options
+        self._alone = bool(options.grant in _ALONE or options.assertion or options.idp_id_token or options.bearer)
+        self._keeps = not (self._alone or self._target.withholds_login)
         self.held |= {value for value in (getattr(self.options, name) for name in SECRETS) if value}
         self._authorization: Authorization | None = None
 
@@ -130,11 +132,27 @@ class Login:
         """Whether no login can come of a refusal: nobody is there, and nothing was said that makes do without."""
         return self.idle and not self._authorizer.person.present and self.options == AuthOptions()
 
+    @property
+    def barred(self) -> AuthorizationNeeded | None:
+        """Why no login is possible here: on this way others can read a token.
+
+        Where the user chose the way, they may log in for this session; where another's file did, they may not.
+        """
+        reason = self._target.withholds_login
+        if not reason or self._alone or (self._target.owned and self._authorizer.person.present):
+            return None
+        hint = "Remove “verify” and “proxy” from the config entry, or write the entry into your own config file."
+        if self._target.owned:
+            hint = "Name the server's authority with SSL_CERT_FILE=/path/to/ca.pem, or give a token with --bearer-env."
+        return AuthorizationNeeded(f"The server asks for a login, and none is sent because {reason}.", hint=hint)
+
     async def run(self, make: Callable[[], Flow[T]], recorder: Recorder) -> T:
         """Run a flow, after those that run already. Meanwhile no request's clock runs. May be cancelled."""
         from inspector.auth.runner import Runner
         from inspector.auth.urls import as_sent
 
+        if (barred := self.barred) is not None:
+            raise barred
         async with self._turn(recorder):
             web = self._authorizer.web(self._target)
             try:
@@ -190,6 +208,9 @@ class SessionCredential:
 
     async def refused(self, refusal: Refusal, sent: Sequence[tuple[str, str]]) -> bool:
         """Do what a refusal asks for; True where the request may be sent again. Raises `AuthorizationNeeded`."""
+        if (barred := self._login.barred) is not None:
+            barred.status, barred.challenge = refusal.status, tuple(refusal.challenges)
+            raise barred
         if self._login.hopeless:
             return False
         return await self._login.run(lambda: self._login.authorization.answer(refusal, sent), self._recorder)

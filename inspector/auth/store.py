@@ -20,7 +20,7 @@ from inspector.auth.values import Client, Grant
 from inspector.config import files, jsonc, keyrings, paths
 from inspector.errors import ConfigError, InspectorError
 
-SERVICE = "inspector-login"
+SERVICE = keyrings.LOGIN_SERVICE
 """The keyring service under which secrets are kept."""
 LONGEST = 4 << 20
 """Bytes of the file that are read."""

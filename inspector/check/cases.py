@@ -23,11 +23,12 @@ MOST_CHOICES = 20
 LONG = 100_000
 """Characters of the longest text."""
 
-_ODD = (
+ODD = (
     "", " ", "\t\n", "ñandú 日本語 العربية 👩‍🚀", "a\u0000b", "\u202eabc", "'", '"', "\\", "%s%n{0}${7*7}{{7*7}}",
     "' OR '1'='1' --", "$(id)", "`id`", "; id", "../../../../etc/passwd", "<script>alert(1)</script>",
     "null", "-1", "1e309", "\r\nX-Injected: 1",
 )  # fmt: skip
+NO_FORMAT = "\u2028 no format has this"
 _OTHERS: dict[str, Any] = {
     "string": 7, "integer": "seven", "number": "seven", "boolean": "true", "array": {}, "object": [], "null": 0,
 }  # fmt: skip
@@ -120,8 +121,8 @@ def _texts(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[Kind
     if "enum" in schema:
         yield "forbidden", "none of its choices", "inspector-check-none-of-them"
     if "pattern" in schema or "format" in schema:
-        yield "forbidden", "in no format", "\u2028 no format has this"
-    for text in chance.sample(_ODD, len(_ODD)):
+        yield "forbidden", "in no format", NO_FORMAT
+    for text in chance.sample(ODD, len(ODD)):
         yield "odd", f"is {text!r:.40}", text
     yield "odd", f"has {LONG:,} characters", "x" * LONG
 

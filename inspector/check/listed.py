@@ -17,6 +17,10 @@ _SECRET = re.compile(r"passw|secret|token|api.?key|credential|private.?key|autho
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]*")
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(?:\s*;.*)?")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?")
+_ELSEWHERE = frozenset((
+    "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties",
+))  # fmt: skip
+"""Keywords by which a schema describes properties in other places than `properties`."""
 _SAME = {
     "tools/list": ("name", "TOOL-05", "tools"), "resources/list": ("uri", "RES-03", "resources"),
     "prompts/list": ("name", "PROM-02", "prompts"),
@@ -125,6 +129,9 @@ def tool_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[Ve
             yield "TOOL-07", "must", f"{short(wrong[0])} of {short(name)} is {short(hints[wrong[0]])}."
         if hints.get("readOnlyHint") is True and hints.get("destructiveHint") is True:
             yield "TOOL-07", "must", f"{short(name)} only reads, and is destructive."
+    for key in ("inputSchema", "outputSchema"):
+        for missing in _unnamed(tool.get(key)):
+            yield "TOOL-27", "should", f"{key} of {short(name)} requires {short(missing)}, which is not a property."
     output = tool.get("outputSchema")
     if row.structured_content and not row.structured_any and output is not None and not _is_object(output):
         yield "TOOL-08", "must", f"The outputSchema of {short(name)} has not the root type object."
@@ -138,6 +145,27 @@ def tool_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[Ve
     if watched.era == "modern":
         for parameter in _secret_headers(tool.get("inputSchema")):
             yield "TOOL-20", "should", f"The parameter {short(parameter)} of {short(name)} is repeated in the header."
+
+
+def _unnamed(schema: Any) -> Iterator[str]:
+    """The names that a schema, or one of its properties, requires and does not describe.
+
+    A schema that is put together from others (`$ref`, `allOf` …) may describe them there, and is left alone.
+    """
+    todo = [schema]
+    for _ in range(MOST):
+        if not todo:
+            return
+        item = todo.pop()
+        if type(item) is not dict or not _ELSEWHERE.isdisjoint(item):
+            continue
+        properties, required = item.get("properties", {}), item.get("required")
+        if type(properties) is not dict:
+            continue
+        for name in required if type(required) is list else ():
+            if isinstance(name, str) and name not in properties:
+                yield name
+        todo += (*properties.values(), item.get("items"))
 
 
 def _is_object(schema: Any) -> bool:

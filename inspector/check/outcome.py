@@ -72,6 +72,15 @@ class Visited:
         return f"{self.revision} over {self.transport}"
 
 
+class Origin(NamedTuple):
+    """The SDK that a server is written on, where it and not the server's author is responsible for a finding."""
+
+    sdk: str
+    """Its name, and the versions that the fact holds for: `Python SDK 1.9 to 1.26`."""
+    option: str = ""
+    """How an author can change it on this SDK, as a sentence; empty where they cannot."""
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """One check in one visit."""
@@ -80,6 +89,8 @@ class Result:
     visited: Visited
     outcome: Outcome
     seconds: float = 0.0
+    origin: Origin | None = None
+    """Who is responsible where it is not the server's author."""
 
     @property
     def verdict(self) -> Verdict:
@@ -99,4 +110,7 @@ class Result:
             "revision": self.visited.revision, "transport": self.visited.transport, "says": check.says,
             "seen": self.outcome.text, "evidence": list(self.outcome.evidence),
             "page": check.page, "fix": check.fix, "seconds": round(self.seconds, 4),
+            "origin": "sdk" if self.origin is not None else "server",
+            "sdk": self.origin.sdk if self.origin is not None else None,
+            "option": (self.origin.option or None) if self.origin is not None else None,
         }  # fmt: skip

@@ -79,6 +79,9 @@ def result_rules(
     if method == "tools/call":
         given = wording.unusual((asked or {}).get("arguments"))
         yield from _word_rules("the result", result.get("content"), orders_too=False, echoed=given)
+        begins = wording.failure(result, (asked or {}).get("arguments"))
+        if begins:
+            yield "TOOL-28", "should", f"The result of {short((asked or {}).get('name'))} begins {short(begins)}."
     info = result.get("serverInfo")
     if method == "initialize" and type(info) is dict:
         yield from _icon_rules("the server", info.get("icons"), watched, "LIFE-11")

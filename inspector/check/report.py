@@ -9,23 +9,32 @@ on does not count. The weight is 5 for what the specification demands (`must`, `
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from inspector.check.catalog import Check
 from inspector.check.outcome import VERDICTS, Result, Verdict
+from inspector.check.policy import (
+    DEFAULT,
+    FINDINGS,
+    FORMAT,
+    UNKNOWN,
+    VERSION,
+    Identity,
+    Key,
+    Policy,
+    Ruling,
+    key_of,
+)
 from inspector.check.run import Run
+from inspector.check.sdks import attributed, recognised
+from inspector.check.sources import Sources
+from inspector.journal.journal import Journal
+from inspector.text import quantity
 from inspector.version import __version__
 
 WEIGHTS = {"must": 5, "type": 5, "should": 2}
-FAILING: dict[str, tuple[Verdict, ...]] = {
-    "fail": ("fail",),
-    "warn": ("fail", "warn"),
-    "skip": ("fail", "warn", "skip"),
-    "never": (),
-}
-"""By how strict one is, the verdicts that count as a failure of the whole."""
 EARNED: dict[Verdict, float] = {"pass": 1.0, "warn": 0.5, "fail": 0.0}
 
 
@@ -55,20 +64,32 @@ class Checked:
 
 @dataclass(slots=True)
 class Report:
-    """A run, summed up. With a baseline, only what is new in it counts as a fault."""
+    """A run, summed up, and what each result means for it under a policy."""
 
     run: Run
     recording: str = ""
-    known: frozenset[tuple[str, str, str]] = frozenset()
-    """What an earlier report had found: id, revision and transport."""
+    policy: Policy = DEFAULT
+    identity: Identity = UNKNOWN
+    sdk: str = ""
+    """The SDK that the server is written on; empty where it was not recognised."""
+    sources: Sources | None = None
+    """The source files that findings are about."""
     checked: list[Checked] = field(init=False)
+    """The checks that count, worst first."""
+    excluded: list[Checked] = field(init=False)
+    """The checks that the profile leaves out of score, counts and exit code."""
 
     def __post_init__(self) -> None:
-        by_id: dict[str, list[Result]] = {}
-        for result in self.run.results:
-            by_id.setdefault(result.check.id, []).append(result)
-        self.checked = [Checked(results[0].check, tuple(results)) for results in by_id.values()]
-        self.checked.sort(key=lambda checked: (VERDICTS.index(checked.verdict), -checked.weight, checked.check.id))
+        rule = self.policy.rule
+        self.excluded = _by_check([result for result in self.run.results if rule(result) == "excluded"])
+        self.checked = _by_check([result for result in self.run.results if rule(result) != "excluded"])
+        if self.policy.baseline is not None and self.run.results:
+            self.policy.baseline.require(self.identity, self.run.target)
+
+    @property
+    def results(self) -> list[Result]:
+        """Every result, worst first; excluded ones last."""
+        return [result for checked in (*self.checked, *self.excluded) for result in checked.results]
 
     @property
     def counts(self) -> dict[Verdict, int]:
@@ -94,26 +115,115 @@ class Report:
             groups.setdefault(checked.check.group, Counter())[checked.verdict] += 1
         return {group: {verdict: found[verdict] for verdict in VERDICTS} for group, found in groups.items()}
 
-    def new(self, verdicts: Iterable[Verdict]) -> list[Result]:
-        """The results with one of these verdicts that the baseline does not have."""
-        wanted = set(verdicts)
+    def ruled(self, ruling: Ruling) -> list[Result]:
+        """The results of a ruling."""
+        return [result for result in self.results if self.policy.rule(result) == ruling]
+
+    @property
+    def failing(self) -> list[Result]:
+        """The results that fail the run."""
+        return self.ruled("failing")
+
+    def marks(self, result: Result) -> list[str]:
+        """What a result is besides its verdict, in words: failing, known or new; and the SDK that is responsible."""
+        ruling = self.policy.rule(result)
+        marks: list[str] = [ruling] if ruling in ("failing", "known") else []
+        if self._is_new(result):
+            marks.append("new")
+        if result.origin is not None:
+            marks.append(f"from {result.origin.sdk}")
+        return marks
+
+    @property
+    def new(self) -> list[Result]:
+        """The failures and warnings that the baseline does not have; none without a baseline."""
+        return [result for result in self.results if self._is_new(result)]
+
+    def _is_new(self, result: Result) -> bool:
+        baseline = self.policy.baseline
+        if baseline is None or result.verdict not in FINDINGS:
+            return False
+        return not baseline.knows(key_of(result), result.verdict)
+
+    @property
+    def gone(self) -> list[tuple[Key, Verdict]]:
+        """The failures and warnings of the baseline that this run looked for and did not see."""
+        baseline = self.policy.baseline
+        if baseline is None:
+            return []
+        seen = {key_of(result): result.verdict for result in self.run.results}
         return [
-            result
-            for checked in self.checked
-            for result in checked.results
-            if result.verdict in wanted and _key(result) not in self.known
+            (key, verdict)
+            for key, verdict in baseline.verdicts.items()
+            if verdict in FINDINGS and seen.get(key) in ("pass", "note")
         ]
+
+    @property
+    def below(self) -> bool:
+        """Whether the score is lower than the policy wants."""
+        score = self.score
+        return bool(self.policy.fail_under) and (score is None or score < self.policy.fail_under)
+
+    @property
+    def unreached(self) -> bool:
+        """Whether the server could not be checked at all: no connection was made, or no session came about."""
+        if not self.run.results:
+            return bool(self.run.problem)
+        visits = self.run.visits
+        skipped = all(result.verdict == "skip" for result in self.run.results)
+        return skipped and bool(visits) and all(visited.problem for visited in visits)
+
+    @property
+    def problem(self) -> str:
+        """Why nothing, or not all, could be checked; empty where nothing was in the way."""
+        if self.run.problem or not self.unreached:
+            return self.run.problem
+        return next(visited.problem for visited in self.run.visits)
+
+    @property
+    def exit_code(self) -> int:
+        """0, 5 where the policy is not met, or why nothing could be checked."""
+        if self.unreached:
+            return self.run.problem_code
+        return 5 if self.failing or self.below else 0
+
+    @property
+    def summary(self) -> str:
+        """Why the run fails or passes, as one sentence. Holds nothing of the server's but the reason of a problem."""
+        if self.unreached:
+            return f"Nothing was checked: {self.problem}"
+        parts = []
+        if self.failing:
+            failing = len({result.check.id for result in self.failing})
+            parts.append(f"{quantity(failing, 'check')} at --fail-on {self.policy.fail_on}")
+        if self.below:
+            score = "no score" if self.score is None else f"score {self.score}"
+            parts.append(f"{score}, below --fail-under {self.policy.fail_under}")
+        said = f"Fails: {' and '.join(parts)}" if parts else "Passes"
+        more = []
+        if self.policy.baseline is not None:
+            more.append(
+                f"{len(self.new)} new, {len(self.ruled('known'))} known, {len(self.gone)} gone since the baseline"
+            )
+        if self.excluded:
+            more.append(f"{quantity(len(self.excluded), 'check')} not counted because of the SDK")
+        return f"{said}{'; ' if more else ''}{'; '.join(more)}."
 
     def as_json(self) -> dict[str, Any]:
         """The whole report as one document; it can be a baseline."""
         run = self.run
         return {
-            "format": "mcp-check",
-            "version": 1,
+            "format": FORMAT,
+            "version": VERSION,
             "tool": f"inspector/{__version__}",
             "target": run.target,
+            "identity": self.identity.as_json(),
+            "sdk": self.sdk or None,
             "recording": self.recording or None,
             "score": self.score,
+            "exit_code": self.exit_code,
+            "summary": self.summary,
+            "policy": self.policy.as_json(),
             "counts": self.counts,
             "areas": self.areas,
             "visits": [
@@ -126,19 +236,48 @@ class Report:
             "problem": run.problem or None,
             "deaths": run.deaths,
             "seconds": round(run.seconds, 3),
-            "results": [result.as_json() for checked in self.checked for result in checked.results],
+            "failing": [_named(key_of(result), result.verdict) for result in self.failing],
+            "known": [_named(key_of(result), result.verdict) for result in self.ruled("known")],
+            "excluded": [_named(key_of(result), result.verdict) for result in self.ruled("excluded")],
+            "new": [_named(key_of(result), result.verdict) for result in self.new],
+            "gone": [_named(key, verdict) for key, verdict in self.gone],
+            "results": [{**result.as_json(), "ruling": self.policy.rule(result)} for result in self.results],
         }  # fmt: skip
 
 
-def _key(result: Result) -> tuple[str, str, str]:
-    return result.check.id, result.visited.revision, result.visited.transport
+def report_of(
+    run: Run,
+    journal: Journal,
+    policy: Policy = DEFAULT,
+    command: Sequence[str] = (),
+) -> Report:
+    """The report of a run whose recording is `journal`: who was checked, and what their SDK is responsible for.
+
+    `command` starts the server where the recording does not say so. Raises `UsageError` where the policy's baseline is
+    of another server.
+    """
+    found = recognised(journal)
+    run = replace(run, results=attributed(run.results, found))
+    transports = {visited.transport for visited in run.visits}
+    kind = "" if not transports else "stdio" if transports == {"stdio"} else "http"
+    identity = Identity(found.server, found.version, kind)
+    sources = Sources.of(journal, run.results, command)
+    return Report(run, str(journal.path or ""), policy, identity, found.sdk, sources)
 
 
-def baseline_of(document: Any) -> frozenset[tuple[str, str, str]]:
-    """The faults that a report has, whatever the document is: id, revision and transport of each."""
-    results = document.get("results") if type(document) is dict else None
-    found = set()
-    for result in results if type(results) is list else ():
-        if type(result) is dict and result.get("verdict") in ("fail", "warn"):
-            found.add((str(result.get("id")), str(result.get("revision")), str(result.get("transport"))))
-    return frozenset(found)
+def origin_of(checked: Checked) -> str:
+    """The SDK that is responsible for all that was seen of a check; empty where the server's author is."""
+    origins = {result.origin.sdk if result.origin is not None else "" for result in checked.telling}
+    return origins.pop() if len(origins) == 1 else ""
+
+
+def _by_check(results: Sequence[Result]) -> list[Checked]:
+    by_id: dict[str, list[Result]] = {}
+    for result in results:
+        by_id.setdefault(result.check.id, []).append(result)
+    checked = [Checked(found[0].check, tuple(found)) for found in by_id.values()]
+    return sorted(checked, key=lambda one: (VERDICTS.index(one.verdict), -one.weight, one.check.id))
+
+
+def _named(key: Key, verdict: Verdict) -> dict[str, str]:
+    return {"id": key[0], "revision": key[1], "transport": key[2], "verdict": verdict}

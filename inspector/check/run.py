@@ -23,7 +23,7 @@ from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.errors import AuthorizationNeeded, ConnectionProblem, InspectorError
+from inspector.errors import AuthorizationNeeded, ConnectionProblem, InspectorError, UsageError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.revisions import FEATURES, LEGACY, MODERN, REVISIONS
@@ -44,12 +44,16 @@ class Wanted:
     only: frozenset[str] = frozenset()
     """Ids or groups; empty: all."""
     without: frozenset[str] = frozenset()
+    levels: frozenset[str] = frozenset()
+    """Levels of checks; empty: all."""
     limits: Limits = field(default_factory=Limits)
     allowed: Allowed = field(default_factory=Allowed)
 
     def takes(self, check: Check) -> bool:
         """Whether a check is to be reported at all."""
         names = {check.id, check.group}
+        if self.levels and check.level not in self.levels:
+            return False
         return not (names & self.without) and (not self.only or bool(names & self.only))
 
     def refuses(self, check: Check) -> str:
@@ -72,6 +76,8 @@ class Run:
     visits: list[Visited] = field(default_factory=list)
     problem: str = ""
     """Why nothing, or not all, could be checked."""
+    problem_code: int = ConnectionProblem.exit_code
+    """The exit code that this problem stands for."""
     deaths: list[str] = field(default_factory=list)
     """Checks after which the server had to be started again, as sentences."""
     seconds: float = 0.0
@@ -139,6 +145,7 @@ class Runner:
                 self.target = replace(self.target, transport="sse")
             return "http" if name == "http" else "sse" if name == "sse" else "stdio"
         except AuthorizationNeeded as error:
+            self.run.problem_code = error.exit_code
             self.run.problem = f"nobody is logged in: {error.message}"
             if self.wanted.allowed.auth and isinstance(self.target, HttpTarget):
                 await self._look_from_outside()
@@ -370,6 +377,7 @@ def of_recording(journal: Journal, name: str, wanted: Wanted) -> Run:
         run.visits.append(visited)
     if not run.visits:
         run.problem = f"{name} holds no session: nobody agreed on a revision in it."
+        run.problem_code = UsageError.exit_code
     return run
 
 

@@ -20,7 +20,8 @@ from inspector.client.wire import Wire
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import InspectorError, ServerError
 from inspector.journal.journal import Journal
-from inspector.protocol.revisions import Features, features
+from inspector.protocol.revisions import LEGACY, Features, features
+from inspector.protocol.views import is_read_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,27 @@ class Visit:
         """The tools that may be called."""
         calls = self.allowed.calls
         return [tool for tool in self.items("tools") if calls == "all" or _may(tool, calls)]
+
+    async def agrees_to(self, revision: str) -> str:
+        """The revision that the server answers a handshake with where this one is offered; empty where it refuses.
+
+        Revisions that the run leaves out (`--revision`) are asked for once, on a connection of their own.
+        """
+        if revision in self.spoken:
+            return revision
+        known: dict[str, str] = self.remembered.setdefault("agreed", {})
+        if revision not in known:
+            async with self.fresh(revision=revision, handshake=False) as link:
+                asked = await link.initialize()
+            version = asked.body.get("protocolVersion") if asked.ok else ""
+            known[revision] = version if isinstance(version, str) else ""
+        return known[revision]
+
+    async def serves_handshakes(self) -> bool:
+        """Whether the server also serves clients of the era with a handshake."""
+        if any(name in LEGACY for name in self.spoken):
+            return True
+        return await self.agrees_to(LEGACY[-1]) in LEGACY
 
     # Asking on the shared session
 
@@ -185,6 +207,5 @@ class Visit:
 
 def _may(tool: dict[str, Any], calls: str | tuple[str, ...]) -> bool:
     if calls == "read-only":
-        annotations = tool.get("annotations")
-        return type(annotations) is dict and annotations.get("readOnlyHint") is True
+        return is_read_only(tool)
     return tool.get("name") in calls

@@ -55,14 +55,10 @@ async def check_all(found: Sequence[ServerEntry], check: Callable[[ServerEntry],
     return [task.result() for task in tasks]
 
 
-def exit_code(checked: Sequence[Checked], failing: Sequence[Verdict]) -> int:
-    """The worst of all: a fault before a server that could not be checked."""
-    from inspector.errors import ConnectionProblem
-
-    if any(one.report is not None and one.report.new(failing) for one in checked):
-        return 5
+def exit_code(checked: Sequence[Checked]) -> int:
+    """The worst of all: a fault (5) before a server that could not be checked."""
     codes = [one.error.exit_code for one in checked if one.error is not None]
-    codes += [ConnectionProblem.exit_code for one in checked if one.report is not None and not one.report.checked]
+    codes += [one.report.exit_code for one in checked if one.report is not None]
     return max(codes, default=0)
 
 
@@ -96,8 +92,8 @@ def tables(out: Output, checked: Sequence[Checked]) -> None:
         ])  # fmt: skip
     for one in checked:
         problem = one.error.message if one.error is not None else one.report.run.problem if one.report else ""
-        if problem:
-            out.line(f"{out.safe(one.name, _NAME)}: {out.safe(problem, 500)}")
+        said = problem or (one.report.summary if one.report is not None else "")
+        out.line(f"{out.safe(one.name, _NAME)}: {out.safe(said, 500)}")
     out.note("fail/warn/pass of the checks in each area; - where nothing was seen")
 
 

@@ -42,11 +42,17 @@ def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
     paint = Painter(out)
     for checked in report.checked:
         if verbose or checked.verdict in ("fail", "warn", "note"):
-            yield from _checked(out, paint, checked, brief=checked.verdict in ("pass", "skip"))
+            yield from _checked(out, paint, report, checked, brief=checked.verdict in ("pass", "skip"))
     if report.run.problem:
         yield f"{paint.sign('skip')} {out.safe(report.run.problem, 500)}"
     for died in report.run.deaths:
         yield f"{paint.sign('warn')} the server ended and was started again: {out.safe(died, 500)}"
+    if report.gone:
+        names = ", ".join(sorted({out.safe(key[0], 40) for key, _ in report.gone}))
+        yield f"{paint.sign('pass')} gone since the baseline: {names}"
+    if report.excluded:
+        names = ", ".join(checked.check.id for checked in report.excluded)
+        yield f"{paint.sign('note')} not counted, because {out.safe(report.sdk, 80)} does it: {names}"
     skipped = [checked for checked in report.checked if checked.verdict == "skip"]
     if skipped and not verbose:
         reasons: dict[str, int] = {}
@@ -65,13 +71,17 @@ def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
     visits = ", ".join(visited.name for visited in report.run.visits) or "nothing"
     yield f"{score}   {counts}   in {report.run.seconds:.1f} s"
     yield f"checked: {visits}"
+    yield out.safe(report.summary, 500)
 
 
-def _checked(out: Output, paint: Painter, checked: Checked, *, brief: bool) -> Iterator[str]:
+def _checked(out: Output, paint: Painter, report: Report, checked: Checked, *, brief: bool) -> Iterator[str]:
     check = checked.check
     yield f"{paint.sign(checked.verdict)} {check.id:9} {check.says}"
     if brief:
         return
+    marks = {mark: None for result in checked.telling for mark in report.marks(result)}
+    if marks.keys() - {"failing"}:
+        yield f"    {', '.join(marks)}"
     shown: dict[str, list[str]] = {}
     for result in checked.telling:
         shown.setdefault(result.outcome.text, []).append(_where(result.visited, result.outcome.evidence))
@@ -82,6 +92,8 @@ def _checked(out: Output, paint: Painter, checked: Checked, *, brief: bool) -> I
         yield f"    and {len(shown) - MOST_VISITS} more, see --json"
     if checked.verdict != "note":
         yield f"    {check.fix}"
+        options = {result.origin.option for result in checked.telling if result.origin and result.origin.option}
+        yield from (f"    {option}" for option in sorted(options))
     yield f"      {check.level}, {check.page}"
 
 

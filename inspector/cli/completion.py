@@ -120,7 +120,7 @@ def _one_line(text: str) -> str:
 def _shell(name: str) -> ShellComplete:
     found = get_completion_class(name)
     if found is None or name not in ("bash", "zsh", "fish"):
-        raise UsageError(f"“{name[:40]}” is no shell that can be completed for.", hint="bash, zsh and fish are.")
+        raise UsageError(f"“{name[:40]}” is not a shell with completion.", hint="Use bash, zsh or fish.")
     make = type("Completer", (_Bash if name == "bash" else _Ours, found), {})
     completer: ShellComplete = make(click.Command("inspector"), {}, "inspector", COMPLETES)
     return completer
@@ -134,7 +134,9 @@ class _Ours(ShellComplete):
 
 
 class _Bash(_Ours):
-    """Bash takes words apart at `@`, `=` and `:`; they are put together again, and it gets the last part only."""
+    """Bash splits words at `@`, `=` and `:`. We join them again, and answer for the part that bash replaces: what
+    follows the last `=` or `:`, or begins at the last `@`.
+    """
 
     def get_completion_args(self) -> tuple[list[str], str]:
         at = int(os.environ["COMP_CWORD"])
@@ -145,8 +147,10 @@ class _Bash(_Ours):
         return whole[:-1], whole[-1] if whole else ""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[str]]:
-        cut = max(incomplete.rfind(sign) for sign in "@=:") + 1
-        found = super().get_completions(args, incomplete)
+        cut = max(incomplete.rfind("=") + 1, incomplete.rfind(":") + 1, incomplete.rfind("@"), 0)
+        # click's script forgets what it has when it reads `file`, so files come first: bash then offers them only
+        # where nothing else fits.
+        found = sorted(super().get_completions(args, incomplete), key=lambda item: item.type == "plain")
         for item in found:
             item.value = item.value[cut:]
         return found

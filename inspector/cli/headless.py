@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from importlib import import_module
@@ -64,7 +65,19 @@ def run(
     try:
         for notice in journal.notices:
             out.note(f"note: {out.safe(notice)}")
-        return asyncio.run(with_session(target, options, journal, out, work, while_waiting, watcher))
+        return asyncio.run(
+            with_session(
+                target,
+                options,
+                journal,
+                out,
+                work,
+                while_waiting,
+                watcher,
+                asks=setup.asks_on_terminal(said),
+                doctor=doctor_of(said),
+            )
+        )
     finally:
         journal.close("closed")
         journal.release()
@@ -78,8 +91,16 @@ async def with_session(
     work: Work,
     while_waiting: str | None = None,
     watcher: Watcher | None = None,
+    *,
+    asks: bool = False,
+    doctor: str = "",
 ) -> int:
-    """Do `work` with an open session and return the exit code. What goes wrong is printed before the session closes."""
+    """Do `work` with an open session and return the exit code. What goes wrong is printed before the session closes.
+
+    `asks`: questions of the server that have no answer beforehand are put to the person at the terminal.
+
+    `doctor` is the command that finds out why this target does not connect; a failed connection names it.
+    """
     session = Session(target, journal, options)
     signals = Signals(lambda: _kill_now(session))
     unexpected = Unexpected()
@@ -88,9 +109,11 @@ async def with_session(
         # Runs in the loop's first idle moment, which is when the request to the starting server has been written.
         asyncio.get_running_loop().call_soon(import_module, while_waiting)
     try:
-        code = await _work(session, out, work, watcher)
+        code = await _work(session, out, work, watcher, asks=asks)
     except InspectorError as error:
         code, told = error.exit_code, True
+        if doctor and session.phase == "failed" and isinstance(error, ConnectionProblem):
+            error.hint = f"{error.hint} To find the cause: {doctor}".lstrip()
         journal.redactor.error(error)
         error.recording = str(journal.path or "")
         out.error(error, recording=isinstance(error, ConnectionProblem))
@@ -109,9 +132,9 @@ async def with_session(
     return 128 + signals.caught if signals.caught else code
 
 
-async def _work(session: Session, out: Output, work: Work, watcher: Watcher | None) -> int:
+async def _work(session: Session, out: Output, work: Work, watcher: Watcher | None, *, asks: bool) -> int:
     if watcher is None:
-        if out.quiet:
+        if out.quiet and not asks:
             await session.open()
             return await work(session, out)
         from inspector.cli.watch import Watch
@@ -120,11 +143,23 @@ async def _work(session: Session, out: Output, work: Work, watcher: Watcher | No
     watch = watcher(session, out)
     if watch.precedes_results:
         out.before_result = watch.settle
+    if asks:
+        from inspector.cli.asking import Asker
+
+        watch.asker = Asker(session, out, watch.hold)
     try:
         await session.open()
         return await work(session, out)
     finally:
+        if watch.asker is not None:
+            await watch.asker.close()
         watch.stop()
+
+
+def doctor_of(said: Invocation) -> str:
+    """The command line that examines the target of another one."""
+    words = ["--", *said.target_words] if said.command else said.target_words
+    return shlex.join(["inspector", "doctor", *words])
 
 
 def _kill_now(session: Session) -> None:

@@ -35,7 +35,7 @@ def main() -> NoReturn:
 
 def run(words: Sequence[str]) -> int:
     """Do what the words of a command line say; returns the exit code."""
-    from inspector.cli.words import asks_for_json, scan
+    from inspector.cli.words import asks_for_json, check_command, scan
 
     as_json = asks_for_json(words)
     said: Invocation | None = None
@@ -57,6 +57,7 @@ def run(words: Sequence[str]) -> int:
 
             print_help(said.verb)
             return 0
+        check_command(said)
         return said.verb.run(said)
     except InspectorError as error:
         _output(said, as_json).error(error)

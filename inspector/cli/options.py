@@ -278,6 +278,8 @@ CONNECT = (
     Option("--header", "A header field for every request; may be repeated.", "'NAME: VALUE'", many=True, read=header),
     Option("--env", "A variable for the server; may be repeated.", "NAME=VALUE", many=True, read=variable),
     Option("--cwd", "The folder to start the server in.", "DIR", read=path, completes="dir"),
+    Option("--trust", "For this run, let a config file that is not yours use your secrets, a proxy, no verification."),
+    Option("--no-verify", "Do not check the server's certificate. No kept login is sent."),
     Option("--timeout", "Seconds without an answer or progress before a request is given up.", "SECONDS", read=seconds),
     Option("--config", "The config file in which to look for @NAME.", "FILE", read=path, completes="file"),
     Option("--record", "Keep the recording in this new file.", "FILE", read=new_file, completes="file"),
@@ -294,6 +296,9 @@ CONNECT = (
     *LOGIN,
 )  # fmt: skip
 """What every verb with a live target takes."""
+
+ASK = Option("--ask", "Answer questions of the server on the terminal, field by field.")
+"""Of verbs in which the server may ask something."""
 
 WATCH = Option("--watch", "In the interface: start the server again when one of its files changes.")
 

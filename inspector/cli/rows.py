@@ -1,11 +1,12 @@
-"""One line of a list per tool, resource, template or prompt: its cells, safe to print."""
+"""How a tool, resource, template or prompt is listed: the cells of its line, or a tool's lines; safe to print."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from inspector.cli.output import PIPED, Output
+from inspector.cli.paint import Paint
 from inspector.protocol import views
 
 NAME = 300
@@ -23,6 +24,42 @@ def _tool(out: Output, raw: Any) -> tuple[str, ...]:
         _arguments(out, words),
         _line(out, tool.description or tool.title),
     )
+
+
+def tool_lines(out: Output, raw: Any, *, schemas: bool = False) -> Iterator[str]:
+    """The signature of a tool and its description, for a terminal; with `schemas` the whole text and both schemas."""
+    from inspector.protocol.signature import signature
+    from inspector.text import ellipsis, signs
+
+    tool = views.Tool(raw)
+    head, paren, rest = signature(tool).partition("(")
+    first, *more = out.wrapped(f"{head}{paren}{rest}") or [""]
+    yield Paint()(head, "bold") + first[len(head) :] if first.startswith(head) else first
+    yield from (f"    {line}" for line in more)
+    text = tool.description or tool.title
+    if schemas:
+        yield from out.wrapped(text, "  ")
+        yield from _schema(out, "input", tool.input_schema)
+        yield from _schema(out, "output", tool.output_schema)
+        yield ""
+    elif text:
+        line = f"  {_line(out, text)}"
+        yield ellipsis(line, out.width, signs(out.ascii).cut) if out.width else line
+
+
+def _schema(out: Output, name: str, schema: Any) -> Iterator[str]:
+    from inspector.protocol import jsonrpc
+    from inspector.protocol.jsontext import pretty
+
+    if schema is None:
+        return
+    yield f"  {name} schema:"
+    try:
+        text = jsonrpc.encode(schema).decode()
+    except RecursionError:
+        yield "    (nested too deeply to print; the recording holds it)"
+    else:
+        yield from (f"    {out.safe(line)}" for line in pretty(text))
 
 
 def _prompt(out: Output, raw: Any) -> tuple[str, ...]:

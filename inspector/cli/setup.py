@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.cli import logins
+from inspector.cli.output import Output
 from inspector.client.answers import Standing
 from inspector.client.options import Options
 from inspector.client.verdicts import Verdicts
-from inspector.config import paths
+from inspector.config import paths, secrecy, trust
 from inspector.config.settings import Settings, load_settings
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target, parse_target
 from inspector.errors import UsageError
@@ -20,9 +22,12 @@ if TYPE_CHECKING:
     from inspector.config.expand import Question
 
 
-def target_of(said: Invocation) -> Target:
-    """The target that was named; raises `TargetError` or `ConfigError`."""
-    return parse_target(
+def target_of(said: Invocation, consent: trust.Consent | None = None) -> Target:
+    """The target that was named; raises `TargetError`, `ConfigError` or `TrustNeeded`.
+
+    `consent` stands in place of the question that the options make (see `consent_of`).
+    """
+    target = parse_target(
         said.target_words,
         command=said.command,
         config=said.option("config"),
@@ -30,8 +35,28 @@ def target_of(said: Invocation) -> Target:
         env=dict(said.option("env", ())),
         cwd=said.option("cwd"),
         transport=said.option("transport", "auto"),
+        verify=not said.option("no-verify"),
         prompt=ask,
+        consent=consent or consent_of(said),
     )
+    warn_of_interception(said, target)
+    return target
+
+
+def consent_of(said: Invocation) -> trust.Consent:
+    """Who allows what a config file of somebody else exposes: `--trust`, else the user at the terminal, asked once."""
+    return trust.always if said.option("trust") else trust.asking_once(partial(allow, Output.of(said)))
+
+
+def warn_of_interception(said: Invocation, target: Target) -> None:
+    """Say on stderr, whatever the options, that others can read what is sent to `target`."""
+    if not isinstance(target, HttpTarget) or not target.withholds_login:
+        return
+    out = Output.of(said)
+    parts = [] if target.verify else [f"The certificate of {out.safe(target.describe(), 300)} is not checked."]
+    if target.proxy:
+        parts.append(f"Everything is sent through the proxy {out.safe(secrecy.mask_url(target.proxy), 300)}.")
+    out.warn(f"warning: {' '.join(parts)} No kept login is sent.")
 
 
 def live_target(said: Invocation) -> StdioTarget | HttpTarget:
@@ -94,19 +119,41 @@ def _standing(said: Invocation, entry_roots: tuple[str, ...], settings: Settings
     roots: tuple[str, ...] | Literal["ask"] | None = (
         tuple(said.option("root", ())) or entry_roots or settings.roots or "ask"
     )
-    if not asking:
+    if not asking and not asks_on_terminal(said):
         for flag in ("sampling", "elicit"):
             if said.option(flag) == "ask":
-                raise UsageError(f"--{flag} ask needs the interface: here is nobody to ask.", hint="Leave it out.")
+                raise UsageError(f"--{flag} ask needs the interface, or --ask on a terminal.", hint="Leave it out.")
         sampling, elicitation, roots = (None if value == "ask" else value for value in (sampling, elicitation, roots))
     return Standing(
         sampling, elicitation if elicitation is None or isinstance(elicitation, str) else dict(elicitation), roots
     )
 
 
+def allow(out: Output, exposure: trust.Exposure) -> trust.Answer:
+    """Ask on the terminal whether an entry of a file that is not the user's may be opened; `no` without a terminal."""
+    if not _is_terminal():
+        return "no"
+    lines = [f"{out.safe(exposure.title, 600)} is not in your own config file. This entry:"]
+    lines += [f"  - {out.safe(fact, 800)}" for fact in exposure.facts()]
+    out.warn("\n".join(lines))
+    out.aside("Allow it? [o]nce, [a]lways until the entry changes, [N]o: ")
+    answer = sys.stdin.readline().strip().lower()
+    return "always" if answer in ("a", "always") else "once" if answer in ("o", "once") else "no"
+
+
+def _is_terminal() -> bool:
+    """Whether there is a user to ask: standard input and stderr are a terminal."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+def asks_on_terminal(said: Invocation) -> bool:
+    """Whether questions of the server are put to the person at the terminal: `--ask`, and there is one."""
+    return bool(said.option("ask")) and _is_terminal()
+
+
 def ask(question: Question) -> str | None:
     """Ask on the terminal for a value that a config file leaves to its user; None where there is no terminal."""
-    if sys.stdin is None or sys.stderr is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not _is_terminal():
         return None
     from inspector.text import safe
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from inspector.errors import InspectorError, UsageError
 if TYPE_CHECKING:
     from inspector.cli.words import Invocation
     from inspector.client.session import Session
+    from inspector.config.trust import Consent
     from inspector.journal.journal import Journal
 
 INTERRUPTED = 128
@@ -49,27 +51,31 @@ class Side:
 
 def sides_of(said: Invocation) -> tuple[Side, Side]:
     """The two sides that were named. Raises `TargetError` or `ConfigError`."""
-    return Side("A", _target(said, said.arguments["a"])), Side("B", _target(said, said.arguments["b"]))
+    from inspector.cli.setup import consent_of
+
+    consent = consent_of(said)
+    a, b = (_target(said, said.arguments[slot], consent) for slot in ("a", "b"))
+    return Side("A", a), Side("B", b)
 
 
-def _target(said: Invocation, word: str) -> Target:
-    """What one word names; header fields go to a URL, variables and folder to a command."""
-    from inspector.cli.setup import ask
+def _target(said: Invocation, word: str, consent: Consent) -> Target:
+    """What one word names; header fields and `--no-verify` go to a URL, variables and folder to a command."""
+    from inspector.cli.setup import ask, warn_of_interception
 
-    config = said.option("config")
-    target = parse_target([word], config=config, prompt=ask)
-    if isinstance(target, HttpTarget) and said.option("header"):
-        return parse_target([word], config=config, prompt=ask, headers=said.option("header"))
-    if isinstance(target, StdioTarget) and (said.option("env") or said.option("cwd")):
-        env = dict(said.option("env", ()))
-        return parse_target([word], config=config, prompt=ask, env=env, cwd=said.option("cwd"))
+    open_word = partial(parse_target, [word], config=said.option("config"), prompt=ask, consent=consent)
+    target = open_word()
+    if isinstance(target, HttpTarget):
+        target = open_word(headers=said.option("header", ()), verify=not said.option("no-verify"))
+    elif isinstance(target, StdioTarget) and (said.option("env") or said.option("cwd")):
+        target = open_word(env=dict(said.option("env", ())), cwd=said.option("cwd"))
+    warn_of_interception(said, target)
     return target
 
 
 def check_flags(said: Invocation, *sides: Side) -> None:
     """Raise `UsageError` for a flag that means nothing to any of the sides."""
     kinds = {side.target.kind for side in sides}
-    for flag, kind in (("header", "http"), ("env", "stdio"), ("cwd", "stdio")):
+    for flag, kind in (("header", "http"), ("no-verify", "http"), ("env", "stdio"), ("cwd", "stdio")):
         if said.option(flag) and kind not in kinds:
             raise UsageError(f"--{flag} means nothing to what is compared.", hint=f"Leave --{flag} out.")
 

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 class Slot:
     """One place for a word before the target. A `pairs` slot takes every `key=value` and `key:=json` that stands there,
-    a `json` slot a word that begins an object; both may stay empty."""
+    a `json` slot a word that begins an object; both may stay empty. With `takes_command`, the words after `--` fill it.
+    """
 
-    __slots__ = ("choices", "completes", "kind", "metavar", "name")
+    __slots__ = ("choices", "completes", "kind", "metavar", "name", "takes_command")
 
     def __init__(
         self,
@@ -25,9 +26,11 @@ class Slot:
         metavar: str = "",
         choices: tuple[str, ...] = (),
         completes: str = "",
+        takes_command: bool = False,
     ) -> None:
         self.name = name
         self.kind = kind
+        self.takes_command = takes_command
         self.metavar = metavar or "|".join(choices) or name.upper()
         self.choices = choices
         self.completes = completes
@@ -73,6 +76,11 @@ class Verb:
         self.options = (*options, *shared, *((JSON, QUIET) if prints else ()), HELP)
         self.about = about
         self.examples = tuple(examples)
+
+    @property
+    def takes_pairs(self) -> bool:
+        """Whether arguments in KEY=VALUE form may be given."""
+        return any(slot.kind == "pairs" for slot in self.slots)
 
     @property
     def usage(self) -> str:

@@ -6,15 +6,18 @@ And what it sends that cannot be used, with the reason: else a command would wai
 from __future__ import annotations
 
 import asyncio
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
 from inspector.client.answers import TOPICS
+from inspector.config.targets import StdioTarget
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.protocol.jsonrpc import Shape
 
 if TYPE_CHECKING:
+    from inspector.cli.asking import Asker
     from inspector.cli.output import Output
     from inspector.client.pending import Call
     from inspector.client.session import Session
@@ -29,6 +32,8 @@ STRAYS = 5
 """Notes on what could not be used; the recording has the rest."""
 EXCERPT = 60
 """Characters shown of it."""
+SILENT_SECONDS = 2.0
+"""How long a server may say nothing before a person is told what is waited for."""
 _LOG = "notifications/message"
 _FLAGS = {"sampling": "--sampling", "elicitation": "--elicit", "roots": "--root"}
 _CLEAR = "\r\x1b[K"
@@ -48,18 +53,33 @@ class Watch:
         self._refused: set[str] = set()
         self._strays = 0
         self._drawn = ""
+        self._held = False
+        self.asker: Asker | None = None
+        """Puts questions to the person at the terminal, where one is to be asked."""
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._draws = self.draws_progress and sys.stderr is not None and sys.stderr.isatty()
         session.changes.listen(self._wake)
+        self._silence = self._loop.call_later(SILENT_SECONDS, self._tell_silence)
+
+    def hold(self, on: bool) -> None:
+        """Print nothing while the person types an answer; what came meanwhile is told afterwards."""
+        if on:
+            self.settle()
+        self._held = on
+        if not on:
+            self._wake()
 
     def _wake(self) -> None:
+        if self.asker is not None:
+            self.asker.look()
         if self._timer is None:
             self._timer = self._loop.call_later(LOOK_EVERY, self._look)
 
     def stop(self) -> None:
         """Tell what has not been told, and remove the line of progress."""
         self._session.changes.listen(None)
+        self._silence.cancel()
         if self._timer is not None:
             self._timer.cancel()
         self.settle()
@@ -96,7 +116,28 @@ class Watch:
             self._out.note("\n".join(told))
         return last < index.count
 
+    def _tell_silence(self) -> None:
+        """A server process that has sent no message yet: what was sent, and what to try."""
+        session = self._session
+        target = session.target
+        if session.phase != "connecting" or not isinstance(target, StdioTarget) or not session.pending.calls():
+            return
+        index = session.journal.index
+        if any(code & 15 == Kind.RPC and code >> 4 & 3 == Dir.RECV for code in index.codes[: index.count]):
+            return
+        call = session.pending.calls()[-1]
+        read = ", which it has not read yet" if session.transport.unread() else ""
+        self._draw("")
+        self._out.note(
+            f"note: The server has sent nothing for {SILENT_SECONDS:g} s. Sent: {call.method}{read}; waiting for the "
+            "answer.\n  If it is not just slow to start, look for the cause: inspector doctor -- "
+            + self._out.safe(shlex.join(target.command), 200)
+        )
+
     def _look(self) -> None:
+        if self._held:
+            self._timer = None
+            return
         self._timer = self._loop.call_later(0, self._look) if self.tell() else None
         if self._draws:
             calls = [call for call in self._session.pending.calls() if call.progress is not None]
@@ -171,6 +212,8 @@ class Watch:
         return ellipsis(text, (self._out.width or 80) - 1, marks.cut)
 
     def _draw(self, text: str) -> None:
+        if self._held:
+            return
         if text != self._drawn:
             self._out.aside((_CLEAR if self._drawn else "") + text)
             self._drawn = text

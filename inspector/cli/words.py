@@ -78,6 +78,8 @@ class Scanner:
         self._flag = ""
         self._swallows = False
         self._only_words = False
+        self._side: list[str] | None = None
+        """The words after `--` where a slot takes a whole command."""
         self._known: dict[str, Option] = {flag: option for option in _BEFORE_THE_VERB for flag in option.flags}
 
     @property
@@ -97,13 +99,15 @@ class Scanner:
     @property
     def in_command(self) -> bool:
         """Whether the next word belongs to the server's command."""
-        return self._swallows
+        return self._swallows or self._side is not None
 
     def feed(self, word: str) -> None:
         """Take the next word."""
         option, self._may_follow = self._may_follow, None
         if option is not None and option.fits is not None and option.fits(word):
             self.values[option.name] = option.value(word)
+        elif self._side is not None:
+            self._side.append(word)
         elif self._swallows:
             self.target_words.append(word)
         elif self.waiting is not None:
@@ -131,7 +135,10 @@ class Scanner:
         if self.verb is None:
             self._speak("open", spoken=False)
         assert self.verb is not None
-        if self.verb.target == "none":
+        slot = self.slot
+        if slot is not None and slot.takes_command:
+            self._side = []
+        elif self.verb.target == "none":
             self._only_words = True
         elif self.target_words:
             raise UsageError(
@@ -178,14 +185,14 @@ class Scanner:
                 self._fill(slot, word)
                 return
         if verb.target == "none":
-            raise UsageError(f"“{word[:80]}” is one word too many.", hint=f"Usage: inspector {verb.usage}")
+            raise UsageError(f"Unexpected argument “{word[:80]}”.", hint=f"Usage: inspector {verb.usage}")
         if self.target_words:
             raise UsageError(
                 f"“{word[:80]}” stands after {self.target_words[0][:200]}, which is a target by itself.",
                 hint=f"Usage: inspector {self._usage()}",
             )
         self.target_words.append(word)
-        self._swallows = not _WHOLE_TARGET.match(word) and not word.endswith(".jsonl")
+        self._swallows = not is_whole_target(word)
 
     def _fill(self, slot: Slot, word: str) -> None:
         if slot.choices and word not in slot.choices:
@@ -202,6 +209,7 @@ class Scanner:
             self._speak("open", spoken=False)
         verb = self.verb
         assert verb is not None
+        self._take_side()
         arguments: dict[str, Any] = {}
         for slot in verb.slots:
             words = self.filled.get(slot.name, [])
@@ -218,6 +226,15 @@ class Scanner:
         if "record" in self.values and "no-record" in self.values:
             raise UsageError("--record and --no-record exclude each other.", hint="Leave one of them out.")
         return Invocation(verb, self.values, arguments, self.target_words, self.command)
+
+    def _take_side(self) -> None:
+        """Fill a slot with the command after `--`, as one word."""
+        if self._side:
+            import shlex
+
+            slot = self.slot
+            assert slot is not None
+            self._fill(slot, shlex.join(self._side))
 
     def _usage(self) -> str:
         return self.verb.usage if self.verb is not None else "[OPTIONS] [TARGET]"
@@ -257,6 +274,41 @@ def scan(words: Sequence[str]) -> Invocation:
     for word in words:
         scanner.feed(word)
     return scanner.finish()
+
+
+def check_command(said: Invocation) -> None:
+    """Refuse a mistyped verb, and an argument that stands where a command begins; raises `UsageError`.
+
+    Only a word that is not a program: what can be started is started.
+    """
+    words = said.target_words
+    if said.command or not words or said.values.keys() & {"help", "cwd", "env"} or is_whole_target(words[0]):
+        return
+    from os.path import exists
+    from shutil import which
+
+    word, verb = words[0], said.verb
+    if exists(word) or which(word) is not None:
+        return
+    if verb.takes_pairs:
+        raise UsageError(
+            f"Unexpected argument “{word[:80]}”: it is not KEY=VALUE, and not a program on PATH.",
+            hint=f"Usage: inspector {verb.name} {said.arguments[verb.slots[0].name][:80]} KEY=VALUE -- COMMAND",
+        )
+    if not verb.name:
+        from inspector.config.files import nearest
+
+        near = nearest(word, list(verbs.SUMMARIES))
+        if near:
+            raise UsageError(
+                f"“{word[:80]}” is not a command of inspector, and not a program on PATH.",
+                hint=f"Did you mean “inspector {near}”? To start a program with this name: inspector -- {word[:80]}",
+            )
+
+
+def is_whole_target(word: str) -> bool:
+    """Whether a word is a target by itself: a URL, `@NAME` or a recording."""
+    return bool(_WHOLE_TARGET.match(word)) or word.endswith(".jsonl")
 
 
 def asks_for_json(words: Sequence[str]) -> bool:

@@ -119,7 +119,7 @@ def _life_step(event: Event) -> Step | None:
             event.n,
         )
     if name == "connect":
-        return Step("connect", "ok", _said(fields, "to", "address", "http"), event.t, event.n)
+        return _connect_step(fields, event)
     if name == "exit":
         status = fields.get("status")
         return Step("exit", "failed" if fields.get("by") != "us" else "note", f"exit status {status}", event.t, event.n)
@@ -135,6 +135,15 @@ def _life_step(event: Event) -> Step | None:
     if name in ("retry", "reconnect", "redirect"):
         return Step(str(name), "note", _said(fields, "to", "why", "reason", "url"), event.t, event.n)
     return None
+
+
+def _connect_step(fields: dict[str, Any], event: Event) -> Step:
+    detail, unverified = _said(fields, "to", "address", "http"), fields.get("verified") is False
+    if fields.get("proxy"):
+        detail += f"  through the proxy {fields['proxy']}"
+    if unverified:
+        detail += "  certificate not checked"
+    return Step("connect", "note" if unverified else "ok", detail, event.t, event.n)
 
 
 def _said(fields: dict[str, Any], *names: str) -> str:

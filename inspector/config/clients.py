@@ -20,7 +20,7 @@ from inspector.config.targets import NO_OPTIONS, ServerOptions
 from inspector.errors import ConfigError
 
 _OWN_TOP = ["$schema", "servers", "mcpServers", "inputs"]
-_OWN_KEYS = [
+OWN_KEYS = [
     "type",
     "transport",
     "command",
@@ -118,8 +118,8 @@ def _own(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Itera
 
 def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
     for key in raw:
-        if key not in _OWN_KEYS:
-            raise _unknown(key, _OWN_KEYS, "")
+        if key not in OWN_KEYS:
+            raise _unknown(key, OWN_KEYS, "")
     era = definition.text(raw, "era")
     if era and era not in _ERAS:
         raise ConfigError(f"“era” is {files.shown(era)}", hint="Known are auto, legacy and modern.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -56,9 +56,21 @@ class Definition:
     @property
     def has_references(self) -> bool:
         """Whether what it means depends on which client's file it stands in."""
-        texts = [*self.command, *self.env.values(), self.env_file, self.cwd, self.url, *(v for _, v in self.headers)]
-        texts += [value for value in self.auth.values() if isinstance(value, str)]
-        return any("$" in text for text in texts)
+        return any("$" in text for _, text in self.texts())
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether it takes the user's consent in a file that is not theirs, even without references."""
+        return bool(self.env_file or self.proxy) or not self.verify
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Every text in which references may stand, with the place of each, such as `header X-Key`."""
+        yield from (("the command", word) for word in self.command)
+        yield from ((f"variable {name}", value) for name, value in self.env.items())
+        yield from ((f"header {name}", value) for name, value in self.headers)
+        named = (("envFile", self.env_file), ("cwd", self.cwd), ("the URL", self.url), ("proxy", self.proxy or ""))
+        yield from named
+        yield from ((f"auth.{name}", value) for name, value in self.auth.items() if isinstance(value, str))
 
 
 def stdio(raw: Mapping[str, Any], *, options: ServerOptions = NO_OPTIONS) -> Definition:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.config import files, secrecy
+from inspector.config import files, paths, secrecy
 from inspector.errors import ConfigError
 
 Dialect = Literal["own", "claude-code", "vscode", "cursor", "windsurf", "gemini", "literal"]
@@ -58,6 +58,14 @@ Prompt = Callable[[Question], str | None]
 """Asks the user; None where there is no answer."""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Reference:
+    """Where a value of the user's stands: the name of a variable, the path of a file, SERVICE/USER of the keyring."""
+
+    kind: Literal["variable", "file", "keyring"]
+    name: str
+
+
 @dataclass(slots=True)
 class Expander:
     """Expands the values of one server of one file, and collects the secrets that it meets on the way."""
@@ -71,6 +79,8 @@ class Expander:
     inputs: Sequence[Question] = ()
     prompt: Prompt | None = None
     secrets: list[str] = field(default_factory=list, repr=False)
+    allowed: frozenset[Reference] | None = None
+    """The references that may be followed; None: all. Every value of the user's is read through `_taken`."""
     _answers: dict[str, str | None] = field(default_factory=dict, repr=False)
 
     def __call__(self, text: str) -> str:
@@ -150,23 +160,54 @@ class Expander:
                     hint="Write the value, or ${env:NAME}, in its place.",
                 )
 
+    def _taken(self, reference: Reference, read: Callable[[], str]) -> str:
+        """The value of a reference, if it may be followed."""
+        if self.allowed is not None and reference not in self.allowed:
+            raise ConfigError(f"{self._where()} refers to {files.shown(reference.name)}, which you did not allow")
+        return read()
+
     def _variable(self, name: str, default: str | None = None) -> str:
         value = self.environ.get(name)
         if value is None:
-            if default is not None:
-                return default
-            shown = files.shown(name)
-            raise ConfigError(
-                f"{self._where()} needs the environment variable {shown}, which is not set",
-                hint=f"Set it before starting inspector: export {shown}=…",
-            )
+            return self._unset(name) if default is None else default
+        return self._taken(Reference("variable", name), lambda: self._read_variable(name, value))
+
+    def _read_variable(self, name: str, value: str) -> str:
         self.secrets += secrecy.in_variable(name, value)
         return value
 
+    def _unset(self, name: str) -> str:
+        shown = files.shown(name)
+        raise ConfigError(
+            f"{self._where()} needs the environment variable {shown}, which is not set",
+            hint=f"Set it before starting inspector: export {shown}=…",
+        )
+
+    def own_variable(self, name: str, *, secret: bool) -> str | None:
+        """What the environment has under `name`; None where it is not set."""
+        value = self.environ.get(name)
+        if value is None:
+            return None
+        if secret:
+            self.secrets.append(value)
+        return self._taken(Reference("variable", name), lambda: value)
+
+    def env_file(self, path: Path) -> dict[str, str]:
+        """The variables of the `.env` file at `path`; ConfigError if it cannot be read."""
+        text = self._taken(_file_reference(path), lambda: files.read_text(path, never=paths.logins_file()))
+        found = env_file(text)
+        for name, value in found.items():
+            self.secrets += secrecy.in_variable(name, value)
+        return found
+
     def _file(self, name: str) -> str:
         path = Path(self.home / name[2:] if name.startswith("~/") else self.path.parent / name)
+        return self._taken(_file_reference(path), lambda: self._read_file(path))
+
+    def _read_file(self, path: Path) -> str:
         try:
-            value = files.read_text(path, limit=_SECRET_FILE_BYTES).rstrip("\r\n")
+            text = files.read_text(path, limit=_SECRET_FILE_BYTES, never=paths.logins_file())
+            value = text.rstrip("\r\n")
         except ConfigError as error:
             message = f"{self._where()} needs a value from a file, but {error.message}"
             raise ConfigError(message, hint=error.hint) from None
@@ -174,10 +215,20 @@ class Expander:
         return value
 
     def _keyring(self, name: str) -> str:
-        from inspector.config.keyrings import KeyringProblem, library
+        from inspector.config.keyrings import names_logins
 
         service, slash, user = name.rpartition("/")
         service = service if slash else KEYRING_SERVICE
+        if names_logins(service, user):
+            raise ConfigError(
+                f"{self._where()} refers to {files.shown(name)} in the keyring, where Inspector keeps logins",
+                hint="No config file can use a kept login. It goes only to the server that it was granted for.",
+            )
+        return self._taken(Reference("keyring", f"{service}/{user}"), lambda: self._read_keyring(name, service, user))
+
+    def _read_keyring(self, name: str, service: str, user: str) -> str:
+        from inspector.config.keyrings import KeyringProblem, library
+
         try:
             with library() as keyring:
                 value: str | None = keyring.get_password(service, user)
@@ -211,7 +262,7 @@ class Expander:
     def ask(self, question: Question) -> str | None:
         """The answer from the environment, else from the prompt, else the default; each question is put once."""
         if question.id not in self._answers:
-            answer = self.environ.get(question.variable)
+            answer = self.own_variable(question.variable, secret=False)
             if answer is None and self.prompt is not None:
                 answer = self.prompt(question)
             if answer is None:
@@ -233,6 +284,47 @@ class Expander:
 
     def _where(self) -> str:
         return f"@{files.shown(self.server)} in {self.path}"
+
+
+@dataclass(slots=True)
+class Survey(Expander):
+    """Finds the references that an `Expander` would follow, and reads no value of the user's and asks nothing.
+
+    A reference stands for itself in what comes out. A variable that is not set counts only where it has no default.
+    """
+
+    place: str = ""
+    """What is expanded now, such as `header X-Key`."""
+    uses: dict[tuple[str, Reference], None] = field(default_factory=dict)
+    """Each place with a reference that stands there, once and in order."""
+    lenient: bool = False
+    """A missing variable is a reference like others, and not an error."""
+
+    def _taken(self, reference: Reference, read: Callable[[], str]) -> str:
+        self.uses[self.place, reference] = None
+        return f"<{reference.name}>"
+
+    def _unset(self, name: str) -> str:
+        # A class with slots is made twice, and `super()` without arguments means the first.
+        return self._taken(Reference("variable", name), str) if self.lenient else Expander._unset(self, name)
+
+    def env_file(self, path: Path) -> dict[str, str]:
+        """Nothing of it; it counts as used."""
+        self._taken(_file_reference(path), str)
+        return {}
+
+    def ask(self, question: Question) -> str | None:
+        """The default, or a word in its place; an answer from the environment is a reference."""
+        self.own_variable(question.variable, secret=False)
+        return question.default or f"<{question.id}>"
+
+
+def _file_reference(path: Path) -> Reference:
+    """The file itself: a link that is changed later leads to another one."""
+    try:
+        return Reference("file", os.path.realpath(path))
+    except (OSError, ValueError):
+        return Reference("file", str(path))
 
 
 def questions(raw: Any, server: str = "") -> tuple[Question, ...]:

@@ -29,9 +29,12 @@ def present(path: Path) -> bool:
     return True
 
 
-def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
-    """The UTF-8 text of a regular file of at most `limit` bytes, without a byte order mark; ConfigError otherwise."""
-    content = read_bytes(path, limit=limit)
+def read_text(path: Path, *, limit: int = MAX_BYTES, never: Path | None = None) -> str:
+    """The UTF-8 text of a regular file of at most `limit` bytes, without a byte order mark; ConfigError otherwise.
+
+    The file `never` is refused under any name: behind a link, a mount, or in another case.
+    """
+    content = read_bytes(path, limit=limit, never=never)
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise ConfigError(f"{path} cannot be read: it is UTF-16", hint="Save it as UTF-8.")
     if b"\0" in content:
@@ -44,15 +47,17 @@ def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
         ) from None
 
 
-def read_bytes(path: Path, *, limit: int = MAX_BYTES) -> bytes:
-    """The content of a regular file of at most `limit` bytes; ConfigError otherwise."""
+def read_bytes(path: Path, *, limit: int = MAX_BYTES, never: Path | None = None) -> bytes:
+    """The content of a regular file of at most `limit` bytes; ConfigError otherwise, and for the file `never`."""
     try:
         with open_regular(path) as file:
-            size = os.fstat(file.fileno()).st_size
+            status = os.fstat(file.fileno())
+            if never is not None and _is_file_at(status, never):
+                raise ConfigError(f"{path} cannot be read: it holds the logins that Inspector keeps")
             content = file.read(limit + 1)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {_reason(error)}") from None
-    size = max(size, len(content))
+    size = max(status.st_size, len(content))
     if size > limit:
         raise ConfigError(f"{path} cannot be read: it has {size:,} bytes, and {limit:,} are allowed")
     return content
@@ -76,6 +81,14 @@ def open_regular(path: Path) -> IO[bytes]:
         what = "it is a folder" if stat.S_ISDIR(mode) else "it is not a regular file"
         raise ConfigError(f"{path} cannot be read: {what}")
     return open(descriptor, "rb")
+
+
+def _is_file_at(status: os.stat_result, path: Path) -> bool:
+    """Whether `status` is of the file at `path`."""
+    try:
+        return os.path.samestat(status, os.stat(path))
+    except OSError:
+        return False
 
 
 def load_object(path: Path) -> dict[str, Any]:

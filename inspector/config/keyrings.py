@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -9,6 +11,10 @@ from types import ModuleType
 from inspector.config.checks import one_line
 
 LONGEST = 200
+LOGIN_SERVICE = "inspector-login"
+"""The service under which logins are kept. No config file may refer to it."""
+
+_NOT_A_LETTER = re.compile(r"[^a-z0-9]+")
 
 
 class KeyringProblem(Exception):
@@ -38,3 +44,18 @@ def library() -> Iterator[ModuleType]:
         if kind == "NoKeyringError":
             raise KeyringProblem("") from None
         raise KeyringProblem(one_line(str(error) or kind)[:LONGEST], kind) from None
+
+
+def names_logins(*names: str) -> bool:
+    """Whether a keyring may understand one of these names as the service of kept logins.
+
+    Backends fold case, normalise characters, cut at a NUL, join service and user, or take a name as a path. So the name
+    counts wherever it stands, whatever its case and whatever stands between its letters.
+    """
+    wanted = _NOT_A_LETTER.sub("", LOGIN_SERVICE)
+    return any(wanted in _letters(name) for name in ("".join(names), *names))
+
+
+def _letters(name: str) -> str:
+    plain = unicodedata.normalize("NFKD", name).casefold().replace("\N{LATIN SMALL LETTER DOTLESS I}", "i")
+    return _NOT_A_LETTER.sub("", plain)

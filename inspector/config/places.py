@@ -58,6 +58,41 @@ def workspaces(folder: Path, home: Path) -> list[Path]:
     return [folder]
 
 
+def is_own(place: Place, folder: Path, home: Path, environ: Mapping[str, str], platform: str, *, named: bool) -> bool:
+    """Whether a config file is the user's, and not part of something that was cloned or unpacked.
+
+    Besides the files that clients keep for the user, those of the home folder itself are, unless it is a repository. A
+    file that was `named` with `--config` is, where it is in no repository, not below `folder`, and no other user's.
+    """
+    home = _absolute(home)
+    if not named and place.workspace != home:
+        return place.workspace is None
+    if _lexical(place.path) in {_lexical(own.path) for own in _of_user(home, environ, platform)}:
+        return True
+    if not named:
+        return not files.present(home / ".git")
+    return all(_is_outside(each, _absolute(folder), home) for each in (_lexical(place.path), _absolute(place.path)))
+
+
+def _is_outside(path: Path, folder: Path, home: Path) -> bool:
+    """Whether a file is neither in a repository, nor in the project around `folder`, nor another user's."""
+    projects = [parent for parent in workspaces(folder, home) if parent != home]
+    if any(path.is_relative_to(project) for project in projects):
+        return False
+    if any(files.present(parent / ".git") for parent in path.parents):
+        return False
+    try:
+        owner = os.stat(path).st_uid
+    except OSError:
+        return False
+    return not hasattr(os, "getuid") or owner in (0, os.getuid())
+
+
+def _lexical(path: Path) -> Path:
+    """The path with the links of its folders followed, not a link that the file itself is."""
+    return _absolute(path.parent) / path.name
+
+
 def user_base(home: Path, environ: Mapping[str, str], platform: str) -> Path:
     """The folder in which programs keep their settings: the same as platformdirs' roaming one, for any home."""
     if platform == "darwin":

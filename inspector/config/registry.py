@@ -87,11 +87,10 @@ class _Form:
                 self._expander.secrets.append(found)
             return found
         question = self._question(item, name)
-        if variable and self._expander is not None and name in self._expander.environ:
-            answer: str | None = self._expander.environ[name]
-            if answer and question.secret:
-                self._expander.secrets.append(answer)
-            return answer
+        if variable and self._expander is not None:
+            given = self._expander.own_variable(name, secret=question.secret)
+            if given is not None:
+                return given
         required = item.get("isRequired", item.get("is_required")) is True
         if not required and question.default is None and self._expander is None:
             return None

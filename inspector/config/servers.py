@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.config import checks, clients, expand, files, logins, paths, places, registry, secrecy
+from inspector.config import checks, clients, expand, files, logins, paths, places, registry, trust
 from inspector.config.definition import Definition
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, TargetError
@@ -39,6 +39,8 @@ class ServerEntry:
     workspace: Path | None = None
     inputs: tuple[expand.Question, ...] = ()
     reference: str = ""
+    owned: bool = False
+    """The file is the user's own; any other one may be part of a folder that was cloned."""
 
     def same_as(self, other: ServerEntry) -> bool:
         """Whether both open the same server: equal definitions that mean the same in either file."""
@@ -46,6 +48,8 @@ class ServerEntry:
             return False
         # The folder it would start in matters to a command that names something in it.
         if self.workspace != other.workspace and any(_is_relative(word) for word in self.definition.command):
+            return False
+        if self.owned != other.owned and self.definition.is_guarded:
             return False
         if not self.definition.has_references:
             return True
@@ -139,10 +143,17 @@ def find_servers(
     else:
         looked_at = places.places(folder, home, environ, platform or sys.platform)
     workspaces = places.workspaces(folder, home)
+    users = (
+        {os.path.realpath(place.path) for place in looked_at if place.workspace is None} if config is None else set()
+    )
     seen: set[str] = set()
     for place in looked_at:
         real = os.path.realpath(place.path)
         if real in seen or (config is None and not files.present(place.path)):
+            continue
+        owned = places.is_own(place, folder, home, environ, platform or sys.platform, named=config is not None)
+        if not owned and real in users:
+            # A link to a file of the user: it is read there, as that client reads it.
             continue
         seen.add(real)
         try:
@@ -154,7 +165,7 @@ def find_servers(
             if isinstance(server.definition, ConfigError):
                 problems.append(_problem(place, server.name, server.definition))
             else:
-                entries.append(_entry(place, server, server.definition))
+                entries.append(_entry(place, server, server.definition, owned))
     # A project's servers in ~/.claude.json belong to this folder too; sorting is stable, so files keep their order.
     nearness = {workspace: index for index, workspace in enumerate(workspaces)}
     entries.sort(key=lambda entry: nearness.get(entry.workspace, len(nearness)) if entry.workspace else len(nearness))
@@ -167,25 +178,71 @@ def resolve(
     prompt: expand.Prompt | None = None,
     *,
     home: Path | None = None,
+    consent: trust.Consent | None = None,
 ) -> StdioTarget | HttpTarget:
-    """The target that `entry` describes, its references expanded now; ConfigError names a value that is missing."""
-    environ = os.environ if environ is None else environ
-    workspace = entry.workspace or Path.cwd()
-    expander = expand.Expander(
-        dialect=entry.dialect,
-        server=entry.name,
-        path=entry.path,
-        environ=environ,
-        home=paths.home_folder() if home is None else home,
-        workspace=workspace,
-        inputs=entry.inputs,
-        prompt=prompt,
-    )
+    """The target that `entry` describes, its references expanded now; ConfigError names a value that is missing.
+
+    An entry that is not the user's own and exposes something of theirs needs an answer that was kept, or `consent`;
+    without one TrustNeeded is raised before any value is read.
+    """
+    expander = expand.Expander(**_context(entry, environ, home), prompt=prompt)
+    if not entry.owned:
+        survey, made = _surveyed(entry, environ, home)
+        found = _exposure(entry, survey, made)
+        if found is not None:
+            trust.require(found, consent)
+        expander.allowed = frozenset(reference for _, reference in survey.uses)
     made = registry.fill(entry.raw, expander) if entry.family == "registry" else entry.definition
     try:
         return _http(entry, made, expander) if made.kind == "http" else _stdio(entry, made, expander)
     except TargetError as error:
         raise ConfigError(f"@{files.shown(entry.name)} in {entry.path}: {error.message}", hint=error.hint) from None
+
+
+def exposure_of(
+    entry: ServerEntry, environ: Mapping[str, str] | None = None, home: Path | None = None
+) -> trust.Exposure | None:
+    """What opening `entry` exposes, for a list of servers; None for nothing, and for an entry of the user's own."""
+    if entry.owned:
+        return None
+    try:
+        survey, made = _surveyed(entry, environ, home, lenient=True)
+        return _exposure(entry, survey, made)
+    except ConfigError:
+        return None  # Opening it says what is wrong.
+
+
+def _surveyed(
+    entry: ServerEntry, environ: Mapping[str, str] | None, home: Path | None, *, lenient: bool = False
+) -> tuple[expand.Survey, Definition]:
+    """The references that opening `entry` follows, and its definition with names in place of their values."""
+    survey = expand.Survey(**_context(entry, environ, home), place="the entry", lenient=lenient)
+    made = registry.fill(entry.raw, survey) if entry.family == "registry" else entry.definition
+    for survey.place, text in made.texts():
+        survey(text)
+    if made.env_file:
+        survey.place = "the environment"
+        survey.env_file(_path(survey(made.env_file), survey))
+    return survey, made
+
+
+def _exposure(entry: ServerEntry, survey: expand.Survey, made: Definition) -> trust.Exposure | None:
+    inputs = [[question.id, question.default, question.secret, *question.choices] for question in entry.inputs]
+    meaning = [entry.family, entry.dialect, str(entry.workspace or ""), entry.raw, inputs]
+    return trust.exposure(made, survey.uses, server=entry.name, path=entry.path, meaning=meaning)
+
+
+def _context(entry: ServerEntry, environ: Mapping[str, str] | None, home: Path | None) -> dict[str, Any]:
+    """What expanding the values of `entry` depends on."""
+    return {
+        "dialect": entry.dialect,
+        "server": entry.name,
+        "path": entry.path,
+        "environ": os.environ if environ is None else environ,
+        "home": paths.home_folder() if home is None else home,
+        "workspace": entry.workspace or Path.cwd(),
+        "inputs": entry.inputs,
+    }
 
 
 def _stdio(entry: ServerEntry, made: Definition, expander: expand.Expander) -> StdioTarget:
@@ -195,12 +252,10 @@ def _stdio(entry: ServerEntry, made: Definition, expander: expand.Expander) -> S
     env: dict[str, str] = {}
     if made.env_file:
         try:
-            env = expand.env_file(files.read_text(_path(expander(made.env_file), expander)))
+            env = expander.env_file(_path(expander(made.env_file), expander))
         except ConfigError as error:
             message = f"@{files.shown(entry.name)} in {entry.path} needs its envFile, but {error.message}"
             raise ConfigError(message, hint=error.hint) from None
-        for name, value in env.items():
-            expander.secrets += secrecy.in_variable(name, value)
     for name, value in made.env.items():
         checks.checked_text(name, "a variable's name")
         if not name or "=" in name:
@@ -214,6 +269,10 @@ def _stdio(entry: ServerEntry, made: Definition, expander: expand.Expander) -> S
 
 def _http(entry: ServerEntry, made: Definition, expander: expand.Expander) -> HttpTarget:
     headers = tuple(checks.checked_header(name, expander(value)) for name, value in made.headers)
+    auth = logins.expanded(made.auth, expander)
+    if not entry.owned and auth.get("open_browser"):
+        # Only the user decides that a browser opens unasked.
+        del auth["open_browser"]
     return HttpTarget(
         url=checks.checked_url(expander(made.url)),
         headers=headers,
@@ -224,7 +283,8 @@ def _http(entry: ServerEntry, made: Definition, expander: expand.Expander) -> Ht
         source=str(entry.path),
         secrets=tuple(expander.secrets),
         options=made.options,
-        auth=logins.expanded(made.auth, expander),
+        auth=auth,
+        owned=entry.owned,
     )
 
 
@@ -235,7 +295,7 @@ def _path(text: str, expander: expand.Expander) -> Path:
     return expander.workspace / text
 
 
-def _entry(place: places.Place, found: clients.Found, made: Definition) -> ServerEntry:
+def _entry(place: places.Place, found: clients.Found, made: Definition, owned: bool) -> ServerEntry:
     return ServerEntry(
         name=found.name,
         source_label=place.label,
@@ -249,6 +309,7 @@ def _entry(place: places.Place, found: clients.Found, made: Definition) -> Serve
         dialect=found.dialect,
         workspace=found.workspace or place.workspace,
         inputs=found.inputs,
+        owned=owned,
     )
 
 

@@ -16,6 +16,7 @@ from inspector.errors import TargetError
 
 if TYPE_CHECKING:
     from inspector.config.expand import Prompt
+    from inspector.config.trust import Consent
 
 HttpTransport: TypeAlias = Literal["auto", "http", "sse"]
 
@@ -107,6 +108,8 @@ class HttpTarget:
     options: ServerOptions = NO_OPTIONS
     auth: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What its config entry says about logging in, by the names of `logins.KEYS`' options."""
+    owned: bool = True
+    """It was not named by a config file of somebody else."""
 
     def __post_init__(self) -> None:
         found = [*self.secrets, *secrecy.in_url(self.url), *secrecy.in_headers(self.headers)]
@@ -120,6 +123,15 @@ class HttpTarget:
 
     def __repr__(self) -> str:
         return f"<HttpTarget {self.describe()}>"
+
+    @property
+    def withholds_login(self) -> str:
+        """Why no kept login is sent to it; empty where one may be."""
+        if not self.verify:
+            return "its certificate is not checked"
+        if self.proxy and not self.owned:
+            return f"it is reached through a proxy that {one_line(self.source)} names"
+        return ""
 
     @property
     def label(self) -> str:
@@ -180,23 +192,26 @@ def parse_target(
     env: Mapping[str, str] | None = None,
     cwd: str | Path | None = None,
     transport: Literal["auto", "stdio", "http", "sse"] = "auto",
+    verify: bool = True,
     environ: Mapping[str, str] | None = None,
     home: Path | None = None,
     folder: Path | None = None,
     prompt: Prompt | None = None,
+    consent: Consent | None = None,
 ) -> Target:
     """What `words` name: a URL, `@NAME` or `@NAME:FILEPART` of a config file, a recording, or a command.
 
-    With `command` the words came after `--` and are a command whatever they look like. `headers`, `env`, `cwd` and
-    `transport` are the flags of the command line: they win over what a config file says. `prompt` asks for the values
-    that a config file leaves to its user. Raises TargetError, or ConfigError for a file that is in the way.
+    With `command` the words came after `--` and are a command whatever they look like. `headers`, `env`, `cwd`,
+    `transport` and `verify` (False: accept any certificate) are the flags of the command line: they win over what a
+    config file says. `prompt` asks for the values that a config file leaves to its user, `consent` for what a file that
+    is not the user's own would expose. Raises TargetError, ConfigError for a file that is in the way, or TrustNeeded.
     """
     environ = os.environ if environ is None else environ
     folder = Path.cwd() if folder is None else folder
     home = paths.home_folder() if home is None else home
     if not words or not words[0].strip():
         raise TargetError("No target is given", hint="Give a command, a URL, @NAME from a config file, or a recording.")
-    flags = _Flags(tuple(headers), dict(env or {}), _existing_folder(cwd, folder, home), transport)
+    flags = _Flags(tuple(headers), dict(env or {}), _existing_folder(cwd, folder, home), transport, verify)
     if command:
         return flags.on_command(words)
     first = words[0]
@@ -205,7 +220,7 @@ def parse_target(
         from inspector.config import servers
 
         listed = servers.find_servers(folder, home, environ, config=config)
-        return flags.on_entry(servers.resolve(listed.find(first), environ, prompt, home=home))
+        return flags.on_entry(servers.resolve(listed.find(first), environ, prompt, home=home, consent=consent))
     if re.match(r"https?://", first, re.IGNORECASE):
         _refuse_more(words, "a URL")
         return flags.on_url(first)
@@ -241,6 +256,7 @@ class _Flags:
     env: dict[str, str]
     cwd: str | None
     transport: Literal["auto", "stdio", "http", "sse"]
+    verify: bool
 
     def on_command(self, words: Sequence[str]) -> StdioTarget:
         argv = tuple(checked_text(word, "the command") for word in words)
@@ -253,12 +269,12 @@ class _Flags:
         return self._on_stdio(target) if isinstance(target, StdioTarget) else self._on_http(target)
 
     def refuse_all(self, what: str) -> None:
-        self._refuse(what, headers=True, env=True, cwd=True)
+        self._refuse(what, headers=True, env=True, cwd=True, verify=True)
         if self.transport != "auto":
             raise TargetError(f"--transport {self.transport} means nothing to {what}")
 
     def _on_stdio(self, target: StdioTarget) -> StdioTarget:
-        self._refuse("a server that is started as a command", headers=True)
+        self._refuse("a server that is started as a command", headers=True, verify=True)
         if self.transport not in ("auto", "stdio"):
             raise TargetError(
                 f"--transport {self.transport} needs a URL, and {target.label} is a command",
@@ -280,10 +296,18 @@ class _Flags:
         replaced = {name.casefold() for name, _ in new}
         kept = tuple(field for field in target.headers if field[0].casefold() not in replaced)
         transport = target.transport if self.transport == "auto" else self.transport
-        return replace(target, headers=kept + new, transport=transport)
+        verify = target.verify and self.verify
+        return replace(target, headers=kept + new, transport=transport, verify=verify)
 
-    def _refuse(self, what: str, *, headers: bool = False, env: bool = False, cwd: bool = False) -> None:
-        given = (("--header", headers and self.headers), ("--env", env and self.env), ("--cwd", cwd and self.cwd))
+    def _refuse(
+        self, what: str, *, headers: bool = False, env: bool = False, cwd: bool = False, verify: bool = False
+    ) -> None:
+        given = (
+            ("--header", headers and self.headers),
+            ("--env", env and self.env),
+            ("--cwd", cwd and self.cwd),
+            ("--no-verify", verify and not self.verify),
+        )
         for flag, unwanted in given:
             if unwanted:
                 raise TargetError(f"{flag} means nothing to {what}", hint=f"Leave {flag} out.")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from inspector.journal.journal import Journal
 
 Verdict = Literal["ok", "warn", "failed", "info", "skipped"]
-Outcome = Literal["connects", "authorization", "fails", "opens"]
+Outcome = Literal["connects", "authorization", "trust", "fails", "opens"]
 
-EXIT_CODES: dict[Outcome, int] = {"connects": 0, "opens": 0, "authorization": 3, "fails": 4}
+EXIT_CODES: dict[Outcome, int] = {"connects": 0, "opens": 0, "authorization": 3, "trust": 3, "fails": 4}
 _LONGEST = 2000
 _MOST_DETAILS = 40
 

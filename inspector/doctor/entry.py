@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from inspector.config import servers
+from inspector.config import servers, trust
 from inspector.config.expand import Prompt
 from inspector.config.servers import ServerEntry
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.errors import ConfigError
+from inspector.errors import ConfigError, TrustNeeded
 
 MOST_MISSING = 50
 
@@ -23,7 +23,9 @@ class Entry:
     entry: ServerEntry
     missing: tuple[str, ...] = ()
     """Environment variables that it needs and that are not set."""
-    problem: ConfigError | None = None
+    exposure: trust.Exposure | None = None
+    """What it exposes, where its file is not the user's own."""
+    problem: ConfigError | TrustNeeded | None = None
     """What else is in the way; with it or something missing, `target` is a guess or None."""
     target: StdioTarget | HttpTarget | None = None
 
@@ -38,24 +40,30 @@ def look_up(
     *,
     config: Path | None = None,
     prompt: Prompt | None = None,
+    consent: trust.Consent | None = None,
     environ: Mapping[str, str] | None = None,
     home: Path | None = None,
     folder: Path | None = None,
 ) -> Entry:
     """The entry that `@NAME` means. What has no value is named all at once, and a word stands in its place.
 
+    `consent` answers for an entry that is not the user's own; without it such an entry has a problem.
+
     Raises `TargetError` or `ConfigError` where there is no such entry.
     """
     environ = os.environ if environ is None else environ
     entry = servers.find_servers(folder, home, environ, config=config).find(word)
     missing: list[str] = []
-    problem: ConfigError | None = None
+    problem: ConfigError | TrustNeeded | None = None
     target: StdioTarget | HttpTarget | None = None
     for _ in range(MOST_MISSING):
         lacking = _Lacking(environ, missing)
         try:
-            target = servers.resolve(entry, lacking, prompt, home=home)
+            target = servers.resolve(entry, lacking, prompt, home=home, consent=consent if not missing else None)
             problem = None
+            break
+        except TrustNeeded as error:
+            problem = error
             break
         except ConfigError as error:
             unchanged = problem is not None and problem.message == error.message
@@ -66,7 +74,7 @@ def look_up(
             if unchanged or not lacking.asked or lacking.asked in missing:
                 break
             missing.append(lacking.asked)
-    return Entry(entry, tuple(missing), problem, target)
+    return Entry(entry, tuple(missing), servers.exposure_of(entry, environ, home), problem, target)
 
 
 class _Lacking(Mapping[str, str]):

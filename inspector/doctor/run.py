@@ -7,11 +7,12 @@ import asyncio
 from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.config.trust import Exposure
 from inspector.doctor.diagnosis import NO_FIX, Chart, Diagnosis, Fix, Limits, Outcome, Told, Watch, Weight
 from inspector.doctor.entry import Entry
 from inspector.doctor.opening import Opened
 from inspector.doctor.privacy import Privacy
-from inspector.errors import AuthorizationNeeded
+from inspector.errors import AuthorizationNeeded, TrustNeeded
 from inspector.journal.journal import Journal
 
 
@@ -95,6 +96,8 @@ def report_entry(chart: Chart, entry: Entry) -> bool:
             fix=Fix("Set it where inspector is started.", "; ".join(f"export {name}=…" for name in entry.missing)),
             cause=f"{where} needs the environment {what.format(names)} not set.",
         )  # fmt: skip
+    elif isinstance(entry.problem, TrustNeeded):
+        chart.add("config", "ok", where, details=details)
     elif entry.problem is not None:
         chart.add(
             "config", "failed", entry.problem.message, details=details, fix=Fix(entry.problem.hint),
@@ -104,7 +107,21 @@ def report_entry(chart: Chart, entry: Entry) -> bool:
         chart.add("config", "warn" if found.disabled else "ok", where, details=details)
         if found.definition.has_references:
             chart.add("variables", "ok", "all that it refers to have a value")
+    if entry.exposure is not None:
+        _report_trust(chart, entry, entry.exposure)
     return entry.usable
+
+
+def _report_trust(chart: Chart, entry: Entry, exposure: Exposure) -> None:
+    """What an entry of a file that is not the user's exposes, and whether the user allowed it."""
+    if not isinstance(entry.problem, TrustNeeded):
+        text = "not your own config file" if entry.missing else "allowed, though it is not your own config file"
+        chart.add("trust", "warn" if entry.missing else "ok", text, details=exposure.facts())
+        return
+    chart.add(
+        "trust", "failed", "not allowed: it is not your own config file", details=exposure.facts(),
+        fix=Fix(entry.problem.hint), cause=f"{exposure.title} is not your own config file, and you did not allow it.",
+    )  # fmt: skip
 
 
 def _concluded(
@@ -138,6 +155,7 @@ def of_entry(entry: Entry) -> Diagnosis:
     report_entry(chart, entry)
     cause = chart.cause()
     assert cause is not None
+    outcome: Outcome = "trust" if isinstance(entry.problem, TrustNeeded) and not entry.missing else "fails"
     return Diagnosis(
-        chart.privacy(entry.entry.reference), entry.entry.kind, "fails", cause.text, cause.fix, tuple(chart.steps)
+        chart.privacy(entry.entry.reference), entry.entry.kind, outcome, cause.text, cause.fix, tuple(chart.steps)
     )

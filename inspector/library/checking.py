@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, get_args
 
-from inspector.check.catalog import unknown
+from inspector.check.catalog import Level, unknown
 from inspector.check.outcome import Result
-from inspector.check.report import FAILING, Report, baseline_of
+from inspector.check.policy import FAILING, PROFILES, FailOn, Policy, Profile, read_baseline
+from inspector.check.report import Report, report_of
 from inspector.check.run import Runner, Wanted, of_recording
 from inspector.check.visit import Allowed, Limits
 from inspector.client.recording import new_journal
-from inspector.config.files import load_object
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.errors import UsageError
@@ -28,7 +28,6 @@ from inspector.text import safe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FailOn = Literal["fail", "warn", "skip", "never"]
 _EVIDENCE = 3
 _SHOWN = 20
 _WIDTH = 300
@@ -48,11 +47,14 @@ async def checked(
     *,
     only: str | Iterable[str] = (),
     skip: str | Iterable[str] = (),
+    level: str | Iterable[str] = (),
     revisions: str | Iterable[str] = (),
     allow_calls: str | Iterable[str] = (),
     auth: bool = False,
     intrusive: bool = False,
     fail_on: FailOn = "fail",
+    fail_under: int = 0,
+    profile: Profile = "full",
     baseline: str | os.PathLike[str] | None = None,
     max_time: float = Limits().run,
     record: str | os.PathLike[str] | bool = False,
@@ -60,16 +62,21 @@ async def checked(
 ) -> Verdict:
     """Check a server, or what passed in a recording.
 
-    `only`, `skip`: ids and groups; `allow_calls`: `"read-only"`, `"all"`, or names of tools; `baseline`: a JSON report,
-    what is in it is no fault; `max_time`: seconds; the other options are those of `inspector.open`. Raises
+    `only`, `skip`: ids and groups; `level`: levels of checks; `allow_calls`: `"read-only"`, `"all"`, or names of tools;
+    `fail_under`: the lowest score that passes; `profile`: `"app"` does not count what the server's SDK does;
+    `baseline`: a JSON report of this server, its findings do not count; `max_time`: seconds; the other options are
+    those of `inspector.open`. Raises
     `UsageError`, `TargetError` or `ConfigError` for what is asked wrongly; that a server cannot be reached is a fault.
     """
     if fail_on not in FAILING:
         raise UsageError(f"fail_on={fail_on!r:.40} is none of {', '.join(FAILING)}.")
+    if profile not in PROFILES:
+        raise UsageError(f"profile={profile!r:.40} is none of {', '.join(PROFILES)}.")
     wanted = Wanted(
         revisions=_revisions(revisions),
         only=_checks("only", only),
         without=_checks("skip", skip),
+        levels=_levels(level),
         limits=Limits(run=max_time),
         allowed=Allowed(
             calls=allow_calls if allow_calls in ("read-only", "all") else _words(allow_calls),
@@ -77,7 +84,7 @@ async def checked(
             intrusive=intrusive,
         ),
     )
-    known = frozenset[tuple[str, str, str]]() if baseline is None else baseline_of(load_object(Path(baseline)))
+    policy = Policy(fail_on, fail_under, profile, None if baseline is None else read_baseline(Path(baseline)))
     meant, how = parts(opened(target, **options))
     if isinstance(meant, RecordingTarget):
         journal = Journal.open(meant.path)
@@ -85,7 +92,7 @@ async def checked(
             while journal.refresh():
                 pass
             run = of_recording(journal, meant.path.name, wanted)
-            return _verdict(Report(run, str(meant.path), known), journal, fail_on)
+            return _verdict(report_of(run, journal, policy), journal)
         finally:
             journal.release()
     journal = new_journal(
@@ -93,7 +100,7 @@ async def checked(
     )
     try:
         run = await Runner(meant, journal, how, wanted).go()
-        return _verdict(Report(run, str(journal.path or ""), known), journal, fail_on)
+        return _verdict(report_of(run, journal, policy), journal)
     finally:
         journal.close("closed")
         journal.release()
@@ -118,15 +125,24 @@ def _revisions(names: str | Iterable[str]) -> tuple[str, ...]:
     return chosen or REVISIONS
 
 
-def _verdict(report: Report, journal: Journal, fail_on: FailOn) -> Verdict:
-    return Verdict(report, "\n".join(_faults(report, journal, fail_on)))
+def _levels(names: str | Iterable[str]) -> frozenset[str]:
+    chosen = frozenset(_words(names))
+    for name in sorted(chosen - set(get_args(Level))):
+        raise UsageError(f"level: “{name:.40}” is not a level.", hint=f"Levels are {', '.join(get_args(Level))}.")
+    return chosen
 
 
-def _faults(report: Report, journal: Journal, fail_on: FailOn) -> Iterator[str]:
+def _verdict(report: Report, journal: Journal) -> Verdict:
+    return Verdict(report, "\n".join(_faults(report, journal)))
+
+
+def _faults(report: Report, journal: Journal) -> Iterator[str]:
     run = report.run
-    faults = report.new(FAILING[fail_on])
+    faults = report.failing
     nothing = not any(result.verdict != "skip" for result in run.results)
-    if fail_on == "never" or not (faults or nothing or run.problem):
+    if report.policy.fail_on == "never" and not report.below:
+        return
+    if not (faults or nothing or run.problem or report.below):
         return
     if nothing or run.problem:
         why = run.problem or "no check that was wanted had anything to look at"
@@ -134,6 +150,8 @@ def _faults(report: Report, journal: Journal, fail_on: FailOn) -> Iterator[str]:
     if faults:
         score = "" if report.score is None else f" (score {report.score} of 100)"
         yield f"{safe(run.target)}: {len(faults)} findings{score}"
+    if report.below:
+        yield f"{safe(run.target)}: {report.summary}"
     for result in faults[:_SHOWN]:
         yield from _told(result, journal)
     if len(faults) > _SHOWN:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.client.answers import Standing
 from inspector.client.options import Authorize, Options
-from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, parse_target
-from inspector.errors import UsageError
+from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, Target, parse_target
+from inspector.config.trust import always
+from inspector.errors import TrustNeeded, UsageError
 from inspector.library.answering import ElicitationCallback, SamplingCallback
 from inspector.library.session import Session
 from inspector.transports.base import HttpOptions
@@ -29,6 +30,8 @@ def open(
     headers: Mapping[str, str] | Sequence[tuple[str, str]] = (),
     transport: Literal["auto", "stdio", "http", "sse"] = "auto",
     config: str | os.PathLike[str] | None = None,
+    trust: bool = False,
+    verify: bool = True,
     bearer: str = "",
     auth: AuthOptions | None = None,
     era: Literal["auto", "legacy", "modern"] | None = None,
@@ -45,15 +48,18 @@ def open(
 
     `target`: a URL, `@name` of a config file, a command in one text, or its words in a list; or a recording, which then
     answers what was asked in it as it was answered (nothing is started). `env`, `cwd`: a command's;
-    `headers`, `bearer` (a token), `auth` (anything else about logging in): a URL's. `era`, `protocol`: what to speak,
-    instead of finding it out. `timeout`: seconds without an answer or progress; `max_timeout`: altogether.
-    `sampling`: the text to answer with, `"decline"`, or a callback; `elicit`: the content, `"defaults"`, `"decline"`,
-    `"cancel"`, or a callback; `roots`: URIs or folders. What is None is not offered to the server.
-    `record`: the file to record to, which must be new; True: the folder in which `inspector` keeps recordings.
+    `headers`, `bearer` (a token), `auth` (anything else about logging in), `verify` (False: accept any certificate, and
+    send no kept login): a URL's. `trust`: allow an entry of a config file that is not the user's own to use the user's
+    secrets, a proxy, or no verification. `era`, `protocol`: what to speak, instead of finding it out. `timeout`:
+    seconds without an answer or progress; `max_timeout`: altogether. `sampling`: the text to answer with,
+    `"decline"`, or a callback; `elicit`: the content, `"defaults"`, `"decline"`, `"cancel"`, or a callback; `roots`:
+    URIs or folders. What is None is not offered to the server. `record`: the file to record to, which must be new;
+    True: the folder in which `inspector` keeps recordings.
 
-    Raises `TargetError`, `ConfigError` or `UsageError` at once; what goes wrong with the server comes from connecting.
+    Raises `TargetError`, `ConfigError`, `UsageError`, or `TrustNeeded` (see `trust`) at once; what goes wrong with the
+    server comes from connecting.
     """
-    found = parse_target(
+    found = _parsed(
         [target] if isinstance(target, str) else [str(word) for word in target],
         command=not isinstance(target, str),
         config=None if config is None else Path(config),
@@ -61,6 +67,8 @@ def open(
         env=env,
         cwd=None if cwd is None else os.fspath(cwd),
         transport=transport,
+        verify=verify,
+        consent=always if trust else None,
     )
     http, authorize = HttpOptions(), None
     if isinstance(found, HttpTarget):
@@ -103,6 +111,15 @@ def open(
         sampling=sampling if callable(sampling) else None,
         elicitation=elicit if callable(elicit) else None,
     )
+
+
+def _parsed(words: Sequence[str], **options: Any) -> Target:
+    """The target, or an error whose hint names the parameter that mends it."""
+    try:
+        return parse_target(words, **options)
+    except TrustNeeded as error:
+        error.hint = "Read the entry. To allow it for this session, pass trust=True."
+        raise
 
 
 def _authorize(bearer: str, auth: AuthOptions | None) -> Authorize:

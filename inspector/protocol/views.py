@@ -394,6 +394,14 @@ _HINTS: dict[str, tuple[str, str]] = {
 }
 
 
+def is_read_only(tool: Any) -> bool:
+    """Whether a tool says that it changes nothing, and does not also say that it destroys something."""
+    hints = tool.get("annotations") if isinstance(tool, dict) else None
+    if not isinstance(hints, dict):
+        return False
+    return hints.get("readOnlyHint") is True and hints.get("destructiveHint") is not True
+
+
 def decode_base64(text: str) -> bytes | None:
     """Return what base64 `text` holds, or None where it is no base64. Line breaks and missing padding are forgiven."""
     import binascii

@@ -197,13 +197,22 @@ class MockClient:
             answering.result(ended)
         elif n:
             await self._play(n, message, reply)
-        elif message["method"] == "ping":
-            answering.result({})
+        elif (default := self._default(message)) is not None:
+            answering.result(default)
         elif message["method"] in HANDSHAKE:  # It asks which era this is, and the recording says: not that one.
             self.mock.tally.counts["refused"] += 1
             self._error(message, answering)
         else:
             await self._miss(message, answering)
+
+    def _default(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        """What answers a request that was never recorded, or None. A list that was recorded has its own pages only."""
+        method = message["method"]
+        if method != "ping" and self._passthrough is not None:
+            return None  # The live server knows better.
+        if method.endswith("/list") and method in self.mock.requests.methods:
+            return None
+        return self.mock.conduct.default_answer(method)
 
     def _task_ended(self, n: int, message: dict[str, Any]) -> dict[str, Any] | None:
         """How a task has ended which is asked for more often than it was answered for in the recording."""

@@ -19,6 +19,18 @@ _LOOKED_AT = 5000
 """Events of one kind that are read to find out how the server behaved."""
 _BAD_REQUEST = (jsonrpc.HEADER_MISMATCH, jsonrpc.MISSING_CAPABILITY, jsonrpc.UNSUPPORTED_VERSION)
 
+_DEFAULTS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "logging/setLevel": ("logging", "", {}),
+    "tools/list": ("tools", "", {"tools": []}),
+    "resources/list": ("resources", "", {"resources": []}),
+    "resources/templates/list": ("resources", "", {"resourceTemplates": []}),
+    "resources/subscribe": ("resources", "subscribe", {}),
+    "resources/unsubscribe": ("resources", "subscribe", {}),
+    "prompts/list": ("prompts", "", {"prompts": []}),
+    "completion/complete": ("completions", "", {"completion": {"values": []}}),
+}
+"""By method: the capability that declares it, the part of the capability, and a result that says nothing."""
+
 Problem = tuple[int, str, Any]
 """Code, message and data of a JSON-RPC error."""
 
@@ -65,6 +77,28 @@ class Conduct:
         result = self.journal.event(self.discover).message.get("result")
         found = result.get("supportedVersions") if type(result) is dict else None
         return [each for each in found if type(each) is str] if type(found) is list else []
+
+    def _declared(self) -> dict[str, Any]:
+        """The capabilities that the recorded server declared; empty where the recording does not show them."""
+        opening = self.initialize or self.discover
+        result = self.journal.event(opening).message.get("result") if opening else None
+        found = result.get("capabilities") if type(result) is dict else None
+        return found if type(found) is dict else {}
+
+    def default_answer(self, method: str) -> dict[str, Any] | None:
+        """The result for a request that the recording does not hold, of a feature that the server declared.
+
+        A client must be able to use what is declared to it: lists are empty, settings are taken. None: not declared.
+        """
+        capability, part, result = _DEFAULTS.get(method, ("", "", {}))
+        declared = self._declared().get(capability) if capability else None
+        if method == "ping":
+            return {}
+        if type(declared) is not dict or (part and declared.get(part) is not True):
+            return None
+        modern = {"resultType": "complete"} if self.modern else {}
+        fresh = {"ttlMs": 0, "cacheScope": "private"} if self.modern and method.endswith("/list") else {}
+        return {**result, **modern, **fresh}
 
     # The endpoint
 

@@ -166,6 +166,9 @@ class Endpoint:
         self.failures: tuple[type[BaseException], ...] = (*_failures(httpcore), OSError)
         self._httpcore = httpcore
         self._timeouts = {"connect": options.connect_timeout}
+        self._verify = options.verify
+        self._spoke = False
+        """A request was answered in HTTP."""
         proxy = options.proxy or system_proxy(url)
         self.proxy = _proxy(proxy) if proxy else None
         self.proxy_address = self.proxy.address if self.proxy else ""
@@ -218,8 +221,10 @@ class Endpoint:
         except BaseException as error:
             self._drop(lease)
             if isinstance(error, self.failures):
-                raise explain(error, self.url, self.proxy_address, reached="address" in facts) from error
+                reached = "address" in facts
+                raise explain(error, self.url, self.proxy_address, reached=reached, spoke=self._spoke) from error
             raise
+        self._spoke = True
         return Answer(self, url, lease, response, (time.perf_counter() - started) * 1000)
 
     def _tracer(self, started: float, facts: dict[str, Any], connected: Connected | None) -> Any:
@@ -236,6 +241,8 @@ class Endpoint:
             elif event.endswith("start_tls.complete"):
                 tls = info["return_value"].get_extra_info("ssl_object")
                 facts["tls"] = tls.version() if tls is not None else None
+                if not self._verify:
+                    facts["verified"] = False
             else:
                 return
             if event.endswith(last) and connected is not None:

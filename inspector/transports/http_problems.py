@@ -33,15 +33,19 @@ _NOT_TLS = frozenset((
 ))  # fmt: skip
 _NO_REASONS = (ssl.SSLWantReadError, ssl.SSLWantWriteError, ssl.SSLEOFError)
 """States of a TLS connection that something else has ended."""
+_UNANSWERED = frozenset(("RemoteProtocolError", "ReadError", "WriteError"))
+"""How a request ends that a TLS server has taken for a broken handshake."""
 _BINARY = "illegal request line"
 """What h11 says of an answer that begins with a control character, as a TLS alert does."""
 
 
-def explain(error: BaseException, url: Url, proxy: str, *, reached: bool = True, answered: bool = False) -> HttpError:
+def explain(
+    error: BaseException, url: Url, proxy: str, *, reached: bool = True, answered: bool = False, spoke: bool = True
+) -> HttpError:
     """The `HttpError` for an exception of the HTTP library, the system or the TLS library.
 
     `proxy` is the proxy's host:port or empty; `reached` says that the other side had taken the TCP connection,
-    `answered` that the response's head had been read.
+    `answered` that the response's head had been read, `spoke` that an earlier request was answered in HTTP.
     """
     chain = list(_causes(error))
     names = {type(one).__name__ for one in chain}
@@ -64,7 +68,10 @@ def explain(error: BaseException, url: Url, proxy: str, *, reached: bool = True,
         )
     if names & {"ConnectError", "ConnectTimeout"} or isinstance(error, OSError):
         return _shaking_hands(names, url, proxy) if reached else _connecting(chain, names, url, proxy)
-    return _exchanging(error, names, url)
+    found = _exchanging(error, names, url)
+    if url.scheme == "http" and not proxy and not spoke and names & _UNANSWERED and "https://" not in found.hint:
+        found.hint = f"If the server expects TLS, use https://{url.netloc}{url.target}. {found.hint}"
+    return found
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -89,8 +96,8 @@ def _certificate(error: ssl.SSLCertVerificationError, url: Url) -> HttpError:
     what = _CERTIFICATE.get(error.verify_code, "is not trusted")
     return HttpError(
         f"The certificate of {url.address} {what} ({safe(error.verify_message, _DETAIL)}).",
-        hint="If you trust this server and the way to it, add its authority with SSL_CERT_FILE=/path/to/ca.pem, "
-        "or switch off the check of certificates for it.",
+        hint="Name the authority that signed it with SSL_CERT_FILE=/path/to/ca.pem. To connect without checking, add "
+        '--no-verify, or "verify": false to its config entry.',
     )
 
 

@@ -16,6 +16,8 @@ from inspector.transports.http_client import Answer
 _EXCERPT = 200
 _LOOKED_AT = 1 << 14
 _SCRIPT = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)")
+_WANTS_TLS = re.compile(r"(?i)plain(?:text)? ?HTTP.{0,40}(?:HTTPS|SSL)|HTTP request to an HTTPS server")
+"""What servers answer to plain HTTP on a TLS port: nginx and Apache, Go."""
 _TAG = re.compile(r"<[^<>]*>")
 
 _HINTS = {
@@ -61,6 +63,12 @@ def status_problem(answer: Answer, body: bytes, where: str, method: str, *, sess
     if error is not None:
         return server_error(error, method)
     text = excerpt(body, answer.media_type)
+    if status == 400 and answer.url.scheme == "http" and _WANTS_TLS.search(text):
+        return HttpError(
+            f"{where} speaks TLS, and the URL says http. It answered {said}: {text}",
+            hint=f"Use https://{answer.url.netloc}{answer.url.target}",
+            status=status,
+        )
     message = f"{where} answered {said}" + (f" to {method}" if method else "") + (f": {text}" if text else ".")
     return HttpError(message, hint=_hint(answer), status=status)
 

@@ -94,8 +94,8 @@ class InspectorApp(KeysInOrder, App[int]):
         comparing: tuple[Path, Path, Rules] | None = None,
         watch: bool = False,
     ) -> None:
-        # Without the terminal's own colours, Textual would write greys in their place.
-        super().__init__(ansi_color="NO_COLOR" in os.environ)
+        # None: the theme decides whether the terminal's own colours are written. NO_COLOR: never greys instead of them.
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.target = target
         self.options = options
         if options.authorize is not None:

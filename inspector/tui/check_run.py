@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import get_args
 
 from inspector.check.catalog import Check, Level
 from inspector.check.outcome import Result, Visited
-from inspector.check.report import Report
+from inspector.check.report import Report, report_of
 from inspector.check.run import Run, Runner, Wanted, of_recording, renewed
 from inspector.check.visit import Allowed
 from inspector.client.recording import new_journal
@@ -67,6 +68,8 @@ class CheckRun:
         finally:
             self.running, self.stopped = False, not ended
             self._sum_up()
+            if ended and self.report is not None:
+                self.report = await asyncio.to_thread(report_of, self.report.run, self.journal)
             self._run = self.report.run if self.report is not None else None
             self._told()
 
@@ -78,7 +81,7 @@ class CheckRun:
         try:
             while journal.refresh():
                 pass
-            found = Report(of_recording(journal, target.label, Wanted()), str(target.path))
+            found = report_of(of_recording(journal, target.label, Wanted()), journal)
         except BaseException:
             journal.release()
             raise

@@ -91,6 +91,10 @@ class ThemeSwitch:
             self.app.mutate_reactive(App.theme)
         else:
             self.app.theme = worn.name
+        # Two themes may differ only in what widgets draw by themselves (`ansi` and `mono` share all CSS variables).
+        for screen in self.app.screen_stack:
+            for widget in screen.walk_children(with_self=True):
+                widget.refresh()
 
     def _watch(self, path: Path | None) -> None:
         self._watched = path

@@ -1,15 +1,18 @@
-"""The table of all checks in docs/check.md, written from the catalogue: `python -m tests.check.page`."""
+"""The tables of docs/check.md, written from the catalogue and the table of SDKs: `python -m tests.check.page`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from inspector.check.catalog import Check, checks
+from inspector.check.sdks import SDKS
 from inspector.protocol.revisions import REVISIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "check.md"
 BEGIN = "<!-- the checks, written by `python -m tests.check.page` -->"
 END = "<!-- end of the checks -->"
+SDKS_BEGIN = "<!-- the SDKs, written by `python -m tests.check.page` -->"
+SDKS_END = "<!-- end of the SDKs -->"
 HOW = {"passive": "watches", "active": "asks", "tool": "calls", "auth": "login", "intrusive": "intrusive"}
 
 
@@ -32,11 +35,23 @@ def _revisions(check: Check) -> str:
     return known[0] if len(known) == 1 else f"{known[0]} to {known[-1]}"
 
 
+def sdks() -> str:
+    """The SDKs, a row each: which checks they are responsible for."""
+    lines = ["| SDK | Checks | Option |", "|---|---|---|"]
+    for sdk in SDKS:
+        fixed = sorted(cause.check for cause in sdk.causes if not cause.option)
+        optional = sorted(cause.check for cause in sdk.causes if cause.option)
+        lines.append(f"| {sdk.name} | {', '.join(fixed)} | {', '.join(optional)} |")
+    return "\n".join(lines)
+
+
 def written(page: str) -> str:
-    """The page with the table of today."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"
+    """The page with the tables of today."""
+    for begin, end, content in ((SDKS_BEGIN, SDKS_END, sdks()), (BEGIN, END, table())):
+        before, _, rest = page.partition(begin)
+        _, _, after = rest.partition(end)
+        page = f"{before}{begin}\n\n{content}\n\n{end}{after}"
+    return page
 
 
 if __name__ == "__main__":

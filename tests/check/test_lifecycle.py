@@ -5,7 +5,7 @@ import pytest
 from inspector.check.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.protocol.revisions import LEGACY, REVISIONS
-from tests.check.planted import Adds, Answers, Case, Takes, is_found, is_not_blamed, refusal, result
+from tests.check.planted import Adds, Answers, Case, Takes, checked, is_found, is_not_blamed, refusal, result
 
 R1, R4, R5 = "2024-11-05", "2025-11-25", "2026-07-28"
 ALONE = {"era": "modern"}
@@ -178,3 +178,10 @@ async def test_a_planted_fault_is_found(case):
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_server_in_order_is_not_blamed(case):
     await is_not_blamed(case)
+
+
+@pytest.mark.parametrize("id", ["LIFE-26", "LIFE-29"])
+async def test_a_server_of_both_eras_is_known_where_only_the_newest_revision_is_asked_for(id):
+    found, journal = await checked(Case(id, R5, None), None, {})
+    assert found.verdict in ("skip", "pass"), found
+    journal.release()

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from inspector.check.report import Report, baseline_of
+from inspector.check.policy import Policy, baseline_of
+from inspector.check.report import report_of
 from inspector.check.run import Runner, Wanted, of_recording
 from inspector.check.visit import Allowed
 from inspector.client.options import Options
@@ -155,7 +156,7 @@ async def test_a_finished_recording_is_judged_for_what_passed():
 async def test_an_empty_recording_is_no_pass():
     journal = Journal.unnamed({})
     run = of_recording(journal, "empty", Wanted())
-    report = Report(run)
+    report = report_of(run, journal)
     assert (report.score, report.checked) == (None, [])
     assert run.problem
     journal.release()
@@ -170,13 +171,8 @@ async def test_only_what_is_new_since_a_baseline_counts():
 
     async with Planted(Takes(breaks)) as server:
         run, journal = await run_of(server, only=frozenset(("BASE-06", "TOOL-13")))
-    report = Report(run)
-    assert [result.check.id for result in report.new(("fail",))] == ["BASE-06"]
-    report.known = baseline_of(report.as_json())
-    assert report.new(("fail", "warn")) == []
+    report = report_of(run, journal)
+    assert [result.check.id for result in report.failing] == ["BASE-06"]
+    again = report_of(run, journal, Policy("warn", baseline=baseline_of(report.as_json())))
+    assert (report.exit_code, again.exit_code, again.failing) == (5, 0, [])
     journal.release()
-
-
-@pytest.mark.parametrize("document", [None, [], {}, {"results": 1}, {"results": [1, {"verdict": "fail"}]}])
-def test_any_document_is_a_baseline_or_none(document):
-    assert all(len(known) == 3 for known in baseline_of(document))

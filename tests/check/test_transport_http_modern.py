@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from inspector.check.visit import Allowed
-from tests.check.planted import Heads, Mends, Says, WebFault, is_found, is_not_blamed, put, refusal
+from tests.check.planted import Heads, Mends, Says, WebFault, checked, is_found, is_not_blamed, put, refusal
 from tests.check.planted import WebCase as Case
 
 R4, R5 = "2025-11-25", "2026-07-28"
@@ -142,3 +142,10 @@ async def test_a_planted_fault_is_found(case):
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_server_in_order_is_not_blamed(case):
     await is_not_blamed(case)
+
+
+@pytest.mark.parametrize("id", ["HTTP-60", "HTTP-70"])
+async def test_a_server_of_both_eras_is_known_where_only_the_newest_revision_is_asked_for(id):
+    found, journal = await checked(Case(id, R5, None), None, {})
+    assert found.verdict in ("skip", "pass"), found
+    journal.release()

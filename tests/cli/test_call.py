@@ -313,3 +313,20 @@ def test_a_second_answer_is_told_without_strict(run: Run, script: Script) -> Non
 def test_a_right_answer_is_not_doubted(run: Run, script: Script) -> None:
     ran = run("call", "t", "message=x", "--strict", *script(broken("")))
     assert (ran.code, ran.err) == (0, "")
+
+
+@pytest.mark.parametrize("refusal", ["error", "isError"])
+def test_a_tool_that_is_not_listed_is_said_with_the_nearest(run: Run, script: Script, refusal: str) -> None:
+    failed = {
+        "error": {"error": {"code": -32602, "message": "Unknown tool: ecko"}},
+        "isError": {
+            "result": {"isError": True, "content": [{"type": "text", "text": "No tool ecko or ask-the-model"}]}
+        },
+    }[refusal]
+    tools = [{"name": "echo", "inputSchema": {}}]
+    server = script(tools__call=failed, tools__list={"result": {"tools": tools}})
+    assert "does not list a tool “ecko”. Did you mean “echo”?" in run("call", "ecko", *server).err
+    hidden = run("call", "ask-the-model", *server).err
+    assert "try --sampling TEXT or --elicit defaults or --root DIR." in hidden
+    assert "--sampling" not in run("call", "ask-the-model", "--sampling", "Hi", *server).err
+    assert "does not list" not in run("call", "echo", *server).err

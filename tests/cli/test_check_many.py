@@ -13,6 +13,7 @@ import pytest
 
 from inspector.check.catalog import Check
 from inspector.check.outcome import Outcome, Result, Visited, bad, good
+from inspector.check.policy import Policy
 from inspector.check.report import Report
 from inspector.check.run import Run
 from inspector.cli import check_many, main
@@ -33,10 +34,16 @@ def test_the_worst_counts() -> None:
     fine, faulty = check_many.Checked("a", report(good())), check_many.Checked("b", report(bad("no answer")))
     broken = check_many.Checked("c", error=ConfigError("a value is missing"))
     unreached = check_many.Checked("d", Report(Run("d", problem="it is not there")))
-    assert check_many.exit_code([fine], ("fail",)) == 0
-    assert check_many.exit_code([fine, broken], ("fail",)) == ConfigError.exit_code
-    assert check_many.exit_code([fine, unreached], ("fail",)) == 4
-    assert check_many.exit_code([unreached, faulty, broken], ("fail",)) == 5
+    assert check_many.exit_code([fine]) == 0
+    assert check_many.exit_code([fine, broken]) == ConfigError.exit_code
+    assert check_many.exit_code([fine, unreached]) == 4
+    assert check_many.exit_code([unreached, faulty, broken]) == 5
+
+
+def test_a_lower_score_than_wanted_fails_one_of_several() -> None:
+    strict = report(bad("no answer"))
+    strict.policy = Policy("never", fail_under=50)
+    assert check_many.exit_code([check_many.Checked("a", strict)]) == 5
 
 
 async def test_two_at_a_time_in_their_order_and_one_that_fails_keeps_no_other_from_it() -> None:

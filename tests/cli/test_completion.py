@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import select
 import shutil
 import subprocess
 import sys
@@ -40,7 +43,7 @@ def values(line: str) -> list[str]:
         ("tools @", ["@shop", "@shop-dev"]),
         ("tools ", ["@shop", "@shop-dev"]),
         ("tools --js", ["--json"]),
-        ("tools --no", ["--no-record", "--no-pin", "--no-browser"]),
+        ("tools --no", ["--no-verify", "--no-record", "--no-pin", "--no-browser"]),
         ("tools --era ", ["auto", "legacy", "modern"]),
         ("info --era ", ["auto", "legacy", "modern", "both"]),
         ("listen --res", ["--resource"]),
@@ -96,8 +99,8 @@ def test_words_that_bash_took_apart_are_put_together(apart: list[str], together:
 @pytest.mark.parametrize(
     ("shell", "line", "cword", "answer"),
     [
-        ("bash", "inspector\nto", "1", "plain,tools\nfile,to\n"),
-        ("bash", "inspector\ntools\n@\nsh", "3", "plain,shop\nplain,shop-dev\n"),
+        ("bash", "inspector\nto", "1", "file,to\nplain,tools\n"),
+        ("bash", "inspector\ntools\n@\nsh", "3", "plain,@shop\nplain,@shop-dev\n"),
         ("bash", "inspector\ntools\n--era\n=\nl", "4", "plain,legacy\n"),
         ("bash", "inspector\ntools\n--era\n", "3", "plain,auto\nplain,legacy\nplain,modern\n"),
         ("zsh", "inspector tools --qui", "2", "plain\n--quiet\n"),
@@ -132,19 +135,52 @@ def test_each_shell_gets_a_script_that_asks_us(run: Run, shell: str) -> None:
     assert "inspector" in ran.out
 
 
-def test_bash_takes_the_script_and_completes_a_verb(run: Run, tmp_path: Path, home: Path) -> None:
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("chec", "check"),
+        ("tools @shop-", "tools @shop-dev"),
+        ("tools --era=le", "tools --era=legacy"),
+        ("replay sess", "replay session.jsonl"),
+    ],
+)
+def test_bash_completes_what_is_typed(run: Run, tmp_path: Path, home: Path, typed: str, completed: str) -> None:
+    """In a real bash on a pseudo-terminal: readline, and not our reading of it, decides what is replaced."""
     bash = shutil.which("bash")
     assert bash is not None
     program = tmp_path / "inspector"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m inspector "$@"\n')
-    program.chmod(0o755)
-    script = run("completion", "bash").out + (
-        f"COMP_WORDS=(inspector tools @ shop-); COMP_CWORD=3; _inspector_completion {program};"
-        'printf "%s\\n" "${COMPREPLY[@]}"'
+    program.write_text(
+        f'#!/bin/sh\n[ -n "$_INSPECTOR_COMPLETE" ] && exec {sys.executable} -m inspector "$@"\nprintf "[%s]\\n" "$*"\n'
     )
-    root = str(Path(__file__).parents[2])
-    done = subprocess.run(
-        [bash, "--norc", "-c", script], capture_output=True, timeout=60, text=True, cwd=home,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(home), "PYTHONPATH": root, "INSPECTOR_CONFIG_HOME": str(home)},
+    program.chmod(0o755)
+    (home / "session.jsonl").touch()
+    (home / "script").write_text(f"PS1=; {run('completion', 'bash').out}")
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [bash, "--norc", "--rcfile", str(home / "script"), "-i"], stdin=theirs, stdout=theirs, stderr=theirs, cwd=home,
+        start_new_session=True,
+        env={
+            "PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(home), "INSPECTOR_CONFIG_HOME": str(home), "TERM": "xterm",
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+        },
     )  # fmt: skip
-    assert done.stdout == "shop-dev\n"
+    os.close(theirs)
+    try:
+        os.write(ours, b". ./script; inspector ready\n")
+        assert "[ready]" in _until(ours, "[ready]")
+        os.write(ours, f"inspector {typed}\t\n".encode())
+        assert f"[{completed}]" in _until(ours, "]")
+    finally:
+        child.kill()
+        child.wait()
+        os.close(ours)
+
+
+def _until(terminal: int, mark: str) -> str:
+    """What a terminal shows until `mark` comes."""
+    shown = ""
+    while mark not in shown:
+        ready, _, _ = select.select([terminal], [], [], 30)
+        assert ready, shown
+        shown += os.read(terminal, 4096).decode(errors="replace")
+    return shown

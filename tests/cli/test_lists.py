@@ -46,6 +46,16 @@ def server(script: Script) -> list[str]:
     )
 
 
+def test_schemas_are_printed_under_each_tool_on_request(run: Run, server: list[str]) -> None:
+    ran = run("tools", "--schema", *server)
+    assert ran.out.splitlines()[:6] == [
+        "echo(message: any, times?: any)", "  Says it", "  back.   Twice if need be.", "  input schema:", "    {",
+        '      "type": "object",',
+    ]  # fmt: skip
+    assert "  input schema:\n    7\n" in ran.out
+    assert "output schema" not in ran.out
+
+
 @pytest.mark.parametrize("verb", ["tools", "resources", "templates", "prompts"])
 @pytest.mark.parametrize("columns", ["", "60"])
 def test_lists_read_the_same_as_ever(

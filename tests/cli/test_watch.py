@@ -14,13 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from inspector.cli import watch
 from inspector.cli.output import Output
 from inspector.cli.watch import Watch
 from inspector.client.pending import Call, Progress
 from inspector.client.session import Session
 from inspector.config.targets import StdioTarget
 from inspector.journal.journal import Journal
-from tests.cli.conftest import Script
+from tests.cli.conftest import Run, Script
 
 ROOT = Path(__file__).parents[2]
 
@@ -97,3 +98,21 @@ def test_json_output_has_progress_on_stderr_only(script: Script) -> None:
     )  # fmt: skip
     assert json.loads(done.stdout) == {"content": []}
     assert done.stderr == b""
+
+
+def test_a_silent_process_is_told_of_with_what_was_sent_and_what_to_try(
+    run: Run, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "SILENT_SECONDS", 0.05)
+    ran = run("tools", "--protocol", "2025-11-25", "--timeout", "0.5", *script(initialize={"silent": True}))
+    first, second = ran.err.splitlines()[:2]
+    assert first.startswith("note: The server has sent nothing for 0.05 s. Sent: initialize")
+    assert "inspector doctor -- " in second
+    assert "To find the cause: inspector doctor -- " in ran.err
+    assert ran.code == 4
+
+
+def test_the_doctor_is_not_named_where_a_server_answers(run: Run, script: Script) -> None:
+    ran = run("tools", "--protocol", "2025-11-25", "--timeout", "0.1", *script(tools__list={"silent": True}))
+    assert "No answer to tools/list" in ran.err
+    assert "inspector doctor" not in ran.err

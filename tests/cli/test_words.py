@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.cli.words import Invocation, asks_for_json, scan
+from inspector.cli.words import Invocation, asks_for_json, check_command, scan
 from inspector.errors import UsageError
 
 
@@ -131,7 +131,7 @@ def test_a_negative_number_is_a_word_and_no_option() -> None:
         ("read", "needs a URI", ""),
         ("complete resource x", "none of prompt, template", ""),
         ("completion powershell", "none of bash, zsh, fish", ""),
-        ("replay a.mcp.jsonl b", "one word too many", ""),
+        ("replay a.mcp.jsonl b", "Unexpected argument", ""),
         ("replay --json a.mcp.jsonl", "--json means nothing to `inspector replay`", ""),
         ("--json replay a.mcp.jsonl", "--json means nothing to `inspector replay`", ""),
         ("servers --timeout 3", "--timeout means nothing to `inspector servers`", ""),
@@ -153,6 +153,36 @@ def test_what_cannot_be_understood_is_said_with_the_way_out(line: str, message: 
         said(line)
     assert message in caught.value.message
     assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        ("chekc https://host/mcp", "not a program on PATH", "Did you mean “inspector check”?"),
+        ("call get-sum 2 3 -- python", "Unexpected argument “2”", "inspector call get-sum KEY=VALUE -- COMMAND"),
+        ("prompt greet Ada", "Unexpected argument “Ada”", "inspector prompt greet KEY=VALUE -- COMMAND"),
+    ],
+)
+def test_a_word_that_cannot_be_started_is_refused(line: str, message: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        check_command(said(line))
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+
+
+def test_a_program_may_be_named_like_a_verb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "chekc"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for line in ("chekc x", "-- chek x", "--cwd /tmp chek x", "https://host/mcp", "zebra", "call t a=1 chekc"):
+        check_command(said(line))
+
+
+def test_a_side_of_a_comparison_may_be_a_command_after_dashes() -> None:
+    found = scan(["diff", "a.mcp.jsonl", "--exact", "--", "python", "my server.py", "--flag"])
+    assert found.arguments == {"a": "a.mcp.jsonl", "b": "python 'my server.py' --flag"}
+    assert found.option("exact") is True
 
 
 def test_values_come_from_files_where_they_begin_with_an_at_sign(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from inspector.config import trust
 from inspector.config.servers import ServerEntry, ServerList, find_servers
 from inspector.config.targets import Target, parse_target
 
@@ -34,6 +35,8 @@ class World:
         return next(entry for entry in self.find().entries if entry.name == name)
 
     def open(self, *words: str, **options: Any) -> Target:
+        """Opens a target as a user does who trusts every file; `consent=None` is one who was not asked."""
+        options = {"consent": trust.always, **options}
         return parse_target(words, environ=self.environ, home=self.home, folder=self.folder, **options)
 
 

@@ -187,7 +187,7 @@ def test_the_machine_is_asked_where_nothing_is_given(monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(world.folder)
     monkeypatch.setenv("HOME", str(world.home))
     monkeypatch.setenv("PROGRAM", "/bin/true")
-    target = parse_target(["@a"])
+    target = parse_target(["@a"], consent=lambda exposure: "once")
     assert isinstance(target, StdioTarget)
     assert target.command == ("/bin/true",)
 

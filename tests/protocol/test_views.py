@@ -20,6 +20,7 @@ from inspector.protocol.views import (
     ServerInfo,
     Tool,
     View,
+    is_read_only,
 )
 
 JSON = st.recursive(
@@ -135,3 +136,16 @@ def test_sizes_are_whole_numbers() -> None:
     assert Resource({"size": 3.0}).size == 3
     assert Resource({"size": True}).size is None
     assert Resource({"size": float("inf")}).size is None
+
+
+def hinted(**hints: Any) -> dict[str, Any]:
+    return {"name": "t", "annotations": hints}
+
+
+def test_a_tool_that_also_says_that_it_destroys_is_not_read_only() -> None:
+    assert is_read_only(hinted(readOnlyHint=True))
+    assert is_read_only(hinted(readOnlyHint=True, destructiveHint=False))
+    assert not is_read_only(hinted(readOnlyHint=True, destructiveHint=True))
+    assert not is_read_only(hinted(readOnlyHint="true"))
+    assert not is_read_only(hinted())
+    assert not any(is_read_only(tool) for tool in ({}, {"annotations": 1}, None, []))

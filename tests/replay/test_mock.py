@@ -59,6 +59,47 @@ async def test_the_handshake_is_answered_whoever_asks(written, serve):
     assert client.handler.mock.tally.counts["missed"] == 0
 
 
+DECLARED = {
+    "capabilities": {
+        "logging": {}, "tools": {}, "resources": {"subscribe": True}, "prompts": {}, "completions": {},
+    }
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("method", "result"),
+    [
+        ("logging/setLevel", {}),
+        ("tools/list", {"tools": []}),
+        ("resources/list", {"resources": []}),
+        ("resources/templates/list", {"resourceTemplates": []}),
+        ("prompts/list", {"prompts": []}),
+        ("resources/subscribe", {}),
+        ("resources/unsubscribe", {}),
+        ("completion/complete", {"completion": {"values": []}}),
+    ],
+)
+async def test_what_the_server_declared_has_a_default_answer(written, serve, method, result):
+    written.handshake(**DECLARED)
+    client = await serve(written)
+    assert (await client.call(method, {"uri": "a", "level": "debug"}))["result"] == result
+    assert client.handler.mock.tally.counts["missed"] == 0
+
+
+async def test_what_the_server_did_not_declare_is_missed(written, serve):
+    written.handshake(capabilities={"resources": {}, "tools": 7})
+    client = await serve(written)
+    for method in ("logging/setLevel", "resources/subscribe", "tools/list"):
+        assert error(await client.call(method)) == jsonrpc.METHOD_NOT_FOUND
+
+
+async def test_a_recorded_list_has_only_its_own_pages(written, serve):
+    written.handshake(**DECLARED)
+    written.exchange(1, "tools/list", {}, {"tools": [{"name": "a"}], "nextCursor": "2"})
+    client = await serve(written)
+    assert error(await client.call("tools/list", {"cursor": "3"})) == -32000
+
+
 async def test_the_opening_that_came_off_is_the_one_that_is_repeated(written, serve):
     written.ask("a", "initialize", {"protocolVersion": "2025-03-26"})
     written.receive(jsonrpc.error("a", -32602, "not that one"))

@@ -58,6 +58,15 @@ def test_the_first_screen_appears_and_q_leaves_the_terminal_as_it_was(home: Path
         assert last_line(recording)["kind"] == "end"
 
 
+def test_the_ansi_theme_leaves_every_colour_to_the_terminal(home: Path) -> None:
+    with Terminal(home, ["demo", "--no-record"], INSPECTOR_THEME="ansi") as terminal:
+        terminal.shows(f"Tools {TOOLS}", "● connected")
+        terminal.press("q")
+        assert terminal.ends() == 0
+        assert b"\x1b[32m" in terminal.raw
+        assert b"8;2;" not in terminal.raw
+
+
 def test_another_size_is_drawn_at_once_and_one_that_is_too_small_says_what_it_needs(home: Path) -> None:
     with Terminal(home, ["demo", "--no-record"], (160, 45)) as terminal:
         terminal.shows(f"Tools {TOOLS}", "─ Messages", "─ Result")

@@ -4,6 +4,8 @@ from pathlib import Path
 import pytest
 import yaml
 from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
 
 from inspector.errors import ConfigError
 from inspector.tui import themes
@@ -170,6 +172,26 @@ async def test_under_no_color_the_colourless_theme_is_worn(monkeypatch):
     async with app.run_test():
         assert app.theme == "mono"
     assert all(spec.startswith("ansi_default") for spec in bundled("mono").roles.values())
+
+
+class Drawn(Widget):
+    """Draws by role, without any help of the style sheet."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn_in: list[str] = []
+
+    def render_line(self, y: int) -> Strip:
+        self.drawn_in.append(palette().name)
+        return Strip.blank(1)
+
+
+async def test_a_theme_that_differs_only_in_what_widgets_draw_is_seen_at_once():
+    app = Stage(Drawn(), theme="ansi")
+    async with app.run_test() as pilot:
+        app.switch.use("mono")
+        await pilot.pause()
+        assert app.query_one(Drawn).drawn_in[-1] == "mono"
 
 
 class Folder:

@@ -266,7 +266,7 @@ async def discovered_and_done(visit: Visit) -> Outcome:
 )  # fmt: skip
 async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
     """`initialize`, where no revision with a handshake is spoken."""
-    if any(name in LEGACY for name in visit.spoken):
+    if await visit.serves_handshakes():
         return skipped("the server speaks revisions with a handshake, too")
     async with visit.fresh(revision=LEGACY[-1], handshake=False) as link:
         asked = await link.initialize()
@@ -303,9 +303,9 @@ async def removed_methods(visit: Visit) -> Outcome:
 async def both_eras(visit: Visit) -> Outcome:
     """What the survey has found."""
     legacy = [name for name in visit.spoken if name in LEGACY]
-    if not legacy:
+    if not legacy and not await visit.serves_handshakes():
         return remark("Clients that shake hands are not served.", _opening(visit))
-    return good(f"it speaks {', '.join(visit.spoken)}")
+    return good(f"it speaks {', '.join(visit.spoken)}" if legacy else "it agrees to a handshake")
 
 
 @active(

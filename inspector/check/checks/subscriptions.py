@@ -15,6 +15,7 @@ from inspector.check.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, excerpt
+from inspector.protocol.views import is_read_only
 
 _GROUP = "subscriptions"
 _PAGE = "basic/patterns/subscriptions"
@@ -284,7 +285,7 @@ async def _changing(visit: Visit) -> list[tuple[Trial, str]]:
 def _may_change(tool: dict[str, Any]) -> bool:
     hints = tool.get("annotations")
     hints = hints if type(hints) is dict else {}
-    return hints.get("readOnlyHint") is not True and hints.get("destructiveHint") is not True
+    return not is_read_only(tool) and hints.get("destructiveHint") is not True
 
 
 async def _lists(link: Link, wanted: dict[str, Any]) -> dict[str, tuple[list[Any], Asked]]:

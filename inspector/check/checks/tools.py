@@ -78,6 +78,16 @@ passive(
     says="Nothing in names, descriptions and results is hidden from people or tells the model what to do.",
     fix="Take out characters that nobody sees, and words to the model that are not about the tool.",
 )  # fmt: skip
+passive(
+    "TOOL-27", "lint", "r1+", "schema", page=_PAGE, group=_GROUP,
+    says="Every name in a schema's required is the name of one of its properties.",
+    fix="Correct the name in required, or describe the property: a model does not know what to put there.",
+)  # fmt: skip
+passive(
+    "TOOL-28", "quality", "r1+", "result:tools/call", page=f"{_PAGE}#error-handling", group=_GROUP,
+    says="A call that failed says so with isError, and not only in its text.",
+    fix="Set isError to true, or raise an error that your SDK turns into such a result.",
+)  # fmt: skip
 
 
 @active(

@@ -51,7 +51,7 @@ async def no_version(visit: Visit) -> Outcome:
     """A request that leaves it out."""
     async with posting(visit) as post:
         answer = await post.ask(post.harmless(), without=VERSION_FIELD)
-    older = [name for name in visit.spoken if name in _BEFORE_THE_FIELD]
+    older = [name for name in _BEFORE_THE_FIELD if await visit.agrees_to(name) == name]
     if older and answer.status:
         return good(f"it serves {older[0]}, too, and answers with {answer.shown}", *answer.events)
     return _mismatch("A request without MCP-Protocol-Version", answer)
@@ -235,7 +235,7 @@ async def unknown_method(visit: Visit) -> Outcome:
 )  # fmt: skip
 async def gone_verbs(visit: Visit) -> Outcome:
     """Both, where only this revision is spoken."""
-    if any(name in LEGACY for name in visit.spoken):
+    if await visit.serves_handshakes():
         return skipped("the server speaks revisions with a handshake, too")
     post = Posting(visit)
     seen: list[int] = []

@@ -12,6 +12,10 @@ def document(report: Report) -> str:
     score = report.score
     text = "unknown" if score is None else f"{score}/100"
     colour = "#616161" if score is None else next(colour for least, colour in _COLOURS if score >= least)
+    if report.exit_code:
+        failing = len({result.check.id for result in report.failing})
+        text += f", {failing} failing" if failing else ", failing"
+        colour = _COLOURS[-1][1]
     left, right = 34, 12 + 7 * len(text)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '

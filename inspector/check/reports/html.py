@@ -17,7 +17,7 @@ h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}code{font-family:ui-monospa
 table{border-collapse:collapse}td,th{padding:.2em .8em;text-align:left;border-bottom:1px solid #ddd}
 details{border-left:.3em solid #bbb;margin:.5em 0;padding:.2em .8em}summary{cursor:pointer}
 .fail{border-color:#b3261e}.warn{border-color:#b35c00}.note{border-color:#5f6f80}.pass{border-color:#2e7d32}
-.score{font-size:2em}.fix{color:#444}
+.score{font-size:2em}.mark{border:1px solid #999;border-radius:.3em;padding:0 .3em;font-size:.85em}.fix{color:#444}
 @media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#15181c}td,th{border-color:#333}.fix{color:#aaa}}
 """
 
@@ -40,6 +40,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"<body><h1>{title}</h1>"
     score = "–" if report.score is None else str(report.score)
     yield f'<p><span class="score">{score}</span> of 100</p>'
+    yield f'<p class="summary" data-exit-code="{report.exit_code}">{_text(report.summary)}</p>'
     yield "<table><tr><th>area</th><th>fail</th><th>warn</th><th>note</th><th>skip</th><th>pass</th></tr>"
     for area, counts in report.areas.items():
         yield f"<tr><td>{escape(area)}</td>{''.join(f'<td>{number}</td>' for number in counts.values())}</tr>"
@@ -55,17 +56,27 @@ def _lines(report: Report) -> Iterator[str]:
         if found:
             yield f"<h2>{heading} ({len(found)})</h2>"
             for checked in found:
-                yield from _checked(checked)
+                yield from _checked(report, checked)
+    if report.gone:
+        yield f"<h2>Gone since the baseline ({len(report.gone)})</h2><ul>"
+        for (check, revision, transport), verdict in report.gone:
+            yield f"<li><code>{_text(check)}</code> {_text(revision)} over {_text(transport)} ({verdict})</li>"
+        yield "</ul>"
+    if report.excluded:
+        yield f"<h2>Findings of the SDK, not counted ({len(report.excluded)})</h2>"
+        for checked in report.excluded:
+            yield from _checked(report, checked)
     yield f"<p>Written by inspector {__version__}.</p></body></html>"
 
 
-def _checked(checked: Checked) -> Iterator[str]:
+def _checked(report: Report, checked: Checked) -> Iterator[str]:
     check, verdict = checked.check, checked.verdict
-    opened = " open" if verdict == "fail" else ""
+    opened = " open" if any(report.policy.rule(result) == "failing" for result in checked.results) else ""
     yield f'<details class="{verdict}"{opened}><summary><code>{check.id}</code> {escape(check.says)}</summary><ul>'
     for result in checked.telling:
         events = ", ".join(map(str, result.outcome.evidence))
         shown = f" <code>{_text(result.outcome.text)}</code>" if result.outcome.text else ""
-        yield f"<li>{escape(result.visited.name)}{shown}{f' (events {events})' if events else ''}</li>"
+        marks = "".join(f' <span class="mark">{escape(mark)}</span>' for mark in report.marks(result))
+        yield f"<li>{escape(result.visited.name)}{shown}{f' (events {events})' if events else ''}{marks}</li>"
     yield f'</ul><p class="fix">{escape(check.fix)} Specification: {escape(check.page)}; level: {check.level}.</p>'
     yield "</details>"

@@ -1,27 +1,39 @@
-"""A case for each check in each visit."""
+"""A case for each check in each visit; a case fails exactly where its result fails the run."""
 
 from __future__ import annotations
 
+from inspector.check.outcome import Result
+from inspector.check.policy import Ruling
 from inspector.check.report import Report
 from inspector.junit import Case
 from inspector.junit import document as junit
 
+_WHY: dict[Ruling, str] = {"known": "known by the baseline: ", "excluded": "not counted by the profile: "}
+"""What stands before the reason of a case that does not fail the run."""
+
 
 def document(report: Report) -> str:
-    """The whole document. Only failures fail: warnings stand in the output of their case."""
-    cases = [
-        Case(
-            f"{result.check.id} {result.check.says}",
-            f"{result.check.group}.{result.visited.name}",
-            result.outcome.text or result.check.says if result.verdict == "fail" else "",
-            result.outcome.text if result.verdict in ("skip", "note", "warn") else "",
-            result.seconds,
-            f"{result.outcome.text}\n\nWhat to change: {result.check.fix}\nSpecification: {result.check.page}\n"
-            f"Evidence: events {', '.join(map(str, result.outcome.evidence)) or 'none'} of {report.recording}",
-        )
-        for checked in report.checked
-        for result in checked.results
-    ]
-    if report.run.problem:
-        cases.append(Case("connection", "connection", report.run.problem))
+    """The whole document. What is known, excluded or only reported is a skipped case with its reason."""
+    cases = [_case(report, result) for result in report.results]
+    if report.problem:
+        failed = report.problem if report.unreached else ""
+        cases.append(Case("connection", "connection", failed, "" if failed else report.problem))
+    if report.policy.fail_under:
+        cases.append(Case("score", "score", report.summary if report.below else ""))
     return junit(f"inspector check {report.run.target}", cases)
+
+
+def _case(report: Report, result: Result) -> Case:
+    ruling = report.policy.rule(result)
+    seen = result.outcome.text or result.check.says
+    fails = ruling == "failing"
+    origin = f"\nResponsible: {result.origin.sdk}. {result.origin.option}".rstrip() if result.origin is not None else ""
+    return Case(
+        f"{result.check.id} {result.check.says}",
+        f"{result.check.group}.{result.visited.name}",
+        seen if fails else "",
+        "" if fails or ruling == "passed" else f"{_WHY.get(ruling, '')}{seen}",
+        result.seconds,
+        f"{result.outcome.text}\n\nWhat to change: {result.check.fix}\nSpecification: {result.check.page}\n"
+        f"Evidence: events {', '.join(map(str, result.outcome.evidence)) or 'none'} of {report.recording}{origin}",
+    )

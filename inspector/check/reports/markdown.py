@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspector.check.report import Checked, Report
+from inspector.check.report import Checked, Report, origin_of
 from inspector.markup import span
 from inspector.text import count
 from inspector.version import __version__
@@ -24,6 +24,8 @@ def _lines(report: Report) -> Iterator[str]:
     score = "no score: nothing could be seen" if report.score is None else f"**{report.score} of 100**"
     yield f"{score}; {', '.join(f'{count(number)} {verdict}' for verdict, number in report.counts.items())}."
     yield ""
+    yield span(report.summary, 1000)
+    yield ""
     for visited in report.run.visits:
         yield f"- {span(visited.name)}{f': {span(visited.problem, 500)}' if visited.problem else ''}"
     if report.run.problem:
@@ -36,7 +38,12 @@ def _lines(report: Report) -> Iterator[str]:
             yield ""
             yield f"## {heading}"
             for checked in found:
-                yield from _checked(checked)
+                yield from _checked(report, checked)
+    yield from _listed("Gone since the baseline", [f"{key[0]} ({key[1]} over {key[2]})" for key, _ in report.gone])
+    yield from _listed(
+        "Findings of the SDK, not counted",
+        [f"{one.check.id} {one.check.says} ({origin_of(one)})" for one in report.excluded],
+    )
     skipped = [checked for checked in report.checked if checked.verdict == "skip"]
     if skipped:
         yield ""
@@ -48,15 +55,26 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"Written by inspector {__version__}."
 
 
-def _checked(checked: Checked) -> Iterator[str]:
+def _listed(heading: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield ""
+        yield f"## {heading}"
+        yield ""
+        yield from (f"- {span(line, 500)}" for line in lines)
+
+
+def _checked(report: Report, checked: Checked) -> Iterator[str]:
     check = checked.check
     yield ""
     yield f"### {check.id} {check.says}"
     yield ""
     for result in checked.telling[:_MOST]:
-        events = ", ".join(map(str, result.outcome.evidence))
-        yield f"- {result.visited.name}: {span(result.outcome.text, 1000)}{f' (events {events})' if events else ''}"
+        numbers = ", ".join(map(str, result.outcome.evidence))
+        events = f" (events {numbers})" if numbers else ""
+        marks = "".join(f" [{mark}]" for mark in report.marks(result))
+        yield f"- {result.visited.name}: {span(result.outcome.text, 1000)}{events}{marks}"
     if len(checked.telling) > _MOST:
         yield f"- and in {len(checked.telling) - _MOST} more visits"
     yield ""
-    yield f"{check.fix} Specification: {span(check.page)}; level: {check.level}."
+    option = next((result.origin.option for result in checked.telling if result.origin is not None), "")
+    yield f"{check.fix}{f' {option}' * bool(option)} Specification: {span(check.page)}; level: {check.level}."

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import ARGS, SAVE, TASK, Option
+from inspector.cli.options import ARGS, ASK, SAVE, TASK, Option
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
-from inspector.errors import InvalidAnswer, UsageError
+from inspector.errors import InvalidAnswer, ServerError, UsageError
 
 if TYPE_CHECKING:
     from inspector.cli.words import Invocation
     from inspector.client.pending import Call
+    from inspector.client.session import Session
     from inspector.journal.findings import Finding
     from inspector.journal.journal import Journal
 
@@ -19,6 +20,8 @@ FORMS = ("text", "structured", "json", "raw")
 MOST_FINDINGS = 5
 FINDING = 300
 """Characters of one."""
+ANSWERS = {"sampling": "--sampling TEXT", "elicitation": "--elicit defaults", "roots": "--root DIR"}
+"""The option that declares each capability of a client."""
 
 
 def run(said: Invocation) -> int:
@@ -37,13 +40,21 @@ def run(said: Invocation) -> int:
         if (strict or session.driver.lists_before_calls) and not session.catalog["tools"].pages:
             await session.load("tools")
         call = session.call_tool(said.arguments["tool"], arguments, as_task=said.option("task", False))
-        result = await call.result()
+        try:
+            result = await call.result()
+        except ServerError as error:
+            error.hint = error.hint or await _unlisted(session, said.arguments["tool"])
+            raise
         body = result if type(result) is dict else {}
         failed = body.get("isError") is True
         if not to_stdout:
             _print(out, form, result, session.journal, call.answer_n)
         if failed and not out.json:
             out.note("The tool says that it failed (isError).")
+            # SDKs answer a call of an unknown tool in this way too: “Unknown tool: NAME”.
+            hint = await _unlisted(session, said.arguments["tool"]) if _names(body, said.arguments["tool"]) else ""
+            if hint:
+                out.note(f"hint: {out.safe(hint, 500)}")
         if not out.json or said.option("save") is not None:
             from inspector.cli.content import blocks_of, save_or_tell
 
@@ -78,6 +89,35 @@ def _print(out: Output, form: str, result: Any, journal: Journal, answer: int) -
         out.document_text(text)
     else:
         _print_text(out, result, journal, answer, all=not form)
+
+
+def _names(result: dict[str, Any], tool: str) -> bool:
+    """Whether the text of a result names the tool."""
+    from inspector.cli.content import blocks_of
+
+    texts = (block.get("text") for block in blocks_of(result.get("content")) if type(block) is dict)
+    return any(type(text) is str and tool in text[:1000] for text in texts)
+
+
+async def _unlisted(session: Session, name: str) -> str:
+    """What to try where the server does not list this tool; nothing where it does."""
+    listed = session.catalog.tools
+    if not listed.pages:
+        await session.load("tools")
+    names = [item["name"] for item in listed.items if type(item.get("name")) is str]
+    if name in names or not names:
+        return ""
+    from inspector.config.files import nearest
+
+    near = nearest(name, names)
+    text = f"The server does not list a tool “{name[:80]}”."
+    if near:
+        return f"{text} Did you mean “{near[:80]}”?"
+    standing = session.inbox.standing
+    options = [option for topic, option in ANSWERS.items() if getattr(standing, topic) is None]
+    if not options:
+        return text
+    return f"{text} Some servers list a tool only to a client that declares what it needs: try {' or '.join(options)}."
 
 
 def _print_text(out: Output, result: Any, journal: Journal, answer: int, *, all: bool) -> None:
@@ -194,6 +234,7 @@ VERBS = {
             SAVE,
             Option("--strict", "Exit with 1 if the answer breaks a rule, such as its output schema."),
             TASK,
+            ASK,
         ),
         about=(
             "KEY=VALUE takes the type that the tool's schema gives the key, KEY:=JSON is any JSON value, and A.B=VALUE "

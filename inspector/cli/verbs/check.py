@@ -5,27 +5,28 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
 
 from inspector.cli import setup
 from inspector.cli.files import check_outputs, forced, is_stdout, new_recording, write_text
 from inspector.cli.options import Option, output, path, seconds, secret
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
-from inspector.config.targets import RecordingTarget
-from inspector.errors import UsageError
+from inspector.config.targets import HttpTarget, RecordingTarget, Target
+from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.check.catalog import Check
     from inspector.check.outcome import Result, Visited
+    from inspector.check.policy import Baseline, Policy
     from inspector.check.report import Report
     from inspector.check.run import Run, Wanted
     from inspector.cli.words import Invocation
     from inspector.config.servers import ServerEntry
-    from inspector.config.targets import HttpTarget, StdioTarget
-    from inspector.errors import InspectorError
+    from inspector.config.targets import StdioTarget
 
 ALL = "@all"
 """The word for every server of the config files."""
@@ -44,15 +45,15 @@ def run(said: Invocation) -> int:
     if said.option("plan"):
         return _plan(said, out, wanted)
     target = setup.target_of(said)
-    baseline = _baseline(said)
+    policy = _policy(said)
+    command = _command(said, target)
     if isinstance(target, RecordingTarget):
-        report = _of_recording(target.path, out, wanted)
+        report = _of_recording(target.path, out, wanted, policy)
     else:
-        found = _of_server(said, out, target, wanted)
+        found = _of_server(said, out, target, wanted, policy, command)
         if found is None:
             return 130
         report = found
-    report.known = baseline
     _write(said, out, report)
     if out.json:
         out.document(report.as_json())
@@ -63,44 +64,60 @@ def run(said: Invocation) -> int:
             out.lines(text(out, report, verbose=bool(said.option("verbose"))))
         if report.recording:
             out.note(f"recording: {out.safe(report.recording)}")
-    if report.run.problem and not report.checked:
+    if report.unreached:
         if isinstance(target, RecordingTarget):
-            raise UsageError(report.run.problem)
-        problem = _not_reached(report.run)
+            raise UsageError(report.problem)
+        problem = _not_reached(report)
         problem.recording = report.recording
         raise problem
-    from inspector.check.report import FAILING
-
-    return 5 if report.new(FAILING[said.option("fail-on", "fail")]) else 0
+    return report.exit_code
 
 
 def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
     """Check every enabled server of the config files, or of the one that was named."""
-    from inspector.check.report import FAILING, Report
+    from inspector.check.policy import Baseline
+    from inspector.check.report import report_of
     from inspector.check.run import Runner
     from inspector.cli import check_many
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
     from inspector.config.servers import resolve
 
-    for option in ("plan", "record", "baseline", *REPORTS):
+    for option in ("plan", "record", "start", *REPORTS):
         if said.option(option) is not None:
             raise UsageError(f"--{option} is about one server.", hint="Name one instead of @all, or take --json.")
     found = check_many.entries(said.option("config"))
     settings = setup.settings_of(said)
+    policy = _policy(said, several=True)
+    baselines = _baselines(said)
+    consent = setup.consent_of(said)
+    targets: dict[int, StdioTarget | HttpTarget | InspectorError] = {}
+    for entry in found:
+        # All questions come first: a terminal cannot be asked while servers are checked.
+        try:
+            targets[id(entry)] = target = resolve(entry, consent=consent)
+        except InspectorError as error:
+            targets[id(entry)] = error
+        else:
+            setup.warn_of_interception(said, target)
 
     async def check(entry: ServerEntry) -> Report:
-        target = resolve(entry)
+        target = targets[id(entry)]
+        if isinstance(target, InspectorError):
+            raise target
         options = setup.options_of(said, target, settings, asking=False)
         keep = settings.record and not said.option("no-record")
         journal = new_journal(target, keep=keep, settings=settings)
         try:
             run = await Runner(target, journal, options, wanted).go()
+            # A server that the list does not name has an empty baseline: all of its findings are new.
+            own = None if baselines is None else baselines.get(entry.reference) or Baseline.empty()
+            report = report_of(run, journal, replace(policy, baseline=own))
         finally:
             journal.close("closed")
             journal.release()
         out.note(f"checked: {out.safe(entry.reference, 100)}")
-        return Report(run, str(journal.path or ""))
+        return report
 
     async def work() -> list[check_many.Checked] | None:
         signals = Signals()
@@ -120,24 +137,25 @@ def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
         out.document(check_many.as_json(checked))
     else:
         check_many.tables(out, checked)
-    return check_many.exit_code(checked, FAILING[said.option("fail-on", "fail")])
+    return check_many.exit_code(checked)
 
 
-def _not_reached(run: Run) -> InspectorError:
+def _not_reached(report: Report) -> InspectorError:
     from inspector.errors import AuthorizationNeeded, ConnectionProblem
 
-    if run.problem.startswith("nobody is logged in"):
+    if report.run.problem_code == AuthorizationNeeded.exit_code:
         return AuthorizationNeeded(
-            f"Nothing could be checked: {run.problem}",
+            f"Nothing could be checked: {report.problem}",
             hint="Log in with `inspector login URL`; --auth looks at how the server authorizes without that.",
         )
     return ConnectionProblem(
-        f"Nothing could be checked: {run.problem}", hint="`inspector doctor TARGET` finds out why it does not connect."
+        f"Nothing could be checked: {report.problem}",
+        hint="`inspector doctor TARGET` finds out why it does not connect.",
     )
 
 
 def _wanted(said: Invocation) -> Wanted:
-    from inspector.check.catalog import unknown
+    from inspector.check.catalog import Level, unknown
     from inspector.check.run import Wanted
     from inspector.check.visit import Allowed, Limits
     from inspector.protocol.revisions import REVISIONS
@@ -150,11 +168,15 @@ def _wanted(said: Invocation) -> Wanted:
     for name in revisions:
         if name not in REVISIONS:
             raise UsageError(f"There is no revision “{name[:40]}”.", hint=f"There are {', '.join(REVISIONS)}.")
+    levels = frozenset(_names(said.option("level", ())))
+    for name in sorted(levels - set(get_args(Level))):
+        raise UsageError(f"--level: “{name[:40]}” is not a level.", hint=f"Levels are {', '.join(get_args(Level))}.")
     calls = _names(said.option("allow-calls", ()))
     return Wanted(
         revisions=revisions or REVISIONS,
         only=chosen["only"],
         without=chosen["skip"],
+        levels=levels,
         limits=Limits(run=said.option("max-time", Limits().run)),
         allowed=Allowed(
             calls=calls[0] if calls in (["read-only"], ["all"]) else tuple(calls),
@@ -163,6 +185,14 @@ def _wanted(said: Invocation) -> Wanted:
             foreign_token=said.option("foreign-token-env", ""),
         ),
     )
+
+
+def _score(word: str) -> int:
+    """A score from 1 to 100."""
+    value = int(word) if word.isascii() and word.isdigit() and len(word) < 4 else 0
+    if not 1 <= value <= 100:
+        raise UsageError(f"“{word[:80]}” is not a score.", hint="A score is a whole number from 1 to 100.")
+    return value
 
 
 def _names(words: Any) -> list[str]:
@@ -187,19 +217,26 @@ def _plan(said: Invocation, out: Output, wanted: Wanted) -> int:
     return 0
 
 
-def _of_recording(file: Path, out: Output, wanted: Wanted) -> Report:
-    from inspector.check.report import Report
+def _of_recording(file: Path, out: Output, wanted: Wanted, policy: Policy) -> Report:
+    from inspector.check.report import report_of
     from inspector.check.run import of_recording
     from inspector.cli.recorded import tell_notices, whole_journal
 
     with whole_journal(file) as journal:
         tell_notices(out, journal)
-        return Report(of_recording(journal, file.name, wanted), str(file))
+        return report_of(of_recording(journal, file.name, wanted), journal, policy)
 
 
-def _of_server(said: Invocation, out: Output, target: StdioTarget | HttpTarget, wanted: Wanted) -> Report | None:
-    """The report; None where it was interrupted."""
-    from inspector.check.report import Report
+def _of_server(
+    said: Invocation,
+    out: Output,
+    target: StdioTarget | HttpTarget,
+    wanted: Wanted,
+    policy: Policy,
+    command: list[str],
+) -> Report | None:
+    """The report; None where it was interrupted. `command` starts a server at a URL first."""
+    from inspector.check.report import report_of
     from inspector.check.run import Runner
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
@@ -218,7 +255,12 @@ def _of_server(said: Invocation, out: Output, target: StdioTarget | HttpTarget, 
         runner = Runner(target, journal, options, wanted, told=bar.told, began=bar.began)
         signals = Signals()
         try:
-            return await runner.go()
+            if not command or not isinstance(target, HttpTarget):
+                return await runner.go()
+            from inspector.cli.start_server import WAIT, started
+
+            async with started(command, target, said.option("wait", WAIT)):
+                return await runner.go()
         except asyncio.CancelledError:
             if not signals.caught:
                 raise
@@ -228,11 +270,12 @@ def _of_server(said: Invocation, out: Output, target: StdioTarget | HttpTarget, 
 
     try:
         found = asyncio.run(work())
+        bar.end()
+        return None if found is None else report_of(found, journal, policy, command)
     finally:
         bar.end()
         journal.close("closed")
         journal.release()
-    return None if found is None else Report(found, str(journal.path or ""))
 
 
 class _Progress:
@@ -258,14 +301,39 @@ class _Progress:
             self._out.aside("\r\x1b[K")
 
 
-def _baseline(said: Invocation) -> frozenset[tuple[str, str, str]]:
-    file = said.option("baseline")
-    if file is None:
-        return frozenset()
-    from inspector.check.report import baseline_of
-    from inspector.config.files import load_object
+def _command(said: Invocation, target: Target) -> list[str]:
+    """The words of `--start`; none where it was not given. Raises `UsageError` where it does not fit the target."""
+    given = said.option("start")
+    if given is None:
+        if said.option("wait") is not None:
+            raise UsageError("--wait needs --start.", hint="inspector check --start 'python server.py' --wait 20 URL")
+        return []
+    if not isinstance(target, HttpTarget):
+        raise UsageError("--start needs a URL as its target.", hint="A command after -- is started without it.")
+    from inspector.cli.start_server import words_of
 
-    return baseline_of(load_object(file))
+    return words_of(given)
+
+
+def _policy(said: Invocation, *, several: bool = False) -> Policy:
+    """What fails the run; of several servers each has a baseline of its own."""
+    from inspector.check.policy import Policy, read_baseline
+
+    file = None if several else said.option("baseline")
+    return Policy(
+        fail_on=said.option("fail-on", "fail"),
+        fail_under=said.option("fail-under", 0),
+        profile=said.option("profile", "full"),
+        baseline=None if file is None else read_baseline(file),
+    )
+
+
+def _baselines(said: Invocation) -> dict[str, Baseline] | None:
+    """The baselines of `@all`, by the reference of each server; None where there are none."""
+    from inspector.check.policy import read_baselines
+
+    file = said.option("baseline")
+    return None if file is None else read_baselines(file)
 
 
 def _write(said: Invocation, out: Output, report: Report) -> None:
@@ -302,10 +370,15 @@ def _verb() -> Verb:
                 read=secret,
             ),
             Option("--intrusive", "Do also what may do damage or take long."),
+            Option("--level", "Only checks of these levels: must, should, type, …", "LEVEL,…", many=True),
             Option("--fail-on", "What ends with exit code 5.", choices=("fail", "warn", "skip", "never")),
+            Option("--fail-under", "End with exit code 5 if the score is lower.", "SCORE", read=_score),
+            Option("--profile", "app: do not count what the server's SDK does.", choices=("full", "app")),
             Option(
                 "--baseline", "A JSON report: only what is new since then counts.", "FILE", read=path, completes="file"
             ),
+            Option("--start", "Start the server of a URL by this command first, and end it afterwards.", "COMMAND"),
+            Option("--wait", "With --start: seconds until the URL must answer; default 20.", "SECONDS", read=seconds),
             Option("--max-time", "Seconds for all of it.", "SECONDS", read=seconds),
             Option("-v --verbose", "Name what passed and what was skipped, too."),
             _report_option("junit", "a JUnit report"),
@@ -325,6 +398,7 @@ def _verb() -> Verb:
             "inspector check https://host.example/mcp --allow-calls read-only --html report.html",
             "inspector check session.mcp.jsonl",
             "inspector check @shop --junit check.xml --baseline known.json --fail-on warn",
+            "inspector check --start 'python server.py --port 8000' --wait 20 http://127.0.0.1:8000/mcp",
             "inspector check @all --json",
         ),
     )

@@ -15,7 +15,7 @@ from inspector.errors import UsageError
 if TYPE_CHECKING:
     from inspector.cli.words import Invocation
 
-_WITHOUT = ("--header", "--config", "--cwd", "--transport")
+_WITHOUT = ("--header", "--config", "--cwd", "--transport", "--trust", "--no-verify")
 _AUTH = (
     Option("--auth", "Let the server want a login, over HTTP; it has an authorization server of its own."),
     Option("--auth-auto", "The same, where everything is allowed at once."),

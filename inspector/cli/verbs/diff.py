@@ -176,7 +176,10 @@ VERBS = {
     "diff": Verb(
         "diff",
         run,
-        slots=(Slot("a", completes="file"), Slot("b", completes="file")),
+        slots=(
+            Slot("a", completes="file", takes_command=True),
+            Slot("b", completes="file", takes_command=True),
+        ),
         target="none",
         options=(
             Option("--surface-only", "Compare only what the servers offer."),
@@ -186,7 +189,8 @@ VERBS = {
             *(option for option in CONNECT if option.name not in _NOT_HERE),
         ),
         about=(
-            "A and B are one word each: a recording, @NAME from a config file, a URL, or a whole command in quotes. "
+            "A and B are one word each: a recording, @NAME from a config file, a URL, or a whole command in quotes; "
+            "the last may also be a command after --. "
             "Servers are opened one after the other, and what they offer is compared; of two recordings, what was said "
             "as well. Changes that break a client are told apart from others, by the schemas' meaning; a changed "
             "description or annotation of a tool is said loudly. A PATH is one in a message, such as "
@@ -196,6 +200,7 @@ VERBS = {
         examples=(
             "inspector diff before.mcp.jsonl after.mcp.jsonl",
             "inspector diff session.mcp.jsonl @everything",
+            "inspector diff session.mcp.jsonl -- python server.py",
             "inspector diff 'npx -y server@1.0' 'npx -y server@2.0'",
             "inspector diff a.mcp.jsonl b.mcp.jsonl --ignore 'tools/call now:$.result' --tolerance 1%",
         ),

@@ -11,6 +11,7 @@ from inspector.cli.files import new_recording
 from inspector.cli.options import Option
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
+from inspector.config import trust
 from inspector.config.targets import RecordingTarget
 
 if TYPE_CHECKING:
@@ -26,14 +27,15 @@ _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "no-pin", "open-brows
 def run(said: Invocation) -> int:
     """Examine the target and report; the exit code tells whether it connects."""
     out = Output.of(said)
-    entry = _entry(said)
+    consent = trust.asking_once(setup.consent_of(said))
+    entry = _entry(said, consent)
     if entry is not None and not entry.usable and entry.target is None:
         from inspector.doctor.run import of_entry
 
         found: Diagnosis | None = of_entry(entry)
     else:
         guess = entry.target if entry is not None and not entry.usable else None
-        target = guess or setup.target_of(said)
+        target = guess or setup.target_of(said, consent)
         if isinstance(target, RecordingTarget):
             from inspector.doctor.recording import diagnose_recording
 
@@ -46,14 +48,14 @@ def run(said: Invocation) -> int:
     return found.exit_code
 
 
-def _entry(said: Invocation) -> Entry | None:
+def _entry(said: Invocation, consent: trust.Consent) -> Entry | None:
     """The config entry that is meant, with all that is missing; None where the target is none."""
     words = said.target_words
     if said.command or not words or not words[0].startswith("@") or len(words) > 1:
         return None
     from inspector.doctor.entry import look_up
 
-    return look_up(words[0], config=said.option("config"), prompt=setup.ask)
+    return look_up(words[0], config=said.option("config"), prompt=setup.ask, consent=consent)
 
 
 def _of_server(

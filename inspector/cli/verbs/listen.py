@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from inspector.cli.options import Option, seconds
+from inspector.cli.options import ASK, Option, seconds
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.errors import NotOffered
@@ -80,6 +80,7 @@ VERBS = {
         "listen",
         run,
         options=(
+            ASK,
             Option("--resource", "Be told when this resource changes; may be repeated.", "URI", many=True),
             Option("--for", "End after so many seconds.", "SECONDS", read=seconds),
         ),

@@ -33,12 +33,13 @@ def run(said: Invocation) -> int:
     from inspector.cli import headless
 
     limit: int = said.option("page-limit", 0)
+    schemas = bool(said.option("schema"))
 
     async def work(session: Any, out: Output) -> int:
         await session.load(name, page_limit=limit, cursor=said.option("cursor"))
         found = session.catalog[name]
         more = _next_cursor(session.journal, found.kind.method) if found.pages == limit else None
-        return _print(out, found, more, session.journal.findings.all())
+        return _print(out, found, more, session.journal.findings.all(), schemas=schemas)
 
     return headless.run(said, work, target, while_waiting=None if said.json else "inspector.cli.rows")
 
@@ -52,7 +53,7 @@ def _recorded(said: Invocation, name: ListName, target: RecordingTarget) -> int:
         if not found.pages:
             out.note(f"note: The recording holds no answer to {found.kind.method}.")
             return _print(out, found, None, ())
-        return _print(out, found, None, session.journal.findings.all())
+        return _print(out, found, None, session.journal.findings.all(), schemas=bool(said.option("schema")))
 
 
 def _next_cursor(journal: Journal, method: str) -> str | None:
@@ -65,7 +66,9 @@ def _next_cursor(journal: Journal, method: str) -> str | None:
     return cursor if type(cursor) is str else None
 
 
-def _print(out: Output, found: ServerList, more: str | None, findings: Iterable[Finding]) -> int:
+def _print(
+    out: Output, found: ServerList, more: str | None, findings: Iterable[Finding], *, schemas: bool = False
+) -> int:
     """Print a list as far as it came; an error that ended it is raised after what came before it."""
     if out.json:
         if found.error is not None:
@@ -73,10 +76,13 @@ def _print(out: Output, found: ServerList, more: str | None, findings: Iterable[
         out.document({found.kind.key: found.items} | ({} if more is None else {"nextCursor": more}))
         _tell(out, found, findings)
         return 0
-    from inspector.cli.rows import ROWS
+    from inspector.cli import rows
 
-    row = ROWS[found.kind.name]
-    out.table([row(out, item) for item in found.items])
+    if found.kind.name == "tools" and (schemas or out.width is not None):
+        out.lines(line for item in found.items for line in rows.tool_lines(out, item, schemas=schemas))
+    else:
+        row = rows.ROWS[found.kind.name]
+        out.table([row(out, item) for item in found.items])
     if found.error is not None:
         raise found.error
     if found.pages and not found.items:
@@ -95,11 +101,12 @@ def _tell(out: Output, found: ServerList, findings: Iterable[Finding]) -> None:
         out.note(f"note: {out.safe(finding.message, NOTE)}")
 
 
-def _verb(name: str, about: str) -> Verb:
+def _verb(name: str, about: str, *options: Option) -> Verb:
     return Verb(
         name,
         run,
         options=(
+            *options,
             Option("--page-limit", "Read at most this many pages.", "N", read=count),
             Option("--cursor", "Begin at this cursor instead of the first page.", "CURSOR"),
         ),
@@ -113,7 +120,12 @@ def _verb(name: str, about: str) -> Verb:
 
 
 VERBS = {
-    "tools": _verb("tools", "Prints name, arguments (optional ones in brackets) and description of every tool."),
+    "tools": _verb(
+        "tools",
+        "On a terminal: prints the signature and description of every tool. Piped: name, arguments (optional ones in "
+        "brackets) and description, one line per tool.",
+        Option("--schema", "Print the input and output schema of every tool."),
+    ),
     "resources": _verb("resources", "Prints URI, name, media type and description of every resource."),
     "templates": _verb(
         "templates", "Prints URI template, name, media type and description of every resource template."

@@ -26,6 +26,11 @@ def log_in(said: Invocation) -> int:
     target = _target(said)
     if said.option("bearer-env"):
         raise UsageError("With --bearer-env there is nothing to log in for.", hint="Leave it out.")
+    if target.withholds_login:
+        raise UsageError(
+            f"A login to {target.describe()} is not kept because {target.withholds_login}.",
+            hint="Name the server's authority with SSL_CERT_FILE=/path/to/ca.pem, and connect without a proxy.",
+        )
 
     async def work(session: Session, out: Output) -> int:
         from inspector.client.wire import Wire

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import ARGS, SAVE
+from inspector.cli.options import ARGS, ASK, SAVE
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 
@@ -59,7 +59,7 @@ VERBS = {
         "prompt",
         run,
         slots=(Slot("name"), Slot("arguments", "pairs", metavar="KEY=VALUE ...")),
-        options=(ARGS, SAVE),
+        options=(ARGS, SAVE, ASK),
         about="Prints each message under its role; --json prints the exact result.",
         examples=(
             "inspector prompt greet name=Ada -- python server.py",

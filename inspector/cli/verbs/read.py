@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import SAVE
+from inspector.cli.options import ASK, SAVE
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 
@@ -58,7 +58,7 @@ VERBS = {
         "read",
         run,
         slots=(Slot("uri"),),
-        options=(SAVE,),
+        options=(SAVE, ASK),
         about="Text goes to stdout as it is; --save writes text or bytes to a file; --json prints the exact result.",
         examples=(
             "inspector read file:///etc/motd -- python server.py",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import Option, json_object
+from inspector.cli.options import ASK, Option, json_object
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 
@@ -44,7 +44,10 @@ VERBS = {
         "request",
         run,
         slots=(Slot("method"), Slot("params", "json", metavar="PARAMS-JSON")),
-        options=(Option("--params", "The parameters, from the word or from a file.", "JSON|@FILE", read=json_object),),
+        options=(
+            Option("--params", "The parameters, from the word or from a file.", "JSON|@FILE", read=json_object),
+            ASK,
+        ),
         about=(
             "Sends METHOD with exactly these parameters, after the handshake, and prints the result as it came. "
             "What begins with notifications/ is sent without waiting for an answer."

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import Option, path
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
+from inspector.config import trust
+from inspector.config.servers import exposure_of
 
 if TYPE_CHECKING:
     from inspector.auth.store import Kept
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from inspector.config.servers import ServerEntry
 
 NAME = 120
+_MARKS: dict[trust.Standing, str] = {"free": "", "asks": "asks first  ", "allowed": "allowed  "}
+"""What stands before an entry of a file that is not the user's own and uses the user's secrets or an unsafe way."""
 
 
 def run(said: Invocation) -> int:
@@ -23,11 +27,13 @@ def run(said: Invocation) -> int:
     out = Output.of(said)
     found = find_servers(config=said.option("config"))
     logins = _logins()
+    memory = trust.Memory()
+    exposed = [(exposure, trust.standing(exposure, memory)) for exposure in map(exposure_of, found.entries)]
     if out.json:
         problems = [{"path": str(problem.path), "message": problem.message} for problem in found.problems]
         from inspector.cli.logins import as_json
 
-        servers = [_entry(entry) for entry in found.entries]
+        servers = [_entry(entry, *asked) for entry, asked in zip(found.entries, exposed, strict=True)]
         out.document(
             {
                 "servers": servers,
@@ -40,9 +46,9 @@ def run(said: Invocation) -> int:
         (
             out.safe(entry.reference, NAME),
             out.safe(entry.source_label, NAME),
-            ("disabled  " if entry.disabled else "") + out.safe(entry.summary, 2000),
+            ("disabled  " if entry.disabled else "") + _MARKS[standing] + out.safe(entry.summary, 2000),
         )
-        for entry in found.entries
+        for entry, (_, standing) in zip(found.entries, exposed, strict=True)
     ])  # fmt: skip
     if logins:
         from inspector.cli.logins import described
@@ -50,6 +56,10 @@ def run(said: Invocation) -> int:
         for kept in logins:
             told = described(kept.grant, kept.renewable, out)
             out.line(f"logged in to {out.safe(kept.grant.server, NAME)}: {told}")
+    for entry, (exposure, standing) in zip(found.entries, exposed, strict=True):
+        if exposure is not None and standing == "asks":
+            facts = "; ".join(out.safe(fact, 800) for fact in exposure.facts())
+            out.note(f"note: {out.safe(entry.reference, NAME)} asks first: {facts}")
     for problem in found.problems:
         out.note(
             f"note: {out.safe(problem.message, 500)}" + (f" ({out.safe(problem.hint, 500)})" if problem.hint else "")
@@ -70,7 +80,7 @@ def _logins() -> list[Kept]:
     return Store().logins()
 
 
-def _entry(entry: ServerEntry) -> dict[str, Any]:
+def _entry(entry: ServerEntry, exposure: trust.Exposure | None, standing: trust.Standing) -> dict[str, Any]:
     return {
         "name": entry.name,
         "reference": entry.reference,
@@ -79,6 +89,7 @@ def _entry(entry: ServerEntry) -> dict[str, Any]:
         "disabled": entry.disabled,
         "source": entry.source_label,
         "path": str(entry.path),
+        "trust": None if exposure is None else {"state": standing, **exposure.as_json()},
     }
 
 
@@ -90,7 +101,8 @@ VERBS = {
         options=(Option("--config", "Only this config file.", "FILE", read=path, completes="file"),),
         about=(
             "Prints the word that opens each server, whose file it is in, and its command or URL; then where you are "
-            "logged in. Starts none."
+            "logged in. Starts none. An entry marked “asks first” is in a file of this folder and uses your secrets, a "
+            "proxy, or no verification: opening it asks you, or needs --trust."
         ),
         examples=("inspector servers", "inspector servers --json", "inspector servers --config mcp.json"),
     )

@@ -92,6 +92,10 @@ def rows_of(checked: Checked, journal: Journal | None) -> tuple[list[Row], dict[
         rows.append(Row([(f"and {len(shown) - MOST_SEEN} more, see the report", "muted")]))
     if verdict in ("fail", "warn", "note"):
         rows += [Row(), Row([(f"{'Fix':<{_LABEL}}", "bright bold"), (check.fix, "normal")], _LABEL)]
+    origin = next((result.origin for result in checked.telling if result.origin is not None), None)
+    if origin is not None:
+        said = f"{origin.sdk} causes this. {origin.option}".rstrip()
+        rows += [Row(), Row([(f"{'SDK':<{_LABEL}}", "bright bold"), (said, "normal")], _LABEL)]
     revisions = ", ".join(dict.fromkeys(result.visited.revision for result in checked.results))
     rows += [
         Row(),

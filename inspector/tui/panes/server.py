@@ -15,6 +15,8 @@ from textual.message import Message
 from inspector.client.authorization import Authorizations
 from inspector.client.session import Session
 from inspector.client.steps import connection_steps
+from inspector.config.secrecy import mask_url
+from inspector.config.targets import HttpTarget
 from inspector.journal.format import Kind
 from inspector.protocol.revisions import features
 from inspector.text import duration, safe
@@ -229,6 +231,7 @@ class ServerPane(Container):
             *fact("opened as", safe(session.target.describe(), _SHOWN_TARGET)),
             *fact("revision", f"{server.revision}  ({server.era}){unknown}"),
         ]
+        rows += self._interception()
         if server.how:
             rows += fact("found out", safe(server.how, _SHOWN_TEXT), "muted")
         for key, label in (("description", "description"), ("websiteUrl", "website")):
@@ -261,6 +264,19 @@ class ServerPane(Container):
             refused = "  asked for, and the server does not agree to tell of it"
             rows.append(Row([(f"  {signs_now().failed} ", "finding"), name, (refused, "finding")], 4))
         return [*heading("Subscriptions"), *rows] if rows else []
+
+    def _interception(self) -> list[Row]:
+        """Who can read what is sent: those on a way without verification, and a proxy."""
+        target, rows = self.session.target, list[Row]()
+        if not isinstance(target, HttpTarget):
+            return rows
+        if not target.verify:
+            rows += fact("certificate", "not checked: others on the way can read and change everything", "error")
+        if target.proxy:
+            rows += fact("proxy", safe(mask_url(target.proxy), _SHOWN_TARGET), "normal" if target.owned else "finding")
+        if target.withholds_login:
+            rows += fact("login", f"no kept login is sent: {safe(target.withholds_login, _SHOWN_TEXT)}", "finding")
+        return rows
 
     def _recording(self) -> list[Row]:
         """Where it is kept, and what is unusual about that."""

@@ -8,6 +8,7 @@ from textual.widget import Widget
 
 from inspector.client.catalog import KINDS
 from inspector.client.session import Session
+from inspector.config.targets import HttpTarget
 from inspector.errors import AuthorizationNeeded
 from inspector.text import count, duration, safe
 from inspector.tui.events import AnySession
@@ -53,6 +54,9 @@ def header(session: AnySession, state: tuple[str, str] | None, width: int) -> li
     if session.phase == "failed" and isinstance(session.error, AuthorizationNeeded):
         phase = ("not authorized", "error")
     said = (f"not on disk: {problem}", "error") if problem else state or phase
+    unchecked = isinstance(target, HttpTarget) and not target.verify
+    if unchecked and session.phase == "ready" and not problem and state is None:
+        said = ("certificate not checked", "error")
     return session_parts(
         # A long name must not take the place of the state.
         safe(session.server.title or target.label, max(width // 3, _LEAST_NAME)),
@@ -64,7 +68,7 @@ def header(session: AnySession, state: tuple[str, str] | None, width: int) -> li
         era=session.server.era if session.server.known else "",
         how=safe(session.server.how, _HOW),
         state=said,
-        settled=session.phase not in ("failed", "lost") and not problem,
+        settled=session.phase not in ("failed", "lost") and not problem and not unchecked,
         recorded=len(session.journal),
         latency=duration(latency * 1_000_000) if latency else "",
     )

@@ -18,13 +18,15 @@ from textual.screen import Screen
 
 from inspector.client.recording import RecordingInfo, list_recordings
 from inspector.config.remember import ServerMemory
-from inspector.config.servers import ServerEntry, ServerList, find_servers
+from inspector.config.servers import ServerEntry, ServerList, exposure_of, find_servers
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget, Target, parse_target
+from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
 from inspector.text import cell_len, count, duration, size
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.keys import hints
+from inspector.tui.screens.trusting import opened
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.edge import Edge
@@ -53,8 +55,10 @@ class OpenTarget(Message):
 class ServerRows:
     """One row an entry: how it went last, its name, what it runs, where the entry stands."""
 
-    def __init__(self, entries: list[tuple[ServerEntry, bool | None]]) -> None:
+    def __init__(self, entries: list[tuple[ServerEntry, bool | None]], asks: frozenset[int] = frozenset()) -> None:
+        """`asks` are the ids of the entries that are opened only after a question."""
         self.entries = entries
+        self._asks = asks
         self._name = min(max((len(entry.name) for entry, _ in entries), default=0) + 1, 24)
         self._source = min(max((len(entry.source_label) for entry, _ in entries), default=0), 18)
 
@@ -62,7 +66,7 @@ class ServerRows:
         """The entries that have all of these words, which are case-folded."""
         return ServerRows([
             found for found in self.entries if _has(words, found[0].name, found[0].summary, found[0].source_label)
-        ])  # fmt: skip
+        ], self._asks)  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -75,7 +79,8 @@ class ServerRows:
         middle = max(width - 2 - self._name - 2 - source - 1, 8)
         line = paint.cell(mark, 2)
         line += paint.cell([(f"@{entry.name}", "muted" if entry.disabled else "bright")], self._name + 1)
-        line += paint.cell([(f" {entry.summary}", "normal")], middle)
+        asks: Pieces = [(" asks first ", "finding")] if id(entry) in self._asks else ""
+        line += paint.cell([*asks, (f" {entry.summary}", "normal")], middle)
         if source:
             line += paint.cell([(f" {entry.source_label}", "muted")], source + 1)
         return line
@@ -205,15 +210,15 @@ class StartScreen(Screen[None]):
         for entry in servers.entries:
             last = ServerMemory(entry).last_open()
             entries.append((entry, None if last is None else last.ok))
+        memory = Memory()
+        asks = frozenset(id(entry) for entry in servers.entries if standing(exposure_of(entry), memory) == "asks")
         recordings = list_recordings()
-        self.app.call_from_thread(self._show, servers, entries, recordings)
+        self.app.call_from_thread(self._show, servers, ServerRows(entries, asks), recordings)
 
-    def _show(
-        self, servers: ServerList, entries: list[tuple[ServerEntry, bool | None]], recordings: list[RecordingInfo]
-    ) -> None:
+    def _show(self, servers: ServerList, rows: ServerRows, recordings: list[RecordingInfo]) -> None:
         if not self.is_mounted:
             return
-        self._servers, self._recordings = ServerRows(entries), RecordingRows(recordings)
+        self._servers, self._recordings, entries = rows, RecordingRows(recordings), rows.entries
         self._narrow()
         files = len({entry.path for entry, _ in entries})
         facts: list[Pieces] = [f"{len(entries)} from {files} file{'s' if files != 1 else ''}"] if entries else []
@@ -234,15 +239,21 @@ class StartScreen(Screen[None]):
         if text == "demo":
             self.action_demo()
             return
+        self._open_typed(text)
+
+    @work(exclusive=True, group="dialog")
+    async def _open_typed(self, text: str) -> None:
         try:
-            target = parse_target(shlex.split(text), config=self.config)
+            words = shlex.split(text)
+            target = await opened(self.app, lambda consent: parse_target(words, config=self.config, consent=consent))
         except (InspectorError, ValueError) as error:
             edge = self.query_one("#open", Edge)
             hint = [error.hint] if isinstance(error, InspectorError) and error.hint else []
             edge.facts = [[(words, "error")] for words in (str(error), *hint)]
             edge.tone = "error"
             return
-        self.post_message(OpenTarget(target))
+        if target is not None:
+            self.post_message(OpenTarget(target))
 
     def on_editor_changed(self) -> None:
         edge = self.query_one("#open", Edge)
@@ -261,21 +272,24 @@ class StartScreen(Screen[None]):
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
         source = event.list_view.source
         if isinstance(source, ServerRows):
-            entry, _ = source.entries[event.index]
-            try:
-                self.post_message(OpenTarget(self._resolve(entry)))
-            except InspectorError as error:
-                self.notify(f"{error.message} {error.hint}", severity="error", markup=False, timeout=10)
+            self._open_entry(source.entries[event.index][0])
         elif isinstance(source, RecordingRows):
             self.post_message(OpenTarget(RecordingTarget(source.recordings[event.index].path)))
         else:
             self.action_demo()
 
-    @staticmethod
-    def _resolve(entry: ServerEntry) -> Target:
+    @work(exclusive=True, group="dialog")
+    async def _open_entry(self, entry: ServerEntry) -> None:
+        """Open a server of the list, after asking where its file is not the user's own."""
         from inspector.config.servers import resolve
 
-        return resolve(entry)
+        try:
+            target = await opened(self.app, lambda consent: resolve(entry, consent=consent))
+        except InspectorError as error:
+            self.notify(f"{error.message} {error.hint}", severity="error", markup=False, timeout=10)
+        else:
+            if target is not None:
+                self.post_message(OpenTarget(target))
 
     def action_open(self) -> None:
         """Enter where no list has the focus."""

@@ -1,0 +1,114 @@
+"""Tools that read: whether an answer shows what an earlier session did."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from typing import Any, NamedTuple
+
+from inspector.check.asked import Asked
+from inspector.check.catalog import active
+from inspector.check.link import Link
+from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.trials import arguments_for
+from inspector.check.visit import Visit
+from inspector.protocol.jsonrpc import excerpt
+from inspector.protocol.views import is_read_only
+
+_MOST_TOOLS = 10
+_LARGEST = 100_000
+_NUMBERS = re.compile(r"(?<![\w.])(\d{1,15})(?![\w.])")
+_PLAIN = ("enum", "const", "format", "pattern", "maxLength")
+"""Keywords of a text that a marker may not fit."""
+
+
+class _Answer(NamedTuple):
+    asked: Asked
+    text: str
+
+
+@active(
+    "TOOL-29", "quality", "r1+", page="basic/security_best_practices", group="tools", mode="tool", apart=True,
+    once=True,
+    says="A tool that only reads keeps nothing of a session: another session sees no trace of it.",
+    fix="Keep what belongs to a session in the session, and release it when the session ends.",
+)  # fmt: skip
+async def keeps_nothing(visit: Visit) -> Outcome:
+    """The same calls in two sessions: a text, or the client's name, of the first must not come in the second.
+
+    Only tools that say that they only read are called. An answer that merely differs proves nothing; a number that
+    goes on where the first session left it is a remark, because a tool may be meant to count.
+    """
+    marker = f"inspector-{secrets.token_hex(8)}"
+    tools = [tool for tool in visit.callable() if is_read_only(tool)][:_MOST_TOOLS]
+    if not tools:
+        return skipped("no tool that may be called says that it only reads")
+    first: dict[str, list[_Answer]] = {}
+    async with visit.fresh(handshake=False) as link:
+        await _introduce(link, f"{marker}-client")
+        for tool in tools:
+            arguments = arguments_for(tool)
+            first[_name(tool)] = [await _call(link, tool, arguments) for _ in range(3)]
+            await _call(link, tool, _marked(tool, arguments, marker))  # Last: some tools keep only the newest.
+    seen: list[int] = []
+    counts: Outcome | None = None
+    async with visit.fresh(handshake=False) as link:
+        await _introduce(link, "inspector-check")
+        for tool in tools:
+            answer, before = await _call(link, tool, arguments_for(tool)), first[_name(tool)]
+            events = (*before[-1].asked.events, *answer.asked.events)
+            if marker in answer.text:
+                what = "the client's name" if f"{marker}-client" in answer.text else "an argument"
+                return bad(f"{_shown(tool)} gave back {what} of an earlier session.", *events)
+            steps = [_step(one.text, other.text) for one, other in zip(before, [*before[1:], answer], strict=True)]
+            if steps[:2] == [1, 1] and (steps[2] or 0) > 1:
+                counts = remark(f"{_shown(tool)} goes on counting where an earlier session ended.", *events)
+            elif 1 in steps[:2] and min(step or 0 for step in steps[:2]) < 0:
+                return bad(f"{_shown(tool)} lost its count within a session.", *events)
+            seen += answer.asked.events
+    return counts or good(f"{len(tools)} tools, in two sessions", *seen)
+
+
+async def _introduce(link: Link, name: str) -> None:
+    """Shake hands under a name of our own, where the era has a handshake."""
+    if link.modern:
+        return
+    asked = await link.initialize(clientInfo={"name": name, "version": "1"})
+    if asked.ok:
+        link.notify("notifications/initialized")
+        await link.transport.settled()
+
+
+async def _call(link: Link, tool: dict[str, Any], arguments: dict[str, Any]) -> _Answer:
+    asked = await link.ask("tools/call", {"name": tool.get("name"), "arguments": arguments})
+    content = {key: asked.body.get(key) for key in ("content", "structuredContent")} if asked.ok else {}
+    return _Answer(asked, json.dumps(content, ensure_ascii=False, default=str)[:_LARGEST])
+
+
+def _marked(tool: dict[str, Any], arguments: dict[str, Any], marker: str) -> dict[str, Any]:
+    """The arguments with the marker in every text that takes any."""
+    schema = tool.get("inputSchema")
+    properties = schema.get("properties") if type(schema) is dict else None
+    marked = dict(arguments)
+    for name, wanted in properties.items() if type(properties) is dict else ():
+        if type(wanted) is dict and wanted.get("type") == "string" and not any(key in wanted for key in _PLAIN):
+            marked[name] = marker
+    return marked
+
+
+def _step(one: str, other: str) -> int | None:
+    """By how much the only number in which two texts differ has grown; None where they differ otherwise, or not."""
+    if _NUMBERS.sub("#", one) != _NUMBERS.sub("#", other):
+        return None
+    pairs = zip(_NUMBERS.findall(one), _NUMBERS.findall(other), strict=True)
+    steps = {int(after) - int(before) for before, after in pairs if before != after}
+    return steps.pop() if len(steps) == 1 else None
+
+
+def _name(tool: dict[str, Any]) -> str:
+    return str(tool.get("name"))
+
+
+def _shown(tool: dict[str, Any]) -> str:
+    return excerpt(tool.get("name"), 60)

@@ -1,0 +1,217 @@
+"""Decides what a result means for the run: it fails the run, the baseline knows it, it is reported, or it is excluded.
+
+Every output (text, JSON, JUnit, SARIF, Markdown, HTML, badge) and the exit code read this one decision.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from inspector.check.outcome import VERDICTS, Result, Verdict
+from inspector.config.files import load_object, read_text, shown
+from inspector.errors import ConfigError, UsageError
+
+FORMAT = "mcp-check"
+VERSION = 1
+
+Ruling = Literal["failing", "known", "reported", "excluded", "passed"]
+FailOn = Literal["fail", "warn", "skip", "never"]
+Profile = Literal["full", "app"]
+Key = tuple[str, str, str]
+"""Id of the check, revision, transport: what identifies a finding between two runs."""
+
+FAILING: dict[FailOn, tuple[Verdict, ...]] = {
+    "fail": ("fail",),
+    "warn": ("fail", "warn"),
+    "skip": ("fail", "warn", "skip"),
+    "never": (),
+}
+"""The verdicts that fail the run, by the value of `--fail-on`."""
+PROFILES: tuple[Profile, ...] = ("full", "app")
+FINDINGS: tuple[Verdict, ...] = ("fail", "warn")
+_KNOWN_BY: dict[Verdict, tuple[Verdict, ...]] = {
+    "fail": ("fail",),
+    "warn": ("fail", "warn"),
+    "note": ("fail", "warn", "note"),
+    "skip": ("fail", "warn", "skip"),
+    "pass": (),
+}
+"""The verdicts in a baseline that make a verdict known: a warning that is a failure now is new."""
+_HINT = "Write one with `inspector check --json TARGET > baseline.json`."
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who was checked. A baseline belongs to a name over a kind of transport, and to no version."""
+
+    name: str = ""
+    """The server's own name; empty where it gave none."""
+    version: str = ""
+    kind: str = ""
+    """`stdio` or `http`; empty where no connection was made."""
+
+    def as_json(self) -> dict[str, str | None]:
+        """For reports."""
+        return {"name": self.name or None, "version": self.version or None, "kind": self.kind or None}
+
+
+UNKNOWN = Identity()
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """An earlier report: who it was about, and the verdict of each check in each visit."""
+
+    identity: Identity
+    target: str
+    verdicts: Mapping[Key, Verdict]
+    source: str = "The baseline"
+
+    @classmethod
+    def empty(cls) -> Baseline:
+        """The baseline of a server that was not there before: all of its findings are new."""
+        return cls(Identity(), "", {})
+
+    def knows(self, key: Key, verdict: Verdict) -> bool:
+        """Whether a result of this verdict was there before, at least as severe."""
+        return self.verdicts.get(key) in _KNOWN_BY[verdict]
+
+    def require(self, identity: Identity, target: str) -> None:
+        """Raise `UsageError` unless the baseline is about this server."""
+        ours = self.identity
+        if not self.verdicts:
+            return
+        if ours.kind and identity.kind and ours.kind != identity.kind:
+            raise UsageError(
+                f"{self.source} is of a server over {_shown(ours.kind)}, and this server was checked over "
+                f"{identity.kind}.",
+                hint=_HINT,
+            )
+        # A server that gave no name, in one of the runs, is identified by how it is reached.
+        before, now = (ours.name, identity.name) if ours.name and identity.name else (self.target, target)
+        if before != now:
+            raise UsageError(
+                f"{self.source} is of the server “{_shown(before)}”, and this server is “{_shown(now)}”.", hint=_HINT
+            )
+
+
+def read_baseline(file: Path) -> Baseline:
+    """The baseline in a file. Raises `UsageError` that says what the file is instead."""
+    return baseline_of(_document(file), str(file))
+
+
+def read_baselines(file: Path) -> dict[str, Baseline]:
+    """The baselines of several servers, by the reference of each: a list that `check @all --json` wrote."""
+    document = _document(file)
+    if type(document) is not list:
+        raise UsageError(
+            f"{file} is a report of one server, and --baseline with @all takes a list of reports.",
+            hint="Write one with `inspector check --json @all > baseline.json`.",
+        )
+    found = {}
+    for entry in document:
+        name = entry.get("server") if type(entry) is dict else None
+        if type(name) is not str:
+            raise UsageError(f"{file} is not a list of check reports.", hint=_HINT)
+        if "results" in entry:
+            found[name] = baseline_of(entry, f"{file} ({_shown(name)})")
+    return found
+
+
+def _document(file: Path) -> Any:
+    """The JSON value in a file; a usage error names what the file is where it holds no report."""
+    text = read_text(file)
+    first = text.lstrip()[:200]
+    try:
+        if first.startswith("["):
+            return json.loads(text)
+        return load_object(file)
+    except (ConfigError, ValueError, RecursionError):
+        if first.startswith("{") and '"mcp-recording"' in first:
+            raise UsageError(
+                f"{file} is a recording, and --baseline takes a JSON report.",
+                hint="Check the recording first: `inspector check --json FILE > baseline.json`.",
+            ) from None
+        what = "XML or HTML" if first.startswith("<") else "not JSON"
+        raise UsageError(f"{file} is {what}, and --baseline takes a JSON report.", hint=_HINT) from None
+
+
+def baseline_of(document: Any, source: str = "The baseline") -> Baseline:
+    """The baseline that a JSON document is. Raises `UsageError`."""
+    if type(document) is list:
+        raise UsageError(
+            f"{source} is a list of reports, and --baseline takes the report of one server.",
+            hint="A list belongs to `inspector check @all --baseline FILE`.",
+        )
+    if type(document) is not dict or document.get("format") != FORMAT:
+        kind = document.get("format") if type(document) is dict else None
+        what = "a recording" if kind == "mcp-recording" else "SARIF" if _is_sarif(document) else "another JSON document"
+        raise UsageError(f"{source} is {what}, and --baseline takes a JSON report of `check`.", hint=_HINT)
+    if document.get("version") != VERSION:
+        raise UsageError(
+            f"{source} is a report of version {_shown(document.get('version'))}; version {VERSION} is supported.",
+            hint=_HINT,
+        )
+    identity, results = document.get("identity"), document.get("results")
+    if type(identity) is not dict or type(results) is not list:
+        raise UsageError(f"{source} does not say which server it is of, or holds no results.", hint=_HINT)
+    verdicts: dict[Key, Verdict] = {}
+    for result in results:
+        verdict = result.get("verdict") if type(result) is dict else None
+        if verdict not in VERDICTS:
+            raise UsageError(f"{source} holds a result without a verdict.", hint=_HINT)
+        verdicts[str(result.get("id")), str(result.get("revision")), str(result.get("transport"))] = verdict
+    named = {name: str(identity.get(name) or "") for name in ("name", "version", "kind")}
+    return Baseline(Identity(**named), str(document.get("target") or ""), verdicts, source)
+
+
+def _is_sarif(document: Any) -> bool:
+    return type(document) is dict and type(document.get("runs")) is list
+
+
+def _shown(value: object) -> str:
+    return shown(str(value))
+
+
+def key_of(result: Result) -> Key:
+    """What identifies a result between two runs."""
+    return result.check.id, result.visited.revision, result.visited.transport
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What fails a run."""
+
+    fail_on: FailOn = "fail"
+    fail_under: int = 0
+    """The lowest score that passes."""
+    profile: Profile = "full"
+    """`app` excludes what the author of a server cannot change because their SDK does it."""
+    baseline: Baseline | None = field(default=None, repr=False)
+
+    def rule(self, result: Result) -> Ruling:
+        """What a result means for the run."""
+        verdict = result.verdict
+        if verdict == "pass":
+            return "passed"
+        if self.profile == "app" and result.origin is not None and not result.origin.option:
+            return "excluded"
+        fails = verdict in FAILING[self.fail_on]
+        asked = fails or verdict in FINDINGS
+        if asked and self.baseline is not None and self.baseline.knows(key_of(result), verdict):
+            return "known"
+        return "failing" if fails else "reported"
+
+    def as_json(self) -> dict[str, Any]:
+        """For reports."""
+        return {
+            "fail_on": self.fail_on, "fail_under": self.fail_under or None, "profile": self.profile,
+            "baseline": self.baseline is not None,
+        }  # fmt: skip
+
+
+DEFAULT = Policy()

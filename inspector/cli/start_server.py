@@ -1,0 +1,179 @@
+"""Starts a server by a command, waits until its URL answers, and ends it with its children afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import signal
+import ssl
+import subprocess
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+from inspector.errors import ConnectionProblem, ServerExited, UsageError
+from inspector.transports.child import ExitWatch, Guard, describe_status, exit_status
+from inspector.transports.http_url import parse_url
+
+if TYPE_CHECKING:
+    from inspector.config.targets import HttpTarget
+
+WAIT = 20.0
+"""Seconds that a server has until its URL answers."""
+LAST_LINES = 20
+_LINE = 500
+_BETWEEN = 0.1
+_GRACE = 5.0
+
+
+def words_of(command: str) -> list[str]:
+    """The words of a command line, read as a shell reads them. Raises `UsageError`."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = []
+    if not words:
+        raise UsageError("--start needs a command with closed quotes.", hint="For example --start 'python server.py'.")
+    return words
+
+
+@asynccontextmanager
+async def started(words: list[str], target: HttpTarget, seconds: float) -> AsyncIterator[None]:
+    """Run a command while the block runs; the block begins when the target's URL answers.
+
+    The command has our environment and working folder, and no input. Raises `UsageError` where the URL answers before
+    the command is started, `ServerExited` with the last lines of output where the command ends or does not answer.
+    """
+    if await _answers(target):
+        raise UsageError(
+            f"{target.url} answers before --start has started anything.",
+            hint="End the server that runs there, or leave --start out.",
+        )
+    process = _spawn(words)
+    guard = Guard(process.pid, lambda: exit_status(process) is None)
+    last: deque[str] = deque(maxlen=LAST_LINES)
+    reader = asyncio.create_task(_read(process, last))
+    try:
+        await _wait(process, words, target, seconds, last)
+        yield
+        if exit_status(process) is not None:
+            raise _ended(process, words, "while it was checked", last)
+    finally:
+        await _end(process)
+        guard.stop()
+        reader.cancel()
+        with suppress(asyncio.CancelledError):
+            await reader
+
+
+def _spawn(words: list[str]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
+            start_new_session=True,
+        )  # fmt: skip
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "its words hold a NUL"
+        raise ConnectionProblem(
+            f"“{words[0][:80]}” could not be started: {reason}.", hint="Check --start; it is run without a shell."
+        ) from None
+
+
+async def _read(process: subprocess.Popen[bytes], last: deque[str]) -> None:
+    """Take in the output, so that the server never waits for us; its last lines are kept."""
+    assert process.stdout is not None
+    pipe = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(pipe), process.stdout
+    )
+    try:
+        await _take(pipe, last)
+    finally:
+        transport.close()
+
+
+async def _take(pipe: asyncio.StreamReader, last: deque[str]) -> None:
+    rest = b""
+    while chunk := await pipe.read(1 << 16):
+        *lines, rest = (rest + chunk).split(b"\n")
+        last.extend(line[:_LINE].decode("utf-8", "replace") for line in lines[-LAST_LINES:])
+        rest = rest[:_LINE]
+    if rest:
+        last.append(rest.decode("utf-8", "replace"))
+
+
+async def _wait(
+    process: subprocess.Popen[bytes], words: list[str], target: HttpTarget, seconds: float, last: deque[str]
+) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            while not await _answers(target):
+                if exit_status(process) is not None:
+                    await asyncio.sleep(_BETWEEN)  # Its last words may still be in the pipe.
+                    raise _ended(process, words, f"before {target.url} answered", last)
+                await asyncio.sleep(_BETWEEN)
+    except TimeoutError:
+        raise ServerExited(
+            f"{target.url} did not answer within {seconds:g} s of the start of “{words[0][:80]}”.",
+            hint="Allow more time with --wait, or check the port.",
+            stderr=tuple(last),
+        ) from None
+
+
+def _ended(process: subprocess.Popen[bytes], words: list[str], when: str, last: deque[str]) -> ServerExited:
+    status = exit_status(process) or 0
+    return ServerExited(
+        f"“{words[0][:80]}” {describe_status(status)} {when}.",
+        hint="Run the command of --start by itself to see why.",
+        status=status,
+        stderr=tuple(last),
+    )
+
+
+async def _answers(target: HttpTarget) -> bool:
+    """Whether an HTTP response comes from the URL, whatever it says. Nothing is sent but a HEAD request."""
+    url = parse_url(target.url)
+    context = None
+    if target.url.lower().startswith("https:"):
+        # Only whether there is an answer counts; the checks connect with the target's own settings.
+        context = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    writer = None
+    try:
+        async with asyncio.timeout(2.0):
+            reader, writer = await asyncio.open_connection(url.host, url.port, ssl=context)
+            writer.write(f"HEAD / HTTP/1.1\r\nHost: {url.host}:{url.port}\r\nConnection: close\r\n\r\n".encode())
+            return (await reader.read(5)).startswith(b"HTTP/")
+    except (OSError, TimeoutError):
+        return False
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+async def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the command and its process group: politely, then not.
+
+    The leader is reaped last: until then no other group can have its number.
+    """
+    ended = asyncio.Event()
+    watch = ExitWatch(process, ended.set)
+    _signal(process, signal.SIGTERM)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_GRACE):
+            await ended.wait()
+            await asyncio.sleep(_BETWEEN)  # Its children may need a little longer than itself.
+    watch.stop()
+    _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+    process.wait()
+
+
+def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)

@@ -1,0 +1,234 @@
+"""What a config entry of a cloned folder would do with the user's secrets, and whether the user allowed it.
+
+A file that is not the user's own may name a variable, a file or a keyring entry of the user's, send everything through
+a proxy, or switch off the check of certificates. Such an entry is opened only after the user said yes. An answer for
+always is kept by the content of the entry, so that any change asks again. Values are neither read nor kept here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from inspector.config import files, jsonc, logins, paths, secrecy
+from inspector.config.definition import Definition
+from inspector.config.expand import Reference
+from inspector.errors import ConfigError, TrustNeeded
+
+HARMLESS = frozenset((
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "PWD",
+    "SYSTEMROOT", "SYSTEMDRIVE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "USERPROFILE", "USERNAME", "HOMEDRIVE",
+    "HOMEPATH", "COMSPEC", "PATHEXT",
+))  # fmt: skip
+"""Variables that every child process gets in any case. A URL does not."""
+HARMLESS_PREFIXES = ("LC_", "XDG_")
+
+MOST_KEPT = 1000
+"""Answers that are kept; the oldest make room."""
+MOST_SHOWN = 20
+"""References that a question lists."""
+_FILE_BYTES = 1024 * 1024
+_NAME = 200
+_DESTINATION = 300
+_AUTH_KEYS = {option: key for key, option in logins.KEYS.items()}
+_KINDS = {"variable": "environment variable", "file": "file", "keyring": "keyring entry"}
+
+Standing: TypeAlias = Literal["free", "asks", "allowed"]
+"""`free`: an entry exposes nothing, or is the user's own; `allowed`: the user allowed it for always."""
+
+Answer: TypeAlias = Literal["once", "always", "no"]
+"""`once` allows one opening, `always` every opening until the entry changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A reference, and where its value goes: `header X-Key`, `variable TOKEN`, `auth.clientSecret` …"""
+
+    place: str
+    reference: Reference
+
+    def describe(self) -> str:
+        """One line, without the value: `environment variable TOKEN in header X-Key`."""
+        kind, name = _KINDS[self.reference.kind], files.shown(self.reference.name, _NAME)
+        return f"{kind} {name} in {files.shown(self.place, _NAME)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """What opening an entry of a file that is not the user's would give away. All texts are fit for one line."""
+
+    server: str
+    path: Path
+    destination: str
+    """The URL or the command, references as they are written."""
+    is_url: bool
+    uses: tuple[Use, ...] = ()
+    login_servers: tuple[str, ...] = ()
+    """Where its `auth` sends secrets besides: the authorization server and the identity provider that it names."""
+    proxy: str = ""
+    verify: bool = True
+    fingerprint: str = ""
+    """A hash of the file's path and everything that the entry means there."""
+
+    @property
+    def title(self) -> str:
+        """`@NAME in FILE`."""
+        return f"@{files.shown(self.server)} in {files.shown(str(self.path), _DESTINATION)}"
+
+    def facts(self) -> list[str]:
+        """What goes where, a line each. What a long list could push out of sight comes first."""
+        lines = [f"{'sends to' if self.is_url else 'runs'} {self.destination}"]
+        if self.proxy:
+            lines.append(f"sends everything through the proxy {self.proxy}")
+        if not self.verify:
+            lines.append("does not check the server's certificate")
+        lines += [f"sends login secrets to {server}" for server in self.login_servers]
+        lines += [f"uses {use.describe()}" for use in self.uses[:MOST_SHOWN]]
+        if len(self.uses) > MOST_SHOWN:
+            lines.append(f"uses {len(self.uses) - MOST_SHOWN:,} more references")
+        return lines
+
+    def as_json(self) -> dict[str, Any]:
+        """The same for `--json`: names, no values."""
+        uses = [{"kind": use.reference.kind, "name": use.reference.name, "place": use.place} for use in self.uses]
+        return {"references": uses, "destination": self.destination, "proxy": self.proxy or None, "verify": self.verify}
+
+
+Consent: TypeAlias = Callable[[Exposure], Answer]
+"""Asks the user about an exposure that no kept answer allows."""
+
+
+def always(exposure: Exposure) -> Answer:
+    """The consent of a user who said `--trust`: for this run only."""
+    return "once"
+
+
+def exposure(
+    made: Definition, uses: Iterable[tuple[str, Reference]], *, server: str, path: Path, meaning: Any
+) -> Exposure | None:
+    """What a definition exposes that follows the references `uses`; None for nothing.
+
+    `meaning` is everything else that the entry's meaning depends on, as JSON: any change of it is another entry.
+    """
+    stdio = made.kind == "stdio"
+    found = tuple(Use(_place(place), reference) for place, reference in uses if not (stdio and is_harmless(reference)))
+    proxy = secrecy.mask_url(made.proxy or "") if not stdio else ""
+    verify = stdio or made.verify
+    if not found and not proxy and verify:
+        return None
+    named = [made.auth.get(option) for option in ("auth_server", "idp_issuer", "idp_token_endpoint")]
+    secret = any(use.place.startswith("auth.") for use in found)
+    servers = [_shown(text) for text in named if isinstance(text, str) and text] if secret else []
+    if secret and not made.auth.get("auth_server"):
+        servers.insert(0, "the authorization server that the URL names")
+    references = sorted([use.place, use.reference.kind, use.reference.name] for use in found)
+    try:
+        text = json.dumps([1, str(path), server, meaning, references, made.proxy or "", verify], sort_keys=True)
+    except (RecursionError, ValueError, TypeError):
+        raise ConfigError(f"@{files.shown(server)} in {path} is nested too deeply") from None
+    return Exposure(
+        server=server,
+        path=path,
+        destination=_shown(made.summary),
+        is_url=not stdio,
+        uses=found,
+        login_servers=tuple(servers),
+        proxy=files.shown(proxy, _DESTINATION),
+        verify=verify,
+        fingerprint=hashlib.sha256(text.encode("ascii")).hexdigest(),
+    )
+
+
+def require(found: Exposure, consent: Consent | None, memory: Memory | None = None) -> None:
+    """Return where the user allowed the exposure, before or now; TrustNeeded where not."""
+    memory = memory or Memory()
+    if memory.allows(found):
+        return
+    answer = "no" if consent is None else consent(found)
+    if answer == "always":
+        memory.allow(found)
+    if answer not in ("once", "always"):
+        raise TrustNeeded(
+            f"{found.title} was not opened. It is not your own config file, and the entry {_listed(found.facts())}.",
+            hint="Read the entry. To allow it for this run, add --trust.",
+            exposure=found,
+        )
+
+
+def asking_once(consent: Consent) -> Consent:
+    """`consent`, which is asked once for each exposure."""
+    answers: dict[str, Answer] = {}
+
+    def asked(found: Exposure) -> Answer:
+        if found.fingerprint not in answers:
+            answers[found.fingerprint] = consent(found)
+        return answers[found.fingerprint]
+
+    return asked
+
+
+def is_harmless(reference: Reference) -> bool:
+    """Whether a child process gets this value in any case."""
+    name = reference.name
+    return reference.kind == "variable" and (name in HARMLESS or name.startswith(HARMLESS_PREFIXES))
+
+
+def standing(found: Exposure | None, memory: Memory | None = None) -> Standing:
+    """Whether an entry is opened without a question, for a list of servers."""
+    if found is None:
+        return "free"
+    return "allowed" if (memory or Memory()).allows(found) else "asks"
+
+
+class Memory:
+    """The answers for always, in a file of the state folder that only its user can read. Reading never raises."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = paths.state_folder() / "trust.json" if path is None else path
+        self._kept: dict[str, Any] | None = None
+
+    def allows(self, found: Exposure) -> bool:
+        """Whether the user allowed exactly this for always. The file is read once, at the first question."""
+        if self._kept is None:
+            self._kept = self._read()
+        return found.fingerprint in self._kept
+
+    def allow(self, found: Exposure) -> bool:
+        """Keep the answer; whether it could be kept."""
+        # Read again: another window may have written since.
+        self._kept = kept = self._read()
+        kept.pop(found.fingerprint, None)
+        kept[found.fingerprint] = {"server": found.server, "path": str(found.path), "when": round(time.time())}
+        content = json.dumps({"allowed": dict(list(kept.items())[-MOST_KEPT:])}, indent=1).encode("ascii")
+        try:
+            paths.private_folder(self._path.parent)
+            paths.write_private(self._path, content)
+        except (OSError, ConfigError):
+            return False
+        return True
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = jsonc.parse(files.read_text(self._path, limit=_FILE_BYTES))
+        except (ConfigError, jsonc.JsoncError):
+            return {}
+        allowed = found.get("allowed") if isinstance(found, Mapping) else None
+        return dict(allowed) if isinstance(allowed, Mapping) else {}
+
+
+def _place(place: str) -> str:
+    kind, dot, option = place.partition(".")
+    return f"auth.{_AUTH_KEYS.get(option, option)}" if kind == "auth" and dot else place
+
+
+def _shown(text: str) -> str:
+    return files.shown(secrecy.mask_url(text), _DESTINATION)
+
+
+def _listed(lines: list[str]) -> str:
+    return lines[0] if len(lines) == 1 else f"{', '.join(lines[:-1])} and {lines[-1]}"

@@ -1,0 +1,86 @@
+"""The signature of a tool in one line: `search(query: string, limit: integer = 10) → Results`.
+
+A parameter that may be left out has its default, or `?` after its name. The type of the result is the title of the
+output schema, else what it describes; a tool without an output schema has none. All text is made safe.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.protocol import views
+from inspector.protocol.formschema import Shape, Shaper
+from inspector.protocol.formvalues import json_of
+from inspector.text import safe
+
+MOST_PARAMETERS = 20
+MOST_CHOICES = 4
+"""Values of an enum that are written out."""
+DEEPEST = 3
+NAME, TYPE, DEFAULT = 60, 40, 30
+"""Characters of a name, a type and a default."""
+WRAPPED = "x-fastmcp-wrap-result"
+"""A schema with this mark wraps the tool's own result in a member `result` (FastMCP)."""
+
+
+def signature(tool: views.Tool) -> str:
+    """The whole line."""
+    shaper = Shaper(tool.input_schema)
+    shape = shaper.shape(tool.input_schema)
+    named = list(shape.properties.items())
+    parts = [_parameter(shaper, shape, name, schema) for name, schema in named[:MOST_PARAMETERS]]
+    if len(named) > MOST_PARAMETERS:
+        parts.append(f"… {len(named) - MOST_PARAMETERS} more")
+    returned = _returned(tool.output_schema)
+    return f"{safe(tool.name or views.UNNAMED, 300)}({', '.join(parts)}){f' → {returned}' if returned else ''}"
+
+
+def _parameter(shaper: Shaper, parent: Shape, name: str, schema: Any) -> str:
+    shape = shaper.shape(schema)
+    required = name in parent.required
+    has_default = "default" in shape.schema
+    mark = "" if required or has_default else "?"
+    default = f" = {safe(json_of(shape.schema['default']), DEFAULT)}" if has_default else ""
+    return f"{safe(name, NAME)}{mark}: {_type(shaper, schema, 0)}{default}"
+
+
+def _type(shaper: Shaper, schema: Any, level: int) -> str:
+    shape = shaper.shape(schema)
+    if shape.kind == "const":
+        text = json_of(shape.schema.get("const"))
+    elif shape.kind == "enum" and len(shape.choices) <= MOST_CHOICES:
+        text = " | ".join(json_of(choice.value) for choice in shape.choices)
+    elif shape.kind == "enum":
+        text = f"one of {len(shape.choices):,}"
+    elif len(shape.variants) > 1:
+        text = " | ".join(dict.fromkeys(shape.variants))
+    elif shape.kind in ("array", "multi"):
+        items = shape.schema.get("items")
+        inner = _type(shaper, items, level + 1) if isinstance(items, dict) and level < DEEPEST else "any"
+        text = f"({inner})[]" if " " in inner else f"{inner}[]"
+    elif shape.kind == "object" and isinstance(shape.schema.get("title"), str) and level:
+        text = shape.schema["title"]
+    else:
+        text = "any" if shape.kind == "json" else shape.kind
+    return safe(text + (" | null" if shape.nullable and "null" not in text else ""), TYPE)
+
+
+def _returned(schema: Any) -> str:
+    """The type of the result, or nothing where the server does not say."""
+    if not isinstance(schema, dict):
+        return ""
+    shaper = Shaper(schema)
+    shape = shaper.shape(schema)
+    if list(shape.properties) == ["result"] and (shape.schema.get(WRAPPED) is True or _is_wrapper(shape)):
+        return _type(shaper, shape.properties["result"], 1)
+    title = shape.schema.get("title")
+    if isinstance(title, str) and title:
+        return safe(title, NAME)
+    names = ", ".join(list(shape.properties)[:MOST_CHOICES]) + (", …" if len(shape.properties) > MOST_CHOICES else "")
+    return safe(f"{{{names}}}" if shape.properties else shape.kind, NAME)
+
+
+def _is_wrapper(shape: Shape) -> bool:
+    """Whether a schema wraps one value: the Python SDK names it after its function, `searchOutput`."""
+    title = shape.schema.get("title")
+    return isinstance(title, str) and title.endswith("Output")

@@ -1,0 +1,149 @@
+"""Findings of an SDK: recognised by what the SDK itself sends, and never taken for another cause of the same check."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from inspector.check.catalog import checks
+from inspector.check.outcome import Outcome, Result, Visited, bad, doubtful, good
+from inspector.check.policy import Policy
+from inspector.check.report import Report, report_of
+from inspector.check.run import Run
+from inspector.check.sdks import SDKS, Recognised, recognised
+from inspector.journal.journal import Journal
+
+# As the SDKs wrote it: messages of minimal servers, shortened to what is looked at.
+PYTHON_1 = '{"jsonrpc":"2.0","id":6,"error":{"code":-32602,"message":"Invalid request parameters","data":""}}'
+FASTMCP_1 = '{"jsonrpc":"2.0","id":4,"result":{"tools":[{"name":"add","inputSchema":{"title":"addArguments"}}]}}'
+PYTHON_2 = (
+    '{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"Method not found","data":"inspector/no-such-method"}}'
+)
+FASTMCP_3 = '{"jsonrpc":"2.0","id":4,"result":{"tools":[{"name":"add","_meta":{"fastmcp":{"tags":[]}}}]}}'
+TYPESCRIPT_1 = '{"result":{"tools":[]},"jsonrpc":"2.0","id":4}'
+NO_METHOD = '{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"Method not found"}}'
+MCP_SERVER = '{"result":{"content":[{"type":"text","text":"MCP error -32602: Tool x not found"}],"isError":true},"jsonrpc":"2.0","id":7}'
+TYPESCRIPT_2 = '{"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"Request is missing the required _meta envelope for protocol revision 2026-07-28"}}'
+PLAIN = '{"jsonrpc":"2.0","id":4,"result":{"tools":[]}}'
+
+
+def journal_of(*messages: str) -> Journal:
+    journal = Journal.unnamed({})
+    asked = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}
+    journal.record_sent("stdio", json.dumps(asked).encode(), asked)
+    info = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "tiny", "version": "1.2"}}
+    welcome = {"jsonrpc": "2.0", "id": 0, "result": info}
+    journal.record_received("stdio", [json.dumps(welcome).encode(), *(message.encode() for message in messages)])
+    return journal
+
+
+def seen(*messages: str) -> Recognised:
+    journal = journal_of(*messages)
+    try:
+        return recognised(journal)
+    finally:
+        journal.release()
+
+
+@pytest.mark.parametrize(
+    ("messages", "name"),
+    [
+        ([PYTHON_1], "Python SDK 1.9 to 1.30"),
+        ([PYTHON_1, FASTMCP_1], "Python SDK 1.9 to 1.30 (FastMCP)"),
+        ([PYTHON_1, FASTMCP_3], "FastMCP 2 to 3 (Python)"),
+        ([PYTHON_2], "Python SDK 2.3"),
+        ([PYTHON_2, FASTMCP_1], "Python SDK 2.3 (MCPServer)"),
+        ([PYTHON_2, FASTMCP_3], "FastMCP 4 (Python)"),
+        # The newer generation shows signs of the older one as well.
+        ([PYTHON_2, PYTHON_1, FASTMCP_3], "FastMCP 4 (Python)"),
+        ([TYPESCRIPT_1, NO_METHOD], "TypeScript SDK 1.12 to 1.32"),
+        ([TYPESCRIPT_1, NO_METHOD, MCP_SERVER], "TypeScript SDK 1.32 (McpServer)"),
+        ([TYPESCRIPT_1, NO_METHOD, TYPESCRIPT_2], "TypeScript SDK 2.4"),
+        ([], ""),
+        ([PLAIN, NO_METHOD], ""),
+        ([TYPESCRIPT_1], ""),  # One sign alone is not enough.
+        ([PYTHON_1, MCP_SERVER], ""),  # A gateway: either side may be the cause.
+    ],
+)
+def test_an_sdk_is_recognised_by_what_it_sends(messages: list[str], name: str) -> None:
+    assert seen(*messages).sdk == name
+
+
+def test_the_server_is_named_as_it_names_itself() -> None:
+    assert seen()[:2] == ("tiny", "1.2")
+
+
+def result(id: str, outcome: Outcome, transport: str = "stdio") -> Result:
+    return Result(checks()[id], Visited("2025-03-26", transport, 1, 9), outcome)
+
+
+def report(results: list[Result], *messages: str, policy: Policy | None = None) -> Report:
+    journal = journal_of(*messages)
+    try:
+        run = Run("server", results, [Visited("2025-03-26", "stdio", 1, 9)])
+        return report_of(run, journal, policy or Policy())
+    finally:
+        journal.release()
+
+
+BATCHES = result("BASE-12", bad("Of two requests in an array 2 got no answer.", 3))
+ISSUES = result("TOOL-15", bad("“add” succeeded without [“a”].", 4))
+
+
+def test_a_server_whose_only_fault_is_its_sdks_passes_under_app() -> None:
+    policy = Policy(profile="app")
+    assert report([BATCHES], PYTHON_1, policy=policy).exit_code == 0
+    assert report([BATCHES], PYTHON_1).exit_code == 5
+    assert report([BATCHES], PLAIN, policy=policy).exit_code == 5  # Not recognised: it counts.
+    assert report([BATCHES, ISSUES], PYTHON_1, policy=policy).exit_code == 5
+
+
+@pytest.mark.parametrize(
+    ("id", "outcome", "transport", "origin"),
+    [
+        ("BASE-12", bad("Of two requests in an array 2 got no answer.", 1), "stdio", True),
+        (
+            "BASE-06",
+            bad('An unknown method was answered with error -32602 "Invalid request parameters".', 1),
+            "stdio",
+            True,
+        ),
+        ("BASE-06", bad("An unknown method was answered with the result {}.", 1), "stdio", False),
+        ("PROM-04", bad('It is answered with error 0 "Unknown prompt: x".', 1), "stdio", True),
+        ("PROM-04", bad('It is answered with error -32603 "my own".', 1), "stdio", False),
+        (
+            "UTIL-20",
+            doubtful('Before the handshake it is answered with error -32602 "Invalid request parameters".', 1),
+            "stdio",
+            True,
+        ),
+        ("BASE-12", good(), "stdio", False),
+    ],
+)
+def test_a_finding_is_the_sdks_only_where_it_looks_like_it(
+    id: str, outcome: Outcome, transport: str, origin: bool
+) -> None:
+    found = report([result(id, outcome, transport)], PYTHON_1).run.results[0]
+    assert (found.origin is not None) is origin
+
+
+def test_what_an_author_can_switch_on_counts_and_names_the_option() -> None:
+    served = result("HTTP-05", bad("A request from http://evil.example was served, with status 200.", 1), "http")
+    found = report([served], TYPESCRIPT_1, NO_METHOD, policy=Policy(profile="app"))
+    assert found.exit_code == 5
+    shown = found.as_json()["results"][0]
+    assert shown["origin"] == "sdk"
+    assert "allowedOrigins" in shown["option"]
+
+
+def test_every_row_names_a_check_and_an_expression() -> None:
+    for sdk in SDKS:
+        for group in sdk.signs:
+            assert group
+            for sign in group:
+                re.compile(sign)
+        for cause in sdk.causes:
+            assert cause.check in checks(), (sdk.name, cause.check)
+            re.compile(cause.shows)

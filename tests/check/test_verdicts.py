@@ -1,0 +1,299 @@
+"""Every output reads one decision: each format is parsed and held against the exit code, for every combination."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from inspector.check.catalog import Check, Level
+from inspector.check.outcome import Origin, Outcome, Result, Visited, bad, doubtful, good, remark, skipped
+from inspector.check.policy import FAILING, PROFILES, FailOn, Identity, Policy, Profile, baseline_of
+from inspector.check.report import Report
+from inspector.check.reports import document
+from inspector.check.run import Run, Wanted
+from inspector.cli import main
+from inspector.cli.check_report import text
+from inspector.cli.output import Output
+from inspector.errors import UsageError
+from inspector.protocol.revisions import REVISIONS
+
+HOSTILE = Path(__file__).parents[2] / "recordings" / "hostile.mcp.jsonl"
+SHOP = Identity("shop", "1.0", "stdio")
+SDK = Origin("An SDK 1.0")
+OPTIONAL = Origin("An SDK 1.0", "Set its option.")
+
+
+def result(
+    id: str, level: Level, outcome: Outcome, revision: str = "2025-11-25", origin: Origin | None = None
+) -> Result:
+    check = Check(id, level, frozenset(REVISIONS), "active", f"{id} holds.", "Fix it.", "basic#part", "group")
+    return Result(check, Visited(revision, "stdio", 1, 9), outcome, 0.1, origin)
+
+
+RESULTS = [
+    result("A-01", "must", bad("no answer", 3)),
+    result("A-01", "must", good(), "2025-06-18"),
+    result("A-02", "should", bad("no hint", 4)),
+    result("A-03", "must", skipped("nothing was seen")),
+    result("A-04", "info", remark("for information")),
+    result("A-05", "security", bad("open to all", 5)),
+    result("A-06", "must", bad("no batches", 6), origin=SDK),
+    result("A-07", "must", doubtful("an arguable code", 7), origin=SDK),
+    result("A-08", "must", bad("foreign origins", 8), origin=OPTIONAL),
+    result("A-09", "lint", good("all of them")),
+]
+GONE = {"id": "A-09", "revision": "2025-11-25", "transport": "stdio", "verdict": "warn"}
+
+
+def run_of(results: list[Result]) -> Run:
+    return Run("server.py", list(results), [Visited("2025-11-25", "stdio", 1, 9)])
+
+
+def baseline(results: list[Result]) -> dict[str, Any]:
+    """An earlier report with these results, and one finding that is gone since."""
+    document: dict[str, Any] = json.loads(json.dumps(Report(run_of(results), identity=SHOP).as_json()))
+    document["results"].append(GONE)
+    return document
+
+
+BASELINES = {
+    "none": None,
+    "half": baseline([RESULTS[0], RESULTS[2]]),
+    "all": baseline(RESULTS),
+    "milder": baseline([result("A-01", "should", bad("no hint"))]),
+}
+
+
+def failures(junit: str) -> int:
+    suite = ElementTree.fromstring(junit).find("testsuite")
+    assert suite is not None
+    found = len(suite.findall("testcase/failure"))
+    assert int(suite.attrib["failures"]) == found
+    return found
+
+
+@pytest.mark.parametrize("known", BASELINES)
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("fail_on", FAILING)
+def test_every_format_says_what_the_exit_code_says(fail_on: FailOn, profile: Profile, known: str) -> None:
+    for fail_under, level in itertools.product((0, 50, 100), ("", *get_args(Level))):
+        wanted = Wanted(levels=frozenset([level] if level else []))
+        results = [one for one in RESULTS if wanted.takes(one.check)]
+        found = BASELINES[known]
+        policy = Policy(fail_on, fail_under, profile, baseline_of(found) if found is not None else None)
+        report = Report(run_of(results), "run.mcp.jsonl", policy, SHOP)
+        agrees(report)
+
+
+def agrees(report: Report) -> None:
+    shown = json.loads(json.dumps(report.as_json()))
+    fails = report.exit_code != 0
+    failing = [one for one in shown["results"] if one["ruling"] == "failing"]
+    assert shown["exit_code"] == report.exit_code == (5 if failing or report.below else 0)
+    assert len(shown["failing"]) == len(failing)
+    assert report.summary.startswith("Fails" if fails else "Passes")
+
+    junit = document(report, "junit")
+    assert failures(junit) == len(failing) + report.below
+    assert ElementTree.fromstring(junit).attrib["tests"] == str(len(shown["results"]) + bool(report.policy.fail_under))
+
+    run = json.loads(document(report, "sarif"))["runs"][0]
+    assert run["invocations"][0]["exitCode"] == report.exit_code
+    rulings = [one["properties"]["ruling"] for one in run["results"]]
+    assert rulings.count("failing") == len(failing)
+    assert rulings.count("gone") == len(shown["gone"])
+    states = [one.get("baselineState") for one in run["results"]]
+    if shown["policy"]["baseline"]:
+        findings = [one for one in run["results"] if one["properties"]["verdict"] in ("fail", "warn")]
+        assert sum(one["baselineState"] == "new" for one in findings) == len(shown["new"])
+        assert states.count("absent") == len(shown["gone"])
+    else:
+        assert set(states) <= {None}
+        assert not shown["new"] + shown["gone"] + shown["known"]
+
+    assert report.summary in document(report, "html")
+    assert f'data-exit-code="{report.exit_code}"' in document(report, "html")
+    assert report.summary in document(report, "md").replace("`", "")
+    lines = list(text(Output(), report, verbose=False))
+    assert report.summary in lines
+    badge = document(report, "badge")
+    assert ("failing" in badge) is fails
+    if report.score is not None:
+        assert f"{report.score}/100" in badge
+        assert any(line.startswith(f"{report.score} of 100") for line in lines)
+    number = len({one["id"] for one in failing})
+    assert not number or f"{number} failing" in badge
+
+
+def ids(found: list[dict[str, Any]]) -> list[str]:
+    return sorted(one["id"] for one in found)
+
+
+def test_a_baseline_says_what_is_new_and_what_is_gone() -> None:
+    policy = Policy("warn", baseline=baseline_of(BASELINES["half"]))
+    shown = Report(run_of(RESULTS), policy=policy, identity=SHOP).as_json()
+    assert ids(shown["known"]) == ["A-01", "A-02"]
+    assert ids(shown["new"]) == ids(shown["failing"]) == ["A-05", "A-06", "A-07", "A-08"]
+    assert shown["gone"] == [GONE]
+
+
+def test_a_warning_that_is_a_failure_now_is_new() -> None:
+    policy = Policy(baseline=baseline_of(BASELINES["milder"]))
+    shown = Report(run_of([RESULTS[0]]), policy=policy, identity=SHOP).as_json()
+    assert ids(shown["new"]) == ids(shown["failing"]) == ["A-01"]
+
+
+def test_what_was_not_looked_at_is_not_gone() -> None:
+    policy = Policy(baseline=baseline_of(BASELINES["all"]))
+    results = [RESULTS[3], result("A-09", "lint", skipped("not allowed"))]
+    assert Report(run_of(results), policy=policy, identity=SHOP).gone == []
+
+
+def test_another_version_of_the_server_has_the_same_baseline() -> None:
+    policy = Policy(baseline=baseline_of(BASELINES["all"]))
+    assert Report(run_of(RESULTS), policy=policy, identity=Identity("shop", "2.0", "stdio")).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("identity", "says"),
+    [
+        (Identity("bank", "1.0", "stdio"), "is of the server “shop”, and this server is “bank”"),
+        (Identity("shop", "1.0", "http"), "is of a server over stdio, and this server was checked over http"),
+    ],
+)
+def test_a_baseline_of_another_server_is_refused(identity: Identity, says: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(says)):
+        Report(run_of(RESULTS), policy=Policy(baseline=baseline_of(BASELINES["all"])), identity=identity)
+
+
+def test_the_profile_app_leaves_out_what_an_author_cannot_change() -> None:
+    full = Report(run_of(RESULTS), policy=Policy(profile="full"), identity=SHOP)
+    app = Report(run_of(RESULTS), policy=Policy(profile="app"), identity=SHOP)
+    assert ids(full.as_json()["failing"]) == ["A-01", "A-06", "A-08"]
+    assert ids(app.as_json()["failing"]) == ["A-01", "A-08"]  # A-08 has an option.
+    assert ids(app.as_json()["excluded"]) == ["A-06", "A-07"]
+    assert (full.score, app.score) == (20, 17)
+    assert {one["id"]: one["sdk"] for one in app.as_json()["results"] if one["origin"] == "sdk"} == {
+        "A-06": "An SDK 1.0", "A-07": "An SDK 1.0", "A-08": "An SDK 1.0",
+    }  # fmt: skip
+
+
+def test_a_run_without_any_session_does_not_pass() -> None:
+    visited = Visited("2025-11-25", "stdio", 1, 9, "No answer to initialize within 5 s.")
+    run = Run("server.py", [result("A-01", "must", skipped("there is no session"))], [visited])
+    report = Report(run)
+    assert report.exit_code == 4
+    assert report.summary == "Nothing was checked: No answer to initialize within 5 s."
+    assert failures(document(report, "junit")) == 1
+    assert json.loads(document(report, "sarif"))["runs"][0]["invocations"][0]["executionSuccessful"] is False
+    assert "failing" in document(report, "badge")
+
+
+def test_a_run_of_which_one_visit_failed_is_judged_by_the_other() -> None:
+    failed = Visited("2025-06-18", "stdio", 1, 9, "No answer")
+    run = Run("server.py", [RESULTS[9], result("A-01", "must", skipped("no session"))], [failed, RESULTS[9].visited])
+    assert Report(run).exit_code == 0
+
+
+# On the command line, with files, on a recording
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The baseline of the recording."""
+    import contextlib
+    import io
+
+    file = tmp_path_factory.mktemp("known") / "baseline.json"
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        main.run(["check", "--json", "--quiet", str(HOSTILE)])
+    file.write_text(out.getvalue())
+    return file
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ([], 5),
+        (["--fail-on", "never"], 0),
+        (["--fail-on", "never", "--fail-under", "99"], 5),
+        (["--fail-under", "10", "--level", "info"], 5),
+        (["--level", "should,quality"], 0),
+        (["--level", "should", "--fail-on", "warn"], 5),
+        (["--level", "must", "--skip", "base-protocol,tools,resources,prompts,transport-stdio,utilities"], 0),
+        (["--only", "BASE-01"], 5),
+        (["--baseline", "KNOWN"], 0),
+        (["--baseline", "KNOWN", "--fail-on", "skip"], 0),
+        (["--baseline", "KNOWN", "--fail-under", "99"], 5),
+        (["--profile", "app"], 5),
+    ],
+)
+def test_the_files_agree_with_the_exit_code(
+    tmp_path: Path, known: Path, words: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [str(known) if word == "KNOWN" else word for word in words]
+    files = [f"--{name}={tmp_path / name}" for name in ("junit", "sarif", "markdown", "html", "badge")]
+    assert main.run(["check", "--json", *files, *words, str(HOSTILE)]) == code
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["exit_code"] == code
+    assert bool(failures((tmp_path / "junit").read_text())) is bool(code)
+    assert json.loads((tmp_path / "sarif").read_text())["runs"][0]["invocations"][0]["exitCode"] == code
+    assert f'data-exit-code="{code}"' in (tmp_path / "html").read_text()
+    assert ("failing" in (tmp_path / "badge").read_text()) is bool(code)
+    assert shown["summary"] in (tmp_path / "markdown").read_text().replace("`", "")
+    assert main.run(["check", *words, str(HOSTILE)]) == code
+    assert shown["summary"] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (HOSTILE.read_text(encoding="utf-8"), "is a recording, and --baseline takes a JSON report"),
+        ('{"format":"mcp-recording","version":1}', "is a recording"),
+        ("<testsuites/>", "is XML or HTML"),
+        ("never", "is not JSON"),
+        ("[]", "is a list of reports"),
+        ('{"version":"2.1.0","runs":[]}', "is SARIF"),
+        ('{"results":[]}', "is another JSON document"),
+        ('{"format":"mcp-check","version":2,"results":[]}', "is a report of version 2; version 1 is supported"),
+        ('{"format":"mcp-check","version":1,"results":[]}', "does not say which server it is of"),
+        ('{"format":"mcp-check","version":1,"identity":{},"results":[1]}', "holds a result without a verdict"),
+    ],
+)
+def test_what_is_not_a_baseline_is_a_usage_error(
+    tmp_path: Path, content: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "baseline"
+    file.write_text(content, encoding="utf-8")
+    assert main.run(["check", "--baseline", str(file), str(HOSTILE)]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_the_baseline_of_another_server_is_a_usage_error(
+    known: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(known.read_text())
+    document["identity"]["name"] = "another"
+    file = tmp_path / "baseline.json"
+    file.write_text(json.dumps(document))
+    assert main.run(["check", "--baseline", str(file), str(HOSTILE)]) == 2
+    assert "is of the server “another”" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--level", "most"], "“most” is not a level"),
+        (["--fail-under", "101"], "“101” is not a score"),
+        (["--fail-under", "-1"], "“-1” is not a score"),
+    ],
+)
+def test_values_that_do_not_exist(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["check", *words, str(HOSTILE)]) == 2
+    assert says in capsys.readouterr().err

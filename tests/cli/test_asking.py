@@ -1,0 +1,102 @@
+"""`--ask`: questions of the server, answered on a real terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.processes import DEMO, INSPECTOR, environment, run
+
+
+class Dialogue:
+    """`inspector WORDS` on a pseudo-terminal."""
+
+    def __init__(self, home: Path, *words: str) -> None:
+        self._ours, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [*INSPECTOR, *words, *DEMO], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+            env=environment(home, COLUMNS="200"),
+        )  # fmt: skip
+        os.close(theirs)
+        self.shown = ""
+
+    def answer(self, prompt: str, line: str) -> None:
+        """Wait for a prompt at the end of what is shown, and type a line."""
+        while not self.shown.endswith(prompt):
+            assert self._read(), self.shown
+        self.shown = ""
+        os.write(self._ours, f"{line}\n".encode())
+
+    def end(self) -> str:
+        """What is shown from the last answer to the end."""
+        while self._read():
+            pass
+        os.close(self._ours)
+        return self.shown
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._ours], [], [], 30)
+        assert ready, self.shown
+        try:
+            data = os.read(self._ours, 65536)
+        except OSError:  # so Linux says that the other end is closed
+            return False
+        self.shown += data.decode("utf-8", "replace")
+        return bool(data)
+
+
+@pytest.fixture
+def dialogue(tmp_path: Path) -> Iterator[Callable[..., Dialogue]]:
+    begun: list[Dialogue] = []
+
+    def begin(*words: str) -> Dialogue:
+        begun.append(Dialogue(tmp_path, *words))
+        return begun[-1]
+
+    yield begin
+    for one in begun:
+        one.process.kill()
+        one.process.wait()
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_several_questions_of_one_call_are_asked_one_after_the_other(
+    dialogue: Callable[..., Dialogue], era: str
+) -> None:
+    asked = dialogue("call", "ask-several", "--ask", "--era", era)
+    asked.answer("c to cancel: ", "")
+    asked.answer("colour: ", "4")
+    assert "not one of the choices" not in asked.shown
+    asked.answer("not one of the choices\r\ncolour: ", "green")
+    asked.answer("d to decline: ", "")
+    asked.answer("only a dot.\r\n", "Hi\n.")
+    asked.answer("another folder, or d to decline: ", "/srv")
+    result = asked.end()
+    assert '"content":{"colour":"green"}' in result
+    assert '"text":"Hi"' in result
+    assert '"uri":"file:///srv"' in result
+    assert asked.process.wait(10) == 0
+
+
+def test_a_question_can_be_declined(dialogue: Callable[..., Dialogue]) -> None:
+    asked = dialogue("call", "ask-user", "--ask")
+    asked.answer("c to cancel: ", "d")
+    assert asked.end().endswith("Declined.\r\nThe user chose to decline.\r\n")
+
+
+def test_what_was_answered_beforehand_is_not_asked(dialogue: Callable[..., Dialogue]) -> None:
+    asked = dialogue("call", "ask-model", "--ask", "--sampling", "Beforehand")
+    shown = asked.end()
+    assert "Beforehand" in shown
+    assert "asks a model" not in shown
+
+
+def test_without_a_terminal_the_options_decide(tmp_path: Path) -> None:
+    ran = run(tmp_path, ["call", "ask-user", "--ask", "--elicit", "cancel", *DEMO])
+    assert ran.out == "The user chose to cancel.\n"
