@@ -15,12 +15,16 @@ class InspectorError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.recording = ""
+        """The recording of the session in which it happened, where the session is over."""
 
     def as_json(self) -> dict[str, Any]:
-        """The error as the `--json` line on stderr shows it: code, message, and hint where there is one."""
+        """The error as the `--json` line on stderr shows it: code, message, and hint and recording if it has them."""
         body: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.hint:
             body["hint"] = self.hint
+        if self.recording:
+            body["recording"] = self.recording
         return body
 
 
@@ -47,6 +51,10 @@ class RecordingError(UsageError):
     """A recording cannot be read, or cannot be written where it was asked to be."""
 
     code = "recording"
+
+
+class RecordingExists(RecordingError):
+    """The file of a new recording already exists."""
 
 
 class SchemaError(UsageError):

@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
+from inspector.text import UNSAFE
+
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no way to write (section 2.2)."""
+_UNSAFE = re.compile(f"[{UNSAFE}]")
 
 
 class Case(NamedTuple):
@@ -47,8 +50,13 @@ def document(suite: str, cases: Iterable[Case]) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(_NOT_XML.sub("\ufffd", text))
+    return _referenced(escape(_NOT_XML.sub("\ufffd", text)))
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_NOT_XML.sub("\ufffd", text))
+    return _referenced(quoteattr(_NOT_XML.sub("\ufffd", text)))
+
+
+def _referenced(markup: str) -> str:
+    """Markup with unsafe characters as character references (XML 1.0 section 4.1): the value is the same."""
+    return _UNSAFE.sub(lambda found: f"&#x{ord(found[0]):x};", markup)

@@ -63,6 +63,34 @@ def lines(value: object, width: int | None = None, *, limit: int | None = None, 
     return [part for line in found for part in _wrapped(line, max(width, 1))]
 
 
+UNSAFE = (
+    "\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e007f\ud800-\udfff"
+)
+"""For a character class: C1 controls, format characters (Unicode category Cf), line separators, lone surrogates.
+
+A terminal obeys them, or an editor hides them. A machine format writes them as its own escape, which keeps the value.
+"""
+
+
+def escape_json(document: str) -> str:
+    """JSON text with every `UNSAFE` character as `\\u`: a terminal shows it as it is, and its value is the same."""
+    if document.isascii() and "\x7f" not in document:
+        return document
+    return _unsafe().sub(_unicode_escape, document)
+
+
+@cache
+def _unsafe() -> re.Pattern[str]:
+    return re.compile(f"[{UNSAFE}]")
+
+
+def _unicode_escape(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))
+
+
 # Compiled when first needed: ordinary text never does, and this module is on everybody's start path.
 @cache
 def _doubtful(multiline: bool) -> re.Pattern[str]:

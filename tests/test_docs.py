@@ -116,9 +116,11 @@ def opens_the_interface(command: str) -> bool:
 @pytest.mark.parametrize("command", [command for command in INSPECTOR if not opens_the_interface(command)])
 def test_what_is_to_be_typed_works(command: str, folder: Path, programs: str) -> None:
     env = environment(folder, PATH=programs)
-    ran = subprocess.run(shlex.split(command), cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True)
-    assert ran.returncode == 0, ran.stderr.decode()
     words = shlex.split(command)
+    if "-o" in words:
+        (folder / words[words.index("-o") + 1]).unlink(missing_ok=True)
+    ran = subprocess.run(words, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True)
+    assert ran.returncode == 0, ran.stderr.decode()
     assert (folder / words[words.index("-o") + 1]).stat().st_size if "-o" in words else ran.stdout
 
 

@@ -76,18 +76,19 @@ def _bytes_line(out: Output, what: str, mime: str, encoded: str | None) -> str:
     return f"{what}: {kind}  {amount}"
 
 
-def save_or_tell(path: Path | None, blocks: list[Any], out: Output) -> None:
+def save_or_tell(path: Path | None, blocks: list[Any], out: Output, *, force: bool = False) -> None:
     """Save the blocks where that is wanted; else tell a person that it can be done, if there is anything to save."""
     if path is not None:
-        save(path, blocks, out)
+        save(path, blocks, out, force=force)
     elif not out.json and any(_data(View(raw)) is not None for raw in blocks):
         out.note("note: --save FILE writes what is no text.")
 
 
-def save(path: Path, blocks: Iterable[Any], out: Output) -> None:
+def save(path: Path, blocks: Iterable[Any], out: Output, *, force: bool = False) -> None:
     """Write the bytes of the blocks (content blocks or resource contents) to `path`; their text where none has bytes.
 
-    Several go to `name.ext`, `name-2.ext` …; what the server calls them plays no part. Raises `UsageError`.
+    Several go to `name.ext`, `name-2.ext` …; what the server calls them plays no part. Raises `UsageError`, for an
+    existing file too, unless `force`.
     """
     views = [View(raw) for raw in blocks]
     found = [data for data in map(_data, views) if data is not None]
@@ -96,18 +97,16 @@ def save(path: Path, blocks: Iterable[Any], out: Output) -> None:
         found = [text.encode("utf-8", "replace")] if text else []
     if not found:
         raise UsageError("There is nothing in the result that could be saved.", hint="Leave --save out.")
-    from inspector.config.paths import private_open
+    from inspector.cli.files import binary_file, is_stdout
 
+    if is_stdout(path) and len(found) > 1:
+        raise UsageError(f"The result has {len(found)} files, and stdout takes one.", hint="Name a file with --save.")
     for number, data in enumerate(found, 1):
         name = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
-        try:
-            with private_open(name) as file:
-                file.write(data)
-        except OSError as error:
-            raise UsageError(
-                f"{name} cannot be written: {error.strerror or error}.", hint="Choose another place with --save."
-            ) from None
-        out.note(f"saved: {out.safe(str(name))}  {size(len(data))}")
+        with binary_file(name, out, force=force) as file:
+            file.write(data)
+        if not is_stdout(name):
+            out.note(f"saved: {out.safe(str(name))}  {size(len(data))}")
 
 
 def _inner(view: View) -> View:

@@ -1,21 +1,99 @@
-"""Files that a command writes: for their owner only, with a sentence where that fails."""
+"""Files that a command writes: what `-`, `--force` and `--json` mean for them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
+from inspector.cli.options import STDOUT
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from inspector.cli.output import Output
+    from inspector.cli.words import Invocation
 
 
-def write_text(where: Path, text: str) -> None:
-    """Write a whole text file. Raises `UsageError`."""
-    from inspector.config.paths import private_open
+def is_stdout(where: Path | None) -> bool:
+    """Whether an option's value is `-`, standard output."""
+    return where is not None and str(where) == STDOUT
 
+
+def check_outputs(said: Invocation, *options: str) -> bool:
+    """Whether one of these options writes to stdout, in place of the result. Call it before anything is done.
+
+    Raises `UsageError` where two documents would be on stdout, and for an existing file without --force.
+    """
+    from inspector.config.outputs import check_free, is_stream
+
+    given: list[tuple[str, Path]] = [(name, where) for name in options if (where := said.option(name)) is not None]
+    on_stdout = [f"--{name} -" for name, where in given if is_stdout(where)]
+    if said.json and on_stdout:
+        on_stdout.append("--json")
+    if len(on_stdout) > 1:
+        raise UsageError(
+            f"{on_stdout[0]} and {on_stdout[1]} both write to standard output.", hint="Name a file for one of them."
+        )
+    for _, where in given:
+        if not is_stdout(where) and not is_stream(where):
+            check_free(where, force=forced(said))
+    return bool(on_stdout)
+
+
+def forced(said: Invocation) -> bool:
+    """Whether existing files are replaced."""
+    return bool(said.option("force"))
+
+
+def text_file(where: Path, out: Output, *, force: bool = False) -> AbstractContextManager[IO[str]]:
+    """The text file that an option names, or stdout. Raises `UsageError`."""
+    if is_stdout(where):
+        return out.stream()
+    from inspector.config.outputs import new_text
+
+    return new_text(where, force=force)
+
+
+def binary_file(where: Path, out: Output, *, force: bool = False) -> AbstractContextManager[IO[bytes]]:
+    """The binary file that an option names, or stdout. Raises `UsageError`."""
+    if is_stdout(where):
+        return out.binary_stream()
+    from inspector.config.outputs import new_file
+
+    return new_file(where, force=force)
+
+
+def write_text(where: Path, text: str, out: Output, *, force: bool = False) -> None:
+    """Write a whole text file, or to stdout. Raises `UsageError`."""
+    with text_file(where, out, force=force) as file:
+        file.write(text)
+
+
+def check_source(where: Path | None, source: Path) -> None:
+    """Raise `UsageError` where the file to write is the recording that the command reads."""
+    with suppress(OSError):
+        if where is not None and where.samefile(source):
+            raise UsageError(f"{where} is the recording itself.", hint="Choose another name.")
+
+
+def new_recording(said: Invocation, *, source: Path | None = None) -> Path | None:
+    """The file of --record, free to be created: with --force an existing one is removed. Raises `UsageError`.
+
+    `source` is a file that the command reads.
+    """
+    where: Path | None = said.option("record")
+    if where is None or not forced(said):
+        return where
+    from inspector.config.outputs import cannot_write, check_free
+
+    if source is not None:
+        check_source(where, source)
+    check_free(where, force=True)
     try:
-        with private_open(where, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
+        os.unlink(where)
+    except FileNotFoundError:
+        pass
     except OSError as error:
-        raise UsageError(f"{where} cannot be written: {error.strerror or error}.") from None
+        raise cannot_write(where, error) from None
+    return where

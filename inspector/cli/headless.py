@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from inspector.cli import pins, setup
 from inspector.cli.failures import Unexpected
+from inspector.cli.files import new_recording
 from inspector.cli.output import Output
 from inspector.cli.signals import Signals
 from inspector.client.recording import new_journal
@@ -57,7 +58,7 @@ def run(
         work = pins.checked(work, target)
     journal = new_journal(
         target,
-        record=said.option("record"),
+        record=new_recording(said),
         keep=settings.record and not said.option("no-record"),
         settings=settings,
     )
@@ -113,7 +114,9 @@ async def with_session(
         code, told = error.exit_code, True
         if doctor and session.phase == "failed" and isinstance(error, ConnectionProblem):
             error.hint = f"{error.hint} To find the cause: {doctor}".lstrip()
-        out.error(error, recording=journal.path if isinstance(error, ConnectionProblem) else None)
+        journal.redactor.error(error)
+        error.recording = str(journal.path or "")
+        out.error(error, recording=isinstance(error, ConnectionProblem))
     except asyncio.CancelledError:
         if not signals.caught and unexpected.problem is None:
             raise

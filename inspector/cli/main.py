@@ -6,9 +6,13 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from inspector.errors import InspectorError
+
+if TYPE_CHECKING:
+    from inspector.cli.output import Output
+    from inspector.cli.words import Invocation
 
 INTERRUPTED = 130
 COMPLETES = "_INSPECTOR_COMPLETE"
@@ -34,6 +38,7 @@ def run(words: Sequence[str]) -> int:
     from inspector.cli.words import asks_for_json, check_command, scan
 
     as_json = asks_for_json(words)
+    said: Invocation | None = None
     try:
         if COMPLETES in os.environ:
             from inspector.cli.completion import answer
@@ -55,16 +60,23 @@ def run(words: Sequence[str]) -> int:
         check_command(said)
         return said.verb.run(said)
     except InspectorError as error:
-        from inspector.cli.output import Output
-
-        Output(json=as_json).error(error)
+        _output(said, as_json).error(error)
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the outermost edge: the traceback goes to the log file
-        from inspector.cli.output import Output
         from inspector.config.logfile import report
 
         problem = report(error)
-        Output(json=as_json).error(problem)
+        _output(said, as_json).error(problem)
         return problem.exit_code
+    finally:
+        if said is not None and said.out is not None:
+            said.out.finish()
+
+
+def _output(said: Invocation | None, as_json: bool) -> Output:
+    """Where an error is printed: with the notes of the command, if it has begun."""
+    from inspector.cli.output import Output
+
+    return Output(json=as_json) if said is None else Output.of(said)

@@ -99,6 +99,24 @@ def path(word: str) -> Path:
     return Path(word).expanduser()
 
 
+STDOUT = "/dev/stdout"
+"""The file that `-` means for an option that names an output file."""
+
+
+def output(word: str) -> Path:
+    """A file to write; `-` is standard output."""
+    from pathlib import Path
+
+    return Path(STDOUT) if word == "-" else path(word)
+
+
+def new_file(word: str) -> Path:
+    """A file to write that must be a real file, because it is read again while it is written."""
+    if output(word) == output("-"):
+        raise UsageError("A recording cannot go to standard output.", hint="Name a file.")
+    return path(word)
+
+
 def text_or_file(word: str) -> str:
     """The word itself, or what is in the file after `@`; `@-` is standard input."""
     if not word.startswith("@"):
@@ -208,6 +226,8 @@ VERSION = Option("--version", "Say which version this is, and end.")
 JSON = Option("--json", "Print the result as one JSON document, and an error as one line of JSON on stderr.")
 QUIET = Option("--quiet", "Nothing on stderr but errors and loss of data: no log messages, progress, counts.")
 
+FORCE = Option("--force", "Replace output files that already exist.")
+
 LOGIN = (
     Option(
         "--bearer-env", "The variable or file that holds a token to send as it is.", "NAME|@FILE", read=secret,
@@ -262,7 +282,8 @@ CONNECT = (
     Option("--no-verify", "Do not check the server's certificate. No kept login is sent."),
     Option("--timeout", "Seconds without an answer or progress before a request is given up.", "SECONDS", read=seconds),
     Option("--config", "The config file in which to look for @NAME.", "FILE", read=path, completes="file"),
-    Option("--record", "Keep the recording in this new file.", "FILE", read=path, completes="file"),
+    Option("--record", "Keep the recording in this new file.", "FILE", read=new_file, completes="file"),
+    FORCE,
     Option("--no-record", "Keep no recording."),
     Option("--no-pin", "Do not compare the server with what was pinned of it."),
     Option("--root", "A root (URI or folder) for a server that asks; may be repeated.", "URI", many=True, read=root),
@@ -286,6 +307,6 @@ ARGS = Option(
 )
 TASK = Option("--task", "Call the tool as a task where it may be one; a tool that must be called so always is.")
 SAVE = Option(
-    "--save", "Write the image, sound or other bytes of the result (else its text) to this file.", "FILE", read=path,
-    completes="file",
+    "--save", "Write the image, sound or other bytes of the result (else its text) to this file; - is stdout.", "FILE",
+    read=output, completes="file",
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """What is printed: results to stdout, everything else to stderr, errors as a sentence or as one line of JSON.
 
-Text of a server goes out through `Output.safe` only; JSON goes out as it is, in UTF-8.
+Text of a server goes out through `Output.safe` only; JSON goes out in UTF-8, with the characters that a terminal obeys
+written as escapes.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from inspector.errors import InspectorError, ServerExited, UsageError
@@ -27,6 +28,8 @@ GAP = 2
 PIPED = 2000
 """Characters of one cell where there is no screen whose width would end it."""
 LAST_WORDS = 20
+MOST_HELD = 200
+"""Notes that wait for the end of a command; of more the newest."""
 
 _ASCII = str.maketrans({"“": '"', "”": '"', "…": "...", "—": "-", "–": "-", "‘": "'", "’": "'", "·": ".", "×": "x"})
 
@@ -41,12 +44,19 @@ class Output:
         """Tells on stderr what came before the result."""
         self.unread = False
         """Whoever read stdout has gone: what is printed from now on reaches nobody."""
+        self.holds_notes = json
+        """Notes wait for the end of the command: with `--json` an error is the only line on stderr and holds them."""
+        self._held: list[str] = []
+        self._failed = False
+        """The line with the error has been printed."""
         self._ascii: bool | None = None
 
     @classmethod
     def of(cls, said: Invocation) -> Output:
-        """The output that the options of a command ask for."""
-        return cls(json=said.json, quiet=said.quiet)
+        """The one output of a command."""
+        if said.out is None:
+            said.out = cls(json=said.json, quiet=said.quiet)
+        return said.out
 
     @property
     def ascii(self) -> bool:
@@ -115,6 +125,8 @@ class Output:
 
     def documents(self, texts: Iterable[str]) -> None:
         """JSON documents, a line each, from their exact text."""
+        from inspector.text import escape_json
+
         printed: list[str] = []
         for text in texts:
             if "NaN" in text or "Infinity" in text:
@@ -123,9 +135,9 @@ class Output:
                 text, changed = strict(text)
                 if changed:
                     self.note("note: The server sent NaN or Infinity, which are no JSON: printed as null and 1e999.")
-            printed.append(f"{text}\n")
+            printed.append(f"{escape_json(text)}\n")
         if printed:
-            self._result("".join(printed).encode("utf-8", "surrogatepass"))
+            self._result("".join(printed).encode("utf-8"))
 
     def pretty(self, text: str) -> None:
         """JSON text for people: indented, safe, every number as it is written."""
@@ -158,19 +170,27 @@ class Output:
 
     @contextmanager
     def stream(self) -> Iterator[IO[str]]:
-        """A UTF-8 file in the place of stdout, for a result written piece by piece. It ends where its reader does."""
-        try:
-            if sys.stdout is None:
-                with open(os.devnull, "w", encoding="utf-8") as nowhere:
-                    yield nowhere
-                return
-            sys.stdout.flush()
-            file = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="backslashreplace", newline="\n")
+        """Stdout as a UTF-8 file, for a result written piece by piece. Writing stops where the reader has gone."""
+        with self.binary_stream() as binary:
+            file = io.TextIOWrapper(binary, encoding="utf-8", errors="backslashreplace", newline="\n")
             try:
                 yield file
                 file.flush()
             finally:
-                file.detach()
+                with suppress(OSError):
+                    file.detach()
+
+    @contextmanager
+    def binary_stream(self) -> Iterator[IO[bytes]]:
+        """Stdout as a binary file."""
+        try:
+            if sys.stdout is None:
+                with open(os.devnull, "wb") as nowhere:
+                    yield nowhere
+                return
+            sys.stdout.flush()
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
         except BrokenPipeError:
             _silence(sys.stdout)
         except OSError as error:
@@ -194,11 +214,25 @@ class Output:
     def note(self, text: str) -> None:
         """A remark of ours for a person, unless that is not wanted."""
         if not self.quiet:
-            self.aside(f"{text}\n")
+            self.warn(text)
 
     def warn(self, text: str) -> None:
-        """A remark that is no error and yet must be read: what was asked for has not been done in full."""
-        self.aside(f"{text}\n")
+        """A remark that is not an error and yet must be read: what was asked for has not been done in full."""
+        if self.holds_notes:
+            self._held.append(text)
+            del self._held[:-MOST_HELD]
+        else:
+            self.aside(f"{text}\n")
+
+    def finish(self) -> None:
+        """Print the notes that waited. Call it when the command is done."""
+        if self._held and not self._failed:
+            self.aside("".join(f"{text}\n" for text in self._held))
+        self._held.clear()
+
+    def hold_with(self, other: Output) -> None:
+        """Hold notes where `other` does, which prints them."""
+        self._held = other._held
 
     def aside(self, text: str) -> None:
         """Safe text on stderr as it is. A stderr that cannot be written is nobody's concern."""
@@ -206,21 +240,25 @@ class Output:
             text = text.translate(_ASCII)
         self._aside(text.encode("ascii" if self.ascii else "utf-8", "backslashreplace"))
 
-    def error(self, error: InspectorError, *, recording: object = None) -> None:
-        """What went wrong: one line of JSON, or the sentence, the server's last words, the hint, and the recording."""
+    def error(self, error: InspectorError, *, recording: bool = False) -> None:
+        """What went wrong: one line of JSON, or the sentence, the server's last words, the hint; and the recording."""
         if self.json:
             from inspector.export.exact import strict
             from inspector.protocol import jsonrpc
+            from inspector.text import escape_json
 
-            self._aside(strict(jsonrpc.encode({"error": error.as_json()}).decode())[0].encode() + b"\n")
+            body = error.as_json() | ({"notes": [*self._held]} if self._held else {})
+            self._held.clear()
+            self._failed = True
+            self._aside(escape_json(strict(jsonrpc.encode({"error": body}).decode())[0]).encode() + b"\n")
             return
         lines = [f"error: {self._ours(error.message)}"]
         if isinstance(error, ServerExited) and error.stderr:
             lines += (f"  {self.safe(line, 500)}" for line in error.stderr[-LAST_WORDS:])
         if error.hint:
             lines.append(f"hint: {self._ours(error.hint)}")
-        if recording is not None and not self.quiet:
-            lines.append(f"recording: {self.safe(str(recording))}")
+        if recording and error.recording and not self.quiet:
+            lines.append(f"recording: {self.safe(error.recording)}")
         self.aside("\n".join(lines) + "\n")
 
     def _ours(self, text: str) -> str:

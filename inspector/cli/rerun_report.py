@@ -86,6 +86,7 @@ def as_junit(out: Output, report: Report, suite: str) -> str:
             f"{outcome.recorded or 'new'} {outcome.method} {outcome.name}".rstrip(),
             outcome.method,
             _WORDS[outcome.verdict] if outcome.differs else "",
+            seconds=outcome.seconds,
             details="\n".join(lines_of(out, outcome)) if outcome.differs else "",
         )
         for outcome in report.outcomes

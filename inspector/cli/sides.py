@@ -100,7 +100,8 @@ def read(said: Invocation, out: Output, side: Side, stack: ExitStack) -> int:
         side.surface = await read_surface(session)
         return 0
 
-    kept = _Keeps(quiet=said.quiet)
+    kept = _Keeps(json=out.json, quiet=out.quiet)
+    kept.hold_with(out)
     code = headless.run(said, work, side.target, out=kept)
     if kept.failure is not None:
         failure = kept.failure
@@ -114,5 +115,5 @@ class _Keeps(Output):
 
     failure: InspectorError | None = None
 
-    def error(self, error: InspectorError, *, recording: object = None) -> None:
+    def error(self, error: InspectorError, *, recording: bool = False) -> None:
         self.failure = error

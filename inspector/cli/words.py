@@ -16,6 +16,7 @@ from inspector.cli.options import CONNECT, HELP, JSON, QUIET, VERSION, WATCH, Op
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
+    from inspector.cli.output import Output
     from inspector.cli.verb import Slot, Verb
 
 _BEFORE_THE_VERB = (*CONNECT, WATCH, JSON, QUIET, HELP, VERSION)
@@ -26,7 +27,7 @@ _WHOLE_TARGET = re.compile(r"@|https?://", re.IGNORECASE)
 class Invocation:
     """What was said: the verb, the values of its options and slots, and the words of the target."""
 
-    __slots__ = ("arguments", "command", "target_words", "values", "verb")
+    __slots__ = ("arguments", "command", "out", "target_words", "values", "verb")
 
     def __init__(
         self, verb: Verb, values: dict[str, Any], arguments: dict[str, Any], target_words: list[str], command: bool
@@ -38,6 +39,8 @@ class Invocation:
         self.target_words = target_words
         self.command = command
         """The target stood after `--`: it is a command, whatever it looks like."""
+        self.out: Output | None = None
+        """Where the command prints, once it has begun to."""
 
     def option(self, name: str, default: Any = None) -> Any:
         """The value of option `--name`, or `default` where it was not given."""

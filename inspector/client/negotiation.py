@@ -36,6 +36,7 @@ from inspector.errors import (
     ServerExited,
     SessionLost,
 )
+from inspector.journal.redaction import unkeyed
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION
 from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_MODERN
 
@@ -323,7 +324,8 @@ class Negotiation:
         verdicts = self.options.verdicts
         if verdicts is not None and how != _PINNED:
             name = self.session.transport.name
-            verdicts.put(self.target, server.era, server.revision, name, _named(server))
+            named = unkeyed(self.session.journal.redactor.text(_named(server))[0])
+            verdicts.put(self.target, server.era, server.revision, name, named)
         return self._ready(server, how)
 
     def _ready(self, server: Server, how: str) -> Server:

@@ -202,7 +202,7 @@ class Pending:
     """The table of calls by id.
 
     `tell_cancelled(call, reason)` is the era's way to say that we gave up; `take(call, n, answer)` says whether the
-    call goes on in spite of the answer.
+    call goes on in spite of the answer. `conceal(error)` takes secrets out of the error that ends a call.
     """
 
     KEPT_GIVEN_UP = 1024
@@ -213,6 +213,7 @@ class Pending:
         changed: Callable[[], None],
         explain: Callable[[Call], str] = lambda _call: "",
         take: Callable[[Call, int, dict[str, Any]], bool] = lambda _call, _n, _message: False,
+        conceal: Callable[[InspectorError], None] = lambda _error: None,
     ) -> None:
         self._calls: dict[Any, Call] = {}
         self._given_up: dict[Any, Call] = {}
@@ -220,6 +221,7 @@ class Pending:
         self._changed = changed
         self._explain = explain
         self._take = take
+        self._conceal = conceal
         self._timer: asyncio.TimerHandle | None = None
         self.latency = 0.0
         """Seconds that the server took for the newest answer to a request that somebody waits for."""
@@ -313,6 +315,8 @@ class Pending:
             self._settled(call, fate, None, error)
 
     def _settled(self, call: Call, fate: Fate, value: Any, error: InspectorError | None) -> None:
+        if error is not None:
+            self._conceal(error)
         call._end(fate, value, error)
         self._changed()
         if call.on_result is not None:

@@ -16,10 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from inspector.client.verdicts import key_of
-from inspector.config import paths
+from inspector.config import files, paths
+from inspector.config.outputs import write_file
 from inspector.config.targets import Target
 from inspector.errors import ConfigError
+from inspector.journal.redaction import unkeyed
 from inspector.protocol import jsonrpc
+from inspector.text import escape_json
 
 FORMAT = "inspector-pin"
 VERSION = 1
@@ -43,17 +46,20 @@ class Pin:
 
 
 class Pins:
-    """The pins in a folder, which need not exist."""
+    """The pins in a folder, which need not exist; or the one in `file`, for whatever target it is compared with."""
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, *, file: Path | None = None) -> None:
         self.folder = paths.state_folder() / "pins" if folder is None else folder
+        self.file = file
 
     def path_of(self, target: Target) -> Path:
         """Where the pin of a target is, if it has one."""
-        return self.folder / f"{key_of(target)}{_SUFFIX}"
+        return self.file or self.folder / f"{key_of(target)}{_SUFFIX}"
 
     def has(self, target: Target) -> bool:
         """Whether there is one, without reading it; a recording has none."""
+        if self.file is not None:
+            return os.path.lexists(self.file)
         return target.kind != "recording" and self.folder.is_dir() and self.path_of(target).is_file()
 
     def get(self, target: Target) -> Pin | None:
@@ -65,12 +71,17 @@ class Pins:
         now = datetime.now(UTC).replace(microsecond=0)
         body = {
             "format": FORMAT, "version": VERSION, "label": target.label, "target": target.describe(),
-            "at": now.isoformat().replace("+00:00", "Z"), "surface": surface,
+            "at": now.isoformat().replace("+00:00", "Z"), "surface": unkeyed(surface),
         }  # fmt: skip
         path = self.path_of(target)
         try:
-            paths.private_folder(self.folder)
-            paths.write_private(path, jsonrpc.encode(body))
+            if self.file is not None:
+                # A file in a repository: line by line, so that a version control system shows what changed.
+                text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+                write_file(path, escape_json(text).encode(), force=True)
+            else:
+                paths.private_folder(self.folder)
+                paths.write_private(path, jsonrpc.encode(body))
         except RecursionError:
             raise ConfigError(f"What {target.label} offers is nested too deeply to be kept.") from None
         except OSError as error:
@@ -101,11 +112,9 @@ class Pins:
 
 def _read(path: Path) -> Pin:
     try:
-        if path.stat().st_size > LARGEST:
-            raise ValueError("it is too large")
-        body = jsonrpc.parse(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise _unusable(path, getattr(error, "strerror", None) or str(error)) from None
+        body = jsonrpc.parse(files.read_bytes(path, limit=LARGEST))
+    except jsonrpc.NotJson as error:
+        raise _unusable(path, f"it is not JSON: {error}") from None
     if type(body) is not dict or body.get("format") != FORMAT:
         raise _unusable(path, "it is no pin")
     if body.get("version") != VERSION:

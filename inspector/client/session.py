@@ -75,7 +75,7 @@ class Session:
         """Tools that must not be called by the rules of the transport, and why (C-HTTP-34)."""
         self.pending = Pending(
             self._tell_cancelled, lambda: self.changes.bump("calls"), lambda call: explain_silence(journal, call),
-            lambda call, n, message: self.driver.took(call, n, message),
+            lambda call, n, message: self.driver.took(call, n, message), journal.redactor.error,
         )  # fmt: skip
         self.inbox = Inbox(self.options.standing, self._answer, lambda: self.changes.bump("inbox"), _defaults)
         self.inbox.on_open = self._pause_for
@@ -228,7 +228,10 @@ class Session:
             self.pending.add(call)
         else:
             self.pending.rename(call, id)
-        message, headers = self.driver.dress(call, progress=progress)
+        dressed, headers = self.driver.dress(call, progress=progress)
+        message = self.journal.redactor.restored(dressed)
+        if message is not dressed:
+            headers = self.driver.headers(call.method, message["params"])
         outgoing = call.outgoing = Outgoing(jsonrpc.encode(message), message, id, call.method, headers)
         try:
             self.transport.send(outgoing)
@@ -248,6 +251,7 @@ class Session:
         self._send_plain(message)
 
     def _send_plain(self, message: dict[str, Any]) -> int:
+        message = self.journal.redactor.restored(message)
         outgoing = Outgoing(jsonrpc.encode(message), message, None, str(message.get("method", "")))
         try:
             self.transport.send(outgoing)
@@ -264,6 +268,9 @@ class Session:
             message = jsonrpc.parse(data)
         except jsonrpc.NotJson:
             message = None
+        restored = self.journal.redactor.restored(message)
+        if restored is not message:
+            data, message = jsonrpc.encode(restored), restored
         if jsonrpc.shape_of(message) == Shape.REQUEST and jsonrpc.id_key(message["id"]) is not None:
             params = message.get("params")
             call = Call(

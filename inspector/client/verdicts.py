@@ -13,7 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from inspector.config import files
 from inspector.config.targets import HttpTarget, StdioTarget, Target
+from inspector.errors import ConfigError
 from inspector.protocol.revisions import Era
 
 EXPIRES = 7 * 24 * 3600.0
@@ -67,10 +69,9 @@ class Verdicts:
             self._write(known)
 
     def _read(self) -> dict[str, Any]:
-        with suppress(OSError, ValueError, RecursionError):
-            if self.path.stat().st_size <= _LARGEST:
-                found = json.loads(self.path.read_bytes())
-                return found if type(found) is dict else {}
+        with suppress(ConfigError, ValueError, RecursionError):
+            found = json.loads(files.read_bytes(self.path, limit=_LARGEST))
+            return found if type(found) is dict else {}
         return {}
 
     def _write(self, known: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
-from inspector.errors import InspectorError, ServerError
+from inspector.errors import InspectorError
 from inspector.journal.format import Dir
 from inspector.journal.journal import Frame, Journal
 from inspector.transports.base import Outgoing
@@ -98,9 +98,7 @@ class Wire:
             self.listener.on_lost(error)
 
     def _without_secrets(self, error: InspectorError) -> None:
-        # What a server answers with a JSON-RPC error is its answer, which is shown as it is.
-        if not isinstance(error, ServerError):
-            self.journal.redactor.error(error)
+        self.journal.redactor.error(error)
 
     def secret(self, value: str) -> None:
         self.journal.redactor.add(value)

@@ -15,6 +15,7 @@ from inspector.compare.hidden import Hidden, hidden_in
 from inspector.compare.rules import EXACT
 from inspector.compare.schemas import SchemaChange, Severity, Side, compare_schemas
 from inspector.compare.values import compare
+from inspector.journal.redaction import unkeyed
 
 Surface = dict[str, Any]
 
@@ -61,6 +62,7 @@ class Change(NamedTuple):
 
 def compare_surfaces(a: Surface, b: Surface) -> list[Change]:
     """The changes from surface `a` to surface `b`: by area, and in it by item, in the order of the lists."""
+    a, b = unkeyed(a), unkeyed(b)
     return [
         *_identity(a, b),
         *_capabilities(_object(a.get("capabilities")), _object(b.get("capabilities"))),

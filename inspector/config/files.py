@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from inspector.config import jsonc
 from inspector.errors import ConfigError
@@ -50,7 +50,23 @@ def read_text(path: Path, *, limit: int = MAX_BYTES, never: Path | None = None) 
 def read_bytes(path: Path, *, limit: int = MAX_BYTES, never: Path | None = None) -> bytes:
     """The content of a regular file of at most `limit` bytes; ConfigError otherwise, and for the file `never`."""
     try:
-        # Without O_NONBLOCK, opening a named pipe waits for a writer for ever.
+        with open_regular(path) as file:
+            status = os.fstat(file.fileno())
+            if never is not None and _is_file_at(status, never):
+                raise ConfigError(f"{path} cannot be read: it holds the logins that Inspector keeps")
+            content = file.read(limit + 1)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {_reason(error)}") from None
+    size = max(status.st_size, len(content))
+    if size > limit:
+        raise ConfigError(f"{path} cannot be read: it has {size:,} bytes, and {limit:,} are allowed")
+    return content
+
+
+def open_regular(path: Path) -> IO[bytes]:
+    """A regular file, open for reading. Raises ConfigError, also for a folder, a pipe or a device; it never waits."""
+    try:
+        # Without O_NONBLOCK, opening a named pipe waits for a writer forever.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except FileNotFoundError:
         what = "it is a link to nothing" if path.is_symlink() else "there is no such file"
@@ -59,24 +75,12 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES, never: Path | None = None)
         raise ConfigError(f"{path} cannot be read: it is a folder") from None
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read: {_reason(error)}") from None
-    try:
-        status = os.fstat(descriptor)
-        if stat.S_ISDIR(status.st_mode):
-            raise ConfigError(f"{path} cannot be read: it is a folder")
-        if not stat.S_ISREG(status.st_mode):
-            raise ConfigError(f"{path} cannot be read: it is not a regular file")
-        if never is not None and _is_file_at(status, never):
-            raise ConfigError(f"{path} cannot be read: it holds the logins that Inspector keeps")
-        with open(descriptor, "rb", closefd=False) as file:
-            content = file.read(limit + 1)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {_reason(error)}") from None
-    finally:
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
         os.close(descriptor)
-    size = max(status.st_size, len(content))
-    if size > limit:
-        raise ConfigError(f"{path} cannot be read: it has {size:,} bytes, and {limit:,} are allowed")
-    return content
+        what = "it is a folder" if stat.S_ISDIR(mode) else "it is not a regular file"
+        raise ConfigError(f"{path} cannot be read: {what}")
+    return open(descriptor, "rb")
 
 
 def _is_file_at(status: os.stat_result, path: Path) -> bool:

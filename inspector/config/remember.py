@@ -192,6 +192,7 @@ class _Strip:
     def __init__(self, root: Any, secrets: tuple[str, ...]) -> None:
         self._root = root
         self._secrets = secrets
+        self._forms = frozenset(form for secret in secrets for form in secrecy.forms(secret))
         self._left = _SCHEMAS_LOOKED_AT
 
     def value(self, value: Any, schemas: list[Any], depth: int) -> Any:
@@ -227,7 +228,7 @@ class _Strip:
         return self.value(item, schemas, depth + 1)
 
     def _holds_secret(self, text: str) -> bool:
-        return bool(self._secrets) and secrecy.mask(text, self._secrets) != text
+        return any(form in text if len(form) >= secrecy.SHORTEST_INSIDE else form == text for form in self._forms)
 
     def _applying(self, schemas: list[Any]) -> list[Mapping[str, Any]]:
         """`schemas` and all that they combine or refer to. Any of them may apply, so each may call a value secret."""

@@ -47,7 +47,8 @@ _SCHEME_AND_CREDENTIAL = re.compile(r"[A-Za-z][\w-]*\s+(\S.*)", re.DOTALL)
 _USERINFO = re.compile(r"://([^/?#\s]*)@")
 _PARAMETER = re.compile(r"([?&;#])([^=?&;#]*)=([^&;#\s]*)")
 
-_SHORTEST_INSIDE = 4
+SHORTEST_INSIDE = 4
+"""A secret of fewer characters is looked for only as the whole of a text."""
 _BEGINNING = 12
 """Characters at the beginning of a long secret that give it away."""
 _SHORTEST_IN_BASE64 = 8
@@ -72,7 +73,8 @@ def forms(secret: str) -> set[str]:
         inside = whole[first : (offset + len(raw)) * 8 // 6]
         if len(inside) >= _SHORTEST_IN_BASE64:
             found |= {inside, inside.replace("+", "-").replace("/", "_")}
-    return found
+    # Some servers escape the solidus in JSON.
+    return found | {form.replace("/", "\\/") for form in found if "/" in form}
 
 
 def without(text: str, secrets: Iterable[str]) -> str:
@@ -188,7 +190,7 @@ def unique(values: Iterable[str]) -> tuple[str, ...]:
 def mask(text: str, secrets: Iterable[str]) -> str:
     """`text` with every secret in it replaced. Secrets of under four characters only where they are the whole value."""
     for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= _SHORTEST_INSIDE:
+        if len(secret) >= SHORTEST_INSIDE:
             text = text.replace(secret, MASK)
         elif text == secret:
             text = MASK

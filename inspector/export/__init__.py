@@ -7,6 +7,7 @@ from typing import IO, Any, NamedTuple
 
 from inspector.errors import UsageError
 from inspector.journal.journal import Journal
+from inspector.text import escape_json
 
 
 class Format(NamedTuple):
@@ -22,28 +23,30 @@ class Format(NamedTuple):
     """How the name of such a file ends."""
     findings: bool = False
     """Whether what the judge says stands in it."""
+    json: bool = False
+    """Whether all of it is JSON, or JSON on each line: characters that a terminal obeys are then escaped on the way."""
     limited: bool = False
     """Whether it may be too large: its module has `check(journal, numbers)`, which raises `UsageError` then."""
 
 
 FORMATS = {
     "md": Format("a transcript to read, for a bug report", "markdown", ".md", findings=True),
-    "json": Format("one JSON document with every event", "json_export", ".json", findings=True),
+    "json": Format("one JSON document with every event", "json_export", ".json", findings=True, json=True),
     "html": Format("one web page with search, filter and folding", "html", ".html", findings=True, limited=True),
-    "jsonl": Format("the bare messages, one a line", "jsonl", ".jsonl"),
-    "recording": Format("a recording again, of what is chosen", "recording", ".mcp.jsonl"),
+    "jsonl": Format("the bare messages, one a line", "jsonl", ".jsonl", json=True),
+    "recording": Format("a recording again, of what is chosen", "recording", ".mcp.jsonl", json=True),
     "csv": Format("the exchanges as a table, with their latencies", "csv_export", ".csv"),
-    "har": Format("an HTTP Archive for browser tools", "har", ".har"),
-    "otlp": Format("OpenTelemetry traces, a span an exchange", "otlp", ".otlp.json"),
+    "har": Format("an HTTP Archive for browser tools", "har", ".har", json=True),
+    "otlp": Format("OpenTelemetry traces, a span an exchange", "otlp", ".otlp.json", json=True),
     "mermaid": Format("a sequence diagram that GitHub and GitLab draw", "mermaid", ".mmd"),
     "curl": Format("a shell script that sends it again", "curl_script", ".sh"),
     "python": Format("a Python program that does it again", "python_script", ".py"),
     "python-sdk": Format("the same on the official SDK, mcp 2", "sdk_script", ".py"),
     "pytest": Format("tests that compare with the recorded answers", "pytest_module", ".py"),
-    "mcp-cassette": Format("a cassette of mcp-cassette", "mcp_cassette", ".cassette.json"),
-    "mcp-recorder": Format("a cassette of mcp-recorder", "mcp_recorder", ".recorder.json"),
-    "mcpsnoop": Format("a session log of mcpsnoop", "mcpsnoop", ".mcpsnoop.jsonl"),
-    "mcporter": Format("a recording of mcporter", "mcporter", ".ndjson"),
+    "mcp-cassette": Format("a cassette of mcp-cassette", "mcp_cassette", ".cassette.json", json=True),
+    "mcp-recorder": Format("a cassette of mcp-recorder", "mcp_recorder", ".recorder.json", json=True),
+    "mcpsnoop": Format("a session log of mcpsnoop", "mcpsnoop", ".mcpsnoop.jsonl", json=True),
+    "mcporter": Format("a recording of mcporter", "mcporter", ".ndjson", json=True),
 }
 """The formats by name."""
 
@@ -68,8 +71,22 @@ def export(journal: Journal, format: str, out: IO[str], numbers: Iterable[int] |
     if found is None:
         raise UsageError(f"There is no format “{format[:40]}”.", hint=f"Formats are {', '.join(FORMATS)}.")
     chosen = None if numbers is None else (n for n in numbers if 0 < n <= len(journal))
-    notes: list[str] = _module(found).write(journal, out, chosen)
+    notes: list[str] = _module(found).write(journal, _Escaping(out) if found.json else out, chosen)
     return notes
+
+
+class _Escaping:
+    """As much of a text file as a format writes to; escapes what a terminal obeys."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self._write = out.write
+
+    def write(self, text: str) -> int:
+        return self._write(escape_json(text))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
 
 
 def _module(format: Format) -> Any:

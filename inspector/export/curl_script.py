@@ -1,19 +1,31 @@
 """A shell script that sends the client's messages again: by curl over HTTP, through a pipe to a command over stdio.
 
 The messages are the recorded ones, to the letter, but for what was redacted: those are variables that have to be set,
-except for the session id, which the script takes from the answer to its own `initialize`. A request inside which the
-server asked something back goes on in the background while its questions are answered.
+except for the session id, which the script takes from the answer to its own `initialize`. An answer to a question of
+the server goes out once the server has asked: over HTTP the request inside which it asked runs in the background, over
+stdio the script looks for the question in the server's output.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import IO
 
 from inspector.export.chosen import Chosen, left_out
 from inspector.export.http_exchanges import HttpExchanges, headers_of
-from inspector.export.quoting import REDACTED, VARIABLE, fields_to_send, one_line, posix_word, remark, variable
+from inspector.export.quoting import (
+    REDACTED,
+    SECRET,
+    SESSION,
+    VARIABLE,
+    fields_to_send,
+    one_line,
+    posix_word,
+    remark,
+    variable,
+)
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
@@ -21,7 +33,17 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import View
 from inspector.version import __version__
 
-_SESSION = "MCP_SESSION_ID"
+_UNTIL_ASKED = """SEEN=$(mktemp)
+trap 'rm -f "$SEEN"' EXIT
+# until_asked METHOD COUNT: wait until the server has sent so many requests of this method.
+until_asked() {
+  left="${ANSWER_WAIT:-10}"
+  while [ "$(grep -cF -e "\\"$1\\"" "$SEEN")" -lt "$2" ] && [ "$left" -gt 0 ]; do
+    sleep 1
+    left=$((left - 1))
+  done
+}
+"""
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
@@ -57,20 +79,20 @@ class _Script:
             names = self._target.array("env")
             found.update((name, None) for name in names if isinstance(name, str) and VARIABLE.fullmatch(name))
             if any(isinstance(each, str) and REDACTED.search(each) for each in self._target.array("argv")):
-                found["SECRET"] = None
+                found[SECRET] = None
         for event in self._sent():
             head = self._heads.head_of(event.n)
             if REDACTED.search(event.text):
-                found["SECRET"] = None
+                found[SECRET] = None
             if not head:
                 continue
             fields = next(self._journal.events(head, head)).fields
             if REDACTED.search(View(fields).text("url")):
-                found["SECRET"] = None
+                found[SECRET] = None
             for name, value in headers_of(fields):
                 if REDACTED.search(value):
                     found[variable(name)] = None
-        found.pop(_SESSION, None)
+        found.pop(SESSION, None)
         return sorted(found)
 
     def _sent(self) -> Iterator[Event]:
@@ -94,6 +116,10 @@ class _Script:
 
     def over_stdio(self) -> Iterator[str]:
         """The messages through a pipe, which stays open until the answers can have come."""
+        answers = any(self._index.shape(event.n) in (Shape.RESULT, Shape.ERROR) for event in self._sent())
+        if answers:
+            yield _UNTIL_ASKED
+        asked: Counter[str] = Counter()
         if self._target.text("cwd"):
             yield f"cd -- {posix_word(self._target.text('cwd'))}\n"
         yield "{\n"
@@ -102,18 +128,27 @@ class _Script:
             if event.raw is None or _NO_TEXT.search(event.raw):
                 self.missing += 1
                 continue
-            yield f"  # {self._comment(event)}\n  printf '%s\\n' {_message(event)}\n"
+            yield f"  # {self._comment(event)}\n"
+            if self._index.shape(event.n) in (Shape.RESULT, Shape.ERROR):
+                method = self._index.method(event.n)
+                asked[method] += 1
+                yield f"  until_asked {posix_word(method)} {asked[method]}\n"
+            yield f"  printf '%s\\n' {_message(event)}\n"
             if not opened:
                 opened = True
                 yield '  sleep "${PAUSE:-1}"  # for the server to begin\n'
         argv = [each for each in self._target.array("argv") if isinstance(each, str)]
-        yield '  sleep "${WAIT:-2}"  # for the last answers\n} | ' + (" ".join(map(posix_word, argv)) or '"$@"') + "\n"
+        yield (
+            '  sleep "${WAIT:-2}"  # for the last answers\n} | '
+            + (" ".join(map(posix_word, argv)) or '"$@"')
+            + (' | tee "$SEEN"\n' if answers else "\n")
+        )
 
     # HTTP
 
     def over_http(self) -> Iterator[str]:
         """A curl for each message that was posted."""
-        yield f'{_SESSION}=""\nHEAD=$(mktemp)\ntrap \'rm -f "$HEAD"\' EXIT\n'
+        yield f'{SESSION}=""\nHEAD=$(mktemp)\ntrap \'rm -f "$HEAD"\' EXIT\n'
         waiting = False
         for event in self._sent():
             head = self._heads.head_of(event.n)
@@ -133,7 +168,7 @@ class _Script:
                 yield "\n"
             if self._index.method(event.n) == "initialize":
                 yield (
-                    f"{_SESSION}=$(tr -d '\\r' < \"$HEAD\" | "
+                    f"{SESSION}=$(tr -d '\\r' < \"$HEAD\" | "
                     "sed -n 's/^[Mm][Cc][Pp]-[Ss]ession-[Ii][Dd]: *//p' | tail -n 1)\n"
                 )
         if waiting:

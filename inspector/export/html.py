@@ -24,7 +24,7 @@ from inspector.journal.format import DIR_NAMES, KIND_NAMES, Event, Kind, dumps
 from inspector.journal.index import STATE_NAMES
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
-from inspector.text import count, duration, safe, size
+from inspector.text import count, duration, escape_json, safe, size
 from inspector.version import __version__
 
 LARGEST = 100_000_000
@@ -96,7 +96,7 @@ def _hash(text: str) -> str:
 
 def _block(id: str, name: str, value: Any) -> str:
     """A block of data: in it nothing is markup, and nothing ends it (WHATWG HTML, 4.12.1.3)."""
-    text = _dumps(value).replace("<", "\\u003c")
+    text = escape_json(_dumps(value)).replace("<", "\\u003c")
     about = f' id="{id}"' if id else f' class="{name}"'
     return f'<script type="application/json"{about}>{text}</script>\n'
 

@@ -106,10 +106,14 @@ def _answering(found: Answers, options: dict[str, str]) -> list[str]:
     if found.sampling:
         lines += _queue("SAMPLING", found.sampling)
         options["sampling"] = "lambda asked: SAMPLING.pop(0) if SAMPLING else None"
+    elif "sampling" in found.declared:
+        options["sampling"] = '"decline"'
     if found.elicitation:
         lines += _queue("ELICITATION", [_elicited(answer) for answer in found.elicitation])
         options["elicit"] = 'lambda asked: ELICITATION.pop(0) if ELICITATION else "decline"'
-    if found.roots:
+    elif "elicitation" in found.declared:
+        options["elicit"] = '"decline"'
+    if found.roots or "roots" in found.declared:
         options["roots"] = "[" + ", ".join(expression(root["uri"]) for root in found.roots) + "]"
     return lines
 

@@ -14,9 +14,10 @@ from typing import Any
 
 from inspector.config.checks import format_command
 from inspector.config.secrecy import MASK
+from inspector.journal.redaction import MARK
 from inspector.text import safe
 
-REDACTED = re.compile(r"‹redacted [0-9a-f]{8}›|" + re.escape(MASK))
+REDACTED = re.compile(rf"{MARK.pattern}|{re.escape(MASK)}")
 """What stands in a recording in the place of a secret."""
 FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """The name of a header field (RFC 9110 section 5.1)."""
@@ -27,11 +28,16 @@ DEEPEST = 60
 
 _NOT_SENT = frozenset(("content-length", "host", "connection", "accept-encoding", "transfer-encoding", "user-agent"))
 """Header fields that the HTTP client writes itself."""
+_PREFIX = "INSPECTOR_"
+"""How each variable's name begins: a header that is named after a variable of the user must not send its value."""
+SECRET = f"{_PREFIX}SECRET"
+"""The variable that holds what was redacted outside headers."""
+SESSION = f"{_PREFIX}SESSION_ID"
 _VARIABLES = {
-    "authorization": "TOKEN",
-    "mcp-session-id": "MCP_SESSION_ID",
-    "cookie": "COOKIE",
-    "proxy-authorization": "PROXY_TOKEN",
+    "authorization": f"{_PREFIX}TOKEN",
+    "mcp-session-id": SESSION,
+    "cookie": f"{_PREFIX}COOKIE",
+    "proxy-authorization": f"{_PREFIX}PROXY_TOKEN",
 }
 
 
@@ -47,7 +53,8 @@ def fields_to_send(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 def variable(header: str) -> str:
     """The variable that holds the secret of a header field."""
     name = header.lower()
-    return _VARIABLES.get(name) or re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")[:40] or "SECRET"
+    words = re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")[:40]
+    return _VARIABLES.get(name) or f"{_PREFIX}HEADER_{words or 'VALUE'}"
 
 
 def remark(value: object, limit: int = 100) -> str:
@@ -58,14 +65,14 @@ def remark(value: object, limit: int = 100) -> str:
 # Shell words
 
 
-def word(text: str, variable: str = "SECRET") -> str:
+def word(text: str, variable: str = SECRET) -> str:
     """A shell word; what was redacted in it is the value of a variable."""
     pieces = REDACTED.split(text)
     quoted = [format_command([piece]) if piece else "" for piece in pieces]
     return f'"${variable}"'.join(quoted) or "''"
 
 
-def posix_word(text: str, variable: str = "SECRET") -> str:
+def posix_word(text: str, variable: str = SECRET) -> str:
     """The same for any POSIX shell, which has no `$'…'`; line ends at the end of unprintable text get lost."""
     pieces = REDACTED.split(text)
     return f'"${variable}"'.join(_posix_quoted(piece) if piece else "" for piece in pieces) or "''"
@@ -96,7 +103,7 @@ def literal(value: Any) -> str:
     return ascii(value)
 
 
-def expression(text: str, variable: str = "SECRET") -> str:
+def expression(text: str, variable: str = SECRET) -> str:
     """A Python expression for a text; what was redacted in it comes from the environment."""
     pieces = REDACTED.split(text)
     inserted = f' + os.environ["{variable}"] + '

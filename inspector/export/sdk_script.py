@@ -90,7 +90,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
             ("elicitation_callback", "elicitation", found.elicitation),
             ("list_roots_callback", "roots", found.roots),
         )
-        if given
+        if given or callback in found.declared
     )
     out.write(f"\n\nasync def main():\n    async with Client(SERVER, {', '.join(options)}) as client:\n")
     out.write("".join(f"        await {name}(client)\n" for name in parts) or "        print(client.server_info)\n")

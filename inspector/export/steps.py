@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from inspector.client.modern import CAPABILITIES_KEY
 from inspector.export.chosen import Chosen
 from inspector.export.quoting import TooDeep, python_value, remark
 from inspector.journal.filters.bodies import subjects_of
@@ -16,6 +17,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.index import STATE_NAMES, State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.views import View
 from inspector.text import duration
 
 _OPENING = frozenset(("initialize", "server/discover", "subscriptions/listen"))
@@ -81,6 +83,8 @@ class Answers(NamedTuple):
     elicitation: list[dict[str, Any] | None]
     roots: list[dict[str, Any]]
     """The roots of the last answer that named some."""
+    declared: frozenset[str] = frozenset()
+    """The capabilities that the client declared, whether it was asked or not: a server may offer more to it."""
 
 
 MOST_ANSWERS = 1000
@@ -89,7 +93,7 @@ MOST_ANSWERS = 1000
 
 def answers(journal: Journal, chosen: Chosen) -> Answers:
     """The answers of the client: to requests of the server, and those in its rounds of input."""
-    found = Answers([], [], [])
+    found = Answers([], [], [], _declared(journal))
     index = journal.index
     for n in chosen.of(Kind.RPC):
         if index.dir(n) is not Dir.SEND:
@@ -111,6 +115,21 @@ def answers(journal: Journal, chosen: Chosen) -> Answers:
             for answer in given.values() if type(given) is dict else ():
                 _keep(found, answer)
     return found
+
+
+def _declared(journal: Journal) -> frozenset[str]:
+    """What the client said it can do, in its handshake or in its first request of the modern era."""
+    index = journal.index
+    for n in range(1, index.count + 1):
+        if index.dir(n) is not Dir.SEND or index.shape(n) is not Shape.REQUEST:
+            continue
+        params = View(next(journal.events(n, n)).message).object("params")
+        if index.method(n) == "initialize":
+            return frozenset(View(params).object("capabilities"))
+        meta = View(params).object("_meta")
+        if CAPABILITIES_KEY in meta:
+            return frozenset(View(meta).object(CAPABILITIES_KEY))
+    return frozenset()
 
 
 def _keep(found: Answers, answer: Any) -> None:

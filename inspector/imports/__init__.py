@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from inspector.config.outputs import cannot_write, check_free, name_beside, put_in_place
 from inspector.errors import UsageError
 from inspector.imports.maker import Maker
 from inspector.imports.source import Source
@@ -47,20 +48,21 @@ class Imported(NamedTuple):
     """What the format did not keep, and what could not be read, in sentences."""
 
 
-def import_file(path: Path, out: Path, format: str | None = None) -> Imported:
-    """Make a recording in `out`, which must be new or empty, of the file of another recorder.
+def import_file(path: Path, out: Path, format: str | None = None, *, force: bool = False) -> Imported:
+    """Make a recording in `out` of the file of another recorder; `force` replaces an existing file.
 
     The format is told by the content where it is not given. Raises `UsageError` where the file cannot be read, is of
-    no known format, or holds nothing of MCP; `out` is gone then.
+    no known format, or holds nothing of MCP; `out` is not touched then.
     """
     source = Source(path)
     format = recognised(source) if format is None else format
     if format not in FORMATS:
         raise UsageError(f"There is no format “{format[:40]}”.", hint=f"Formats are {', '.join(FORMATS)}.")
-    if out.exists() and (out.stat().st_size or out.samefile(path)):
-        raise UsageError(f"{out} exists already.", hint="Nothing is overwritten: choose another name with -o.")
-    maker = Maker(out, format, source)
-    made = False
+    if out.exists() and out.samefile(path):
+        raise UsageError(f"{out} is the file to import.", hint="Choose another name with -o.")
+    check_free(out, force=force)
+    beside = name_beside(out)
+    maker = Maker(beside, format, source)
     try:
         _module(FORMATS[format]).read(source, maker)
         if not maker.begun or not len(maker.journal):
@@ -69,12 +71,14 @@ def import_file(path: Path, out: Path, format: str | None = None) -> Imported:
                 hint=f"It was read as {format}; --from FORMAT chooses another of {', '.join(FORMATS)}.",
             )
         maker.end()
-        made = True
+        try:
+            put_in_place(beside, out, force=force)
+        except OSError as error:
+            raise cannot_write(out, error) from None
         return Imported(format, len(maker.journal), maker.messages, maker.notes)
     finally:
         maker.release()
-        if not made and maker.begun:
-            out.unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
 
 
 def recognised(source: Source) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from inspector.config.files import open_regular
 from inspector.errors import UsageError
 from inspector.imports.json_places import Document
 from inspector.protocol.jsonrpc import NotJson, parse
@@ -26,9 +27,7 @@ class Source:
         """Raises `UsageError` where the file cannot be read or is empty."""
         self.path = path
         try:
-            with open(path, "rb") as file:
-                if not path.is_file():
-                    raise UsageError(f"{path} is no file.", hint="Name what another recorder has written.")
+            with open_regular(path) as file:
                 self._begin = file.read(SAMPLE)
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from None
@@ -37,7 +36,7 @@ class Source:
 
     def lines(self) -> Iterator[tuple[int, bytes | None]]:
         """Each line that is not blank, by its number from 1, without its line end; None for one that is too long."""
-        with open(self.path, "rb") as file:
+        with open_regular(self.path) as file:
             number = 0
             while line := file.readline(LONGEST_LINE):
                 number += 1
@@ -52,13 +51,15 @@ class Source:
 
     def document(self, *path: str) -> Document:
         """The file as one JSON document with an array at `path`. Raises `UsageError` for one that is too large."""
-        size = self.path.stat().st_size
-        if size > LARGEST_DOCUMENT:
+        with open_regular(self.path) as file:
+            content = file.read(LARGEST_DOCUMENT + 1)
+        if len(content) > LARGEST_DOCUMENT:
+            size = self.path.stat().st_size
             raise UsageError(
                 f"{self.path} has {size:,} bytes; a file that is one JSON document may have {LARGEST_DOCUMENT:,}.",
                 hint="Have the other tool write less of it.",
             )
-        return Document(_decoded(self.path.read_bytes()), path)
+        return Document(_decoded(content), path)
 
     def names(self, *path: str) -> set[str]:
         """The names of the members on the way to an array at `path`, as far as they stand in the beginning."""

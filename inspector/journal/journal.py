@@ -81,6 +81,8 @@ class Journal:
         """The file is of a newer major version: events are shown, not interpreted."""
         self.moment: int | None = None
         """Microseconds that what is recorded from now on gets for its time, where it happened before. None: now."""
+        self.exact_frames = False
+        """Frames carry what arrived, secrets included: for who passes messages on. Otherwise what the file says."""
         self._zero = time.monotonic_ns()
         self._scanned = 0
         self._cache: OrderedDict[int, Event] = OrderedDict()
@@ -92,7 +94,7 @@ class Journal:
     def create(
         cls, path: Path, target: dict[str, Any], secrets: Iterable[str] = (), about: Mapping[str, Any] | None = None
     ) -> Journal:
-        """Begin a recording in `path`, which must be new or empty. `target` is what we connect to, without secrets.
+        """Begin a recording in `path`, which must be a new file. `target` is what we connect to, without secrets.
 
         `about` stands in the header, in place of what would stand there: `started` and `tool` of what is imported.
         """
@@ -170,14 +172,19 @@ class Journal:
         """
         index, storage = self.index, self.storage
         t = self.now()
-        exact = not (cut or self.redactor.active)
+        hides = self.redactor.active
+        exact = not (cut or hides)
+        arrived: list[Any] = []
         rest = f',"t":{t},"dir":"recv","kind":"rpc","ch":{escape(channel)}{extra},"raw":'
         lines: list[bytes] = []
         parsed: list[tuple[Kind, Shape, Any]] = []
         for n, raw in enumerate(messages, index.count + 1):
-            why = ""
+            why, clean = "", False
             try:
                 message = parse(raw)
+                if hides:
+                    arrived.append(message)
+                    message, clean = self._as_shown(raw, message)
                 parsed.append((_RPC, shape_of(message), message))
                 if exact:
                     lines.append(parsed_line(f'{{"n":{n}{rest}', raw))
@@ -185,30 +192,40 @@ class Journal:
             except NotJson as problem:
                 why = ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
                 parsed.append((_INVALID, _NONE, None))
+                arrived.append(None)
             except UnicodeDecodeError:
                 pass
             more = extra + why + (',"cut":true' if cut else "")
-            lines.append(self._line(n, t, "recv", parsed[-1][0], channel, raw, more))
+            lines.append(self._line(n, t, "recv", parsed[-1][0], channel, raw, more, clean=clean))
         offset = storage.size
         storage.append(lines[0] if len(lines) == 1 else b"".join(lines))
         # Only now, so that whoever reads in another thread finds in the file what is in the index.
         frames: list[Frame] = []
-        for raw, line, (kind, shape, message) in zip(messages, lines, parsed, strict=True):
+        for at, (raw, line, (kind, shape, message)) in enumerate(zip(messages, lines, parsed, strict=True)):
             n = index.add(t, _RECV, kind, channel, offset, len(raw), message, shape)
             offset += len(line)
+            if hides and self.exact_frames:
+                message = arrived[at]
             if kind is _RPC and (heeded is None or shape is not _NOTIFICATION or message["method"] in heeded):
                 frames.append(Frame(n, t, channel, shape, message))
         return frames
 
-    def _line(self, n: int, t: int, dir: str, kind: Kind, channel: str, raw: bytes, extra: str) -> bytes:
-        """The line of any message, whatever its bytes are, without the secrets in it."""
+    def _as_shown(self, raw: bytes, message: Any) -> tuple[Any, bool]:
+        """The value of a message that arrived, as the file will have it, and whether it has no secret."""
+        shown, changed = self.redactor.json(raw.decode("utf-8", "replace"))
+        return (parse(shown.encode("utf-8", "surrogatepass")), False) if changed else (message, True)
+
+    def _line(
+        self, n: int, t: int, dir: str, kind: Kind, channel: str, raw: bytes, extra: str, *, clean: bool = False
+    ) -> bytes:
+        """The line of any message, whatever its bytes are, without the secrets in it (`clean`: it has none)."""
         try:
             text, binary = raw.decode("utf-8"), False
         except UnicodeDecodeError:
             text, binary = to_base64(raw), True
             extra += ',"encoding":"not UTF-8"'
-        if self.redactor.active:
-            text, binary, extra = self._redact(raw, text, binary, extra)
+        if self.redactor.active and (binary or not clean):
+            text, binary, extra = self._redact(raw, text, binary, extra, json=True)
         return event_line(n, t, dir, KIND_NAMES[kind], channel, text, binary, extra).encode("utf-8")
 
     def record_sent(
@@ -229,13 +246,13 @@ class Journal:
         if self.storage.tail and not self.storage.problem:
             self.storage.flush()
 
-    def _redact(self, raw: bytes, text: str, binary: bool, more: str) -> tuple[str, bool, str]:
+    def _redact(self, raw: bytes, text: str, binary: bool, more: str, *, json: bool = False) -> tuple[str, bool, str]:
         if binary:
             shown, changed = self.redactor.text(raw.decode("utf-8", "surrogateescape"))
             if changed:
                 return to_base64(shown.encode("utf-8", "surrogateescape")), True, more + ',"redacted":true'
             return text, binary, more
-        shown, changed = self.redactor.text(text)
+        shown, changed = self.redactor.json(text) if json else self.redactor.text(text)
         return (shown, False, more + ',"redacted":true') if changed else (text, False, more)
 
     def record_stderr(self, channel: str, lines: Sequence[bytes]) -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from inspector.config import secrecy
+from inspector.protocol.jsontokens import STRING_AT, Broken, Token, tokens, unquote
 
 if TYPE_CHECKING:
     from inspector.errors import InspectorError
@@ -38,6 +40,15 @@ LONGEST_BODY = 8000
 LONGEST_WHOLE = 200
 """Characters of a stranger's text that nobody cuts off without saying so."""
 
+MARK = re.compile(r"‹redacted [0-9a-f]{8}›")
+"""What stands in place of a secret."""
+
+_LONGEST_WORD = 64
+"""Characters of a word of the protocol."""
+
+SHORTEST_NUMBER = 6
+"""Digits of a JSON number that may be a secret; a shorter one is a port, a limit or a count."""
+
 _SCHEME = re.compile(r"^(\S+) +(\S.*)$", re.DOTALL)
 _QUERY = re.compile(r"([?&#;]|^)([A-Za-z_]+)=([^&#;\s]*)")
 _JSON_FIELD = re.compile(
@@ -45,6 +56,12 @@ _JSON_FIELD = re.compile(
 )
 _USERINFO = re.compile(r"(?i)\b(https?://)([^/?#\s@]+)@")
 
+
+_IDS = frozenset(('"id"', '"requestId"', '"progressToken"'))
+"""Keys, as literals, of the ids of JSON-RPC and of what refers to them."""
+
+_OF_SERVER = ("rpc_message", "data", "stderr", "challenge")
+"""Members of errors that hold what a server sent."""
 
 _URL_HEADERS = frozenset(("location", "content-location", "referer", "link", "refresh"))
 """Header fields in which URLs stand: a redirect carries the code of a login."""
@@ -58,6 +75,8 @@ class Redactor:
         self._forms: set[str] = set()
         self._secrets: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
+        self._marked: dict[str, str] = {}
+        """By mark, the text that it replaced in a message."""
         for secret in secrets:
             self.add(secret)
 
@@ -87,6 +106,61 @@ class Redactor:
         if self._pattern is None or not any(form in text for form in self._forms):
             return text, False
         return self._pattern.sub(lambda found: self.mark(found.group()), text), True
+
+    def json(self, text: str) -> tuple[str, bool]:
+        """A message's JSON text without the secrets we hold, and whether it was changed. It is still the same message.
+
+        Secrets are cut out of strings, keys and whole numbers. A string that is a word of the protocol stays, and so
+        does a number that is an id: they tell nothing, and the message could not be read without them.
+        """
+        if self._pattern is None:
+            return text, False
+        places = sorted(at for form in self._forms for at in _places(text, form))
+        if not places:
+            return text, False
+        parts: list[str] = []
+        done = next_place = 0
+        key = ""
+        try:
+            for token, start, end in tokens(text):
+                if token is not Token.KEY and token is not Token.SCALAR:
+                    continue
+                before, key = key, text[start:end] if token is Token.KEY else ""
+                while next_place < len(places) and places[next_place] < start:
+                    next_place += 1
+                if next_place == len(places):
+                    break
+                if places[next_place] < end:
+                    literal = text[start:end]
+                    if before not in _IDS or literal.startswith('"'):
+                        parts += (text[done:start], self._token(literal))
+                        done = end
+        except Broken:
+            return self.text(text)
+        shown = "".join(parts) + text[done:]
+        return shown, shown != text
+
+    def _token(self, literal: str) -> str:
+        """A string or number of a JSON text without secrets."""
+        assert self._pattern is not None
+        if not literal.startswith('"'):
+            return f'"{self._keep(literal)}"' if len(literal) >= SHORTEST_NUMBER and literal in self._forms else literal
+        value = unquote(literal)
+        shown = self._pattern.sub(lambda found: self._keep(found.group()), value)
+        if shown == value or _is_of_protocol(value):
+            return literal
+        if "\\" not in literal:
+            return f'"{shown}"'
+        return json.dumps(shown, ensure_ascii=any("\ud800" <= char <= "\udfff" for char in shown))
+
+    def _keep(self, value: str) -> str:
+        mark = self.mark(value)
+        self._marked[mark] = value
+        return mark
+
+    def restored(self, value: Any) -> Any:
+        """`value` with the texts that messages had where it has their marks: what goes back to the server."""
+        return _with_marks(value, lambda found: self._marked.get(found[0], found[0])) if self._marked else value
 
     @property
     def active(self) -> bool:
@@ -176,11 +250,27 @@ class Redactor:
         return self.facts(value)
 
     def error(self, error: InspectorError) -> None:
-        """Take the secrets that we hold out of what an error says: a careless server repeats what it was sent."""
+        """Take the secrets that we hold out of an error: a careless server repeats what it was sent."""
         error.message, error.hint = (
             secrecy.without(self.url(said)[0], self._secrets) for said in (error.message, error.hint)
         )
         error.args = (error.message,)
+        if self.active:
+            for name in _OF_SERVER:
+                said = getattr(error, name, None)
+                if said:
+                    setattr(error, name, self._without(said))
+
+    def _without(self, value: Any) -> Any:
+        """A value of a server without secrets. It is small, or none is looked for: an error holds no document."""
+        if isinstance(value, tuple):
+            return tuple(self._without(item) for item in value)
+        if isinstance(value, str):
+            return secrecy.without(self.text(value)[0], self._secrets)
+        try:
+            return json.loads(self.json(json.dumps(value))[0])
+        except (TypeError, ValueError, RecursionError):
+            return None
 
     def sentence(self, text: str) -> str:
         """A text of ours, in which words of a server may be cut off, without URLs' secrets and those that we hold."""
@@ -192,6 +282,58 @@ class Redactor:
         """A command line without secrets we hold."""
         shown = [self.text(word)[0] for word in words]
         return shown, shown != list(words)
+
+
+def unkeyed(value: Any) -> Any:
+    """`value` with all marks alike, so that values of different recordings can be compared."""
+    return _with_marks(value, lambda _: "‹redacted 00000000›")
+
+
+def _with_marks(value: Any, replace: Callable[[re.Match[str]], str]) -> Any:
+    """`value` with every mark in its strings and keys replaced; the same object where there is none."""
+    try:
+        return _replaced(value, replace)
+    except RecursionError:
+        return value
+
+
+def _replaced(value: Any, replace: Callable[[re.Match[str]], str]) -> Any:
+    if isinstance(value, str):
+        return MARK.sub(replace, value) if "‹redacted " in value else value
+    if isinstance(value, dict):
+        made = {_replaced(key, replace): _replaced(item, replace) for key, item in value.items()}
+        same = len(made) == len(value) and all(
+            key is old and item is value[old] for (key, item), old in zip(made.items(), value, strict=True)
+        )
+        return value if same else made
+    if isinstance(value, list):
+        items = [_replaced(item, replace) for item in value]
+        return value if all(item is old for item, old in zip(items, value, strict=True)) else items
+    return value
+
+
+def _places(text: str, form: str) -> Iterator[int]:
+    at = text.find(form)
+    while at >= 0:
+        yield at
+        at = text.find(form, at + len(form))
+
+
+def _is_of_protocol(word: str) -> bool:
+    """Whether a string is a method, member name or constant of a revision's schema, or of JSON Schema."""
+    return len(word) <= _LONGEST_WORD and word in _words_of_protocol()
+
+
+@cache
+def _words_of_protocol() -> frozenset[str]:
+    from importlib.resources import files
+
+    found: set[str] = set()
+    for file in (files("inspector.protocol") / "schemas").iterdir():
+        if file.name.endswith(".json"):
+            strings = STRING_AT.findall(file.read_text(encoding="utf-8"))
+            found.update(unquote(literal) for literal in strings if len(literal) <= _LONGEST_WORD)
+    return frozenset(found)
 
 
 def _are_pairs(value: Any) -> bool:

@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from inspector.errors import RecordingError
+from inspector.errors import RecordingError, RecordingExists
 
 TAIL_LIMIT = 64 << 20
 """Bytes kept in memory while the disk cannot be written."""
@@ -34,20 +34,19 @@ class Storage:
 
     @classmethod
     def create(cls, path: Path) -> Storage:
-        """A new recording. Never overwrites: an existing file that is not empty is a `RecordingError`."""
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        """A new file, mode 0600. Raises `RecordingExists` for an existing one, `RecordingError` for other reasons."""
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL
         try:
-            fd = os.open(path, flags, 0o600)
+            fd = os.open(path, flags | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        except FileExistsError:
+            raise RecordingExists(
+                f"The recording {path} already exists.", hint="Choose another name, or replace the file with --force."
+            ) from None
         except OSError as error:
             raise RecordingError(
                 f"The recording {path} cannot be written: {error.strerror}.",
                 hint="Choose another file with --record FILE, or go without one with --no-record.",
             ) from error
-        if os.fstat(fd).st_size:
-            os.close(fd)
-            raise RecordingError(
-                f"The recording {path} exists already.", hint="Recordings are never overwritten: choose another name."
-            )
         return cls(fd, path, writable=True)
 
     @classmethod

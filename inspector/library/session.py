@@ -78,6 +78,7 @@ class Session:
             record=self._record if isinstance(self._record, Path) else None,
             keep=self._record is True,
         )
+        journal.exact_frames = True  # A program works with the answers; what it shows of them is its own.
         self._recording = Recording(journal)
         session = self._engine = engine.Session(self._target, journal, self._options, connect=self._connect)
         self._answering = Answering(session.inbox, *self._callbacks)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as File
 from typing import Any
 
+from inspector.config.files import read_text
 from inspector.errors import UsageError
 from inspector.redact.paths import Path
 from inspector.redact.shapes import NAMES, SHAPES, Shape
@@ -86,7 +87,7 @@ def _read_file(rules: Rules, file: File) -> None:
     try:
         if file.stat().st_size > LARGEST_FILE:
             raise UsageError(f"{file} is larger than {LARGEST_FILE >> 20} MB: those are no rules.")
-        found = yaml.safe_load(file.read_text(encoding="utf-8-sig"))
+        found = yaml.safe_load(read_text(file))
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from None
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:

@@ -30,6 +30,8 @@ class Outcome:
     note: str = ""
     question: bool = False
     """The server asked it."""
+    seconds: float = 0.0
+    """From the live request to its answer; 0 where there was none."""
 
     @property
     def differs(self) -> bool:

@@ -80,6 +80,7 @@ class Rerun:
         self._heard: dict[str, int] = {}
         self._news = asyncio.Event()
         self._redacted: list[int] = []
+        journal.exact_frames = True
 
     async def run(self) -> Report:
         """Do every step, then wait for the answers that are still to come. Never raises for what the server does."""
@@ -387,6 +388,9 @@ class Rerun:
                 if step.do == "send" and step.n not in self._asked and index.shape(step.n) == Shape.REQUEST:
                     event = self.recording.event(step.n)
                     self.report.outcomes.append(Outcome(step.n, index.method(step.n), name_of(event.message)))
+        for outcome in self.report.outcomes:
+            elapsed = self.journal.index.duration(outcome.live) if outcome.live else None
+            outcome.seconds = (elapsed or 0) / 1e6
         # What is new stands where it came: after the request that went out last before it.
         place = 0
         order: dict[int, tuple[int, int]] = {}

@@ -59,6 +59,7 @@ class _Crossing:
         self._bridge = bridge
         self._client = client
         self.journal = journal
+        journal.exact_frames = True
         self._connection = BareConnection(bridge.target, journal, self, bridge.options, connect=bridge.connect)
         self._open: dict[Any, Reply] = {}
         """The replies of requests that are under way, by the ids that the server knows them by."""

@@ -200,8 +200,8 @@ def _python_http(head: View, body: str) -> str:
             "headers = {",
             *headers,
             "}",
-            f"body = {expression(body, 'SECRET')}",
-            f"url = {expression(head.text('url'), 'SECRET')}",
+            f"body = {expression(body)}",
+            f"url = {expression(head.text('url'))}",
             "",
             'with httpx.stream("POST", url, headers=headers, content=body.encode(), timeout=60) as response:',
             "    print(response.status_code, response.reason_phrase)",
@@ -213,18 +213,18 @@ def _python_http(head: View, body: str) -> str:
 
 
 def _python_stdio(journal: Journal, event: Event) -> str:
-    argv = ", ".join(expression(word, "SECRET") for word in _argv(journal)) or '"SERVER", "ARGUMENT"'
+    argv = ", ".join(expression(word) for word in _argv(journal)) or '"SERVER", "ARGUMENT"'
     message = View(event.message)
     asked = event.shape == Shape.REQUEST
     opening = _opening(journal)
     sends: list[str] = []
     if message.text("method") != "initialize":
         sends = [
-            f"send({expression(opening, 'SECRET')})",
+            f"send({expression(opening)})",
             f"answer({literal(View(jsonrpc.parse(opening.encode())).members.get('id'))})",
             """send('{"jsonrpc":"2.0","method":"notifications/initialized"}')""",
         ]
-    sends.append(f"send({expression(one_line(event.text), 'SECRET')})")
+    sends.append(f"send({expression(one_line(event.text))})")
     if asked:
         sends.append(f"print(json.dumps(answer({literal(message.members.get('id'))}), indent=2))")
     body = "\n".join(sends)

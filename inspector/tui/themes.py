@@ -18,6 +18,7 @@ from rich.style import Style
 from textual._context import active_app
 from textual.theme import Theme
 
+from inspector.config.files import open_regular
 from inspector.errors import ConfigError
 from inspector.text import Signs, safe, signs
 
@@ -261,7 +262,7 @@ def read_theme(path: Path) -> Palette:
     """Read a theme file; raises ConfigError that names the file, what is wrong in it, and what would be right."""
     where = safe(str(path), 200)
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             raw = file.read(FILE_LIMIT + 1)
     except OSError as error:
         raise ConfigError(f"The theme {where} cannot be read: {error.strerror or error}") from error

@@ -244,6 +244,77 @@ def test_nobody_can_be_asked_without_the_interface(run: Run, script: Script, opt
     assert "needs the interface" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("texts", "structured"),
+    [
+        (["# Revenue\n\nrows"], {"result": "# Revenue\n\nrows"}),
+        (["a", "b"], {"result": ["a", "b"]}),
+        (['{"n": 1}', '{"n": 2}'], {"result": [{"n": 1}, {"n": 2}]}),
+        (["a", "b"], {"text": "a\nb"}),
+        (["7"], {"result": 7}),
+    ],
+)
+def test_structured_content_that_repeats_the_text_is_printed_once(
+    run: Run, script: Script, texts: list[str], structured: Any
+) -> None:
+    server = script(tools__call=text(*texts, structuredContent=structured))
+    assert run("call", "t", *server).out == "".join(f"{one}\n" for one in texts)
+
+
+def test_the_form_of_the_output_can_be_chosen(run: Run, script: Script) -> None:
+    result = '{"content":[{"type":"text","text":"one\x9b"}],"structuredContent":{"n":1.50}}'
+    server = script(tools__call={"raw": f'{{"jsonrpc":"2.0","id":$ID,"result":{result}}}'})
+    assert run("call", "t", "--output", "text", *server).out == "one‹9B›\n"
+    assert run("call", "t", "--output", "structured", *server).out == '{"n":1.50}\n'
+    assert run("call", "t", "--output", "json", *server).json["structuredContent"] == {"n": 1.5}
+    assert set(run("call", "t", "--output", "raw", *server).json) == {"jsonrpc", "id", "result"}
+    assert r"\u009b" in run("call", "t", "--output", "raw", *server).out
+    assert run("call", "t", "--output", "text", "--json", *server).code == 2
+    ran = run("call", "t", "--output", "structured", *script(tools__call=text("one")))
+    assert (ran.code, ran.out) == (1, "")
+    assert "no structured content" in ran.err
+
+
+PROGRESS = {"jsonrpc": "2.0", "method": "notifications/progress"}
+
+
+def broken(kind: str) -> dict[str, Any]:
+    tool = {"name": "t", "inputSchema": SCHEMA, "outputSchema": {"type": "object", "required": ["n"]}}
+    right = text("x", structuredContent={"n": 1})
+    replies: dict[str, Any] = {"tools/list": [{"result": {"tools": [tool]}}], "tools/call": [right]}
+    if kind == "schema":
+        replies["tools/call"] = [text("x", structuredContent={"m": 1})]
+    elif kind == "progress":
+        params = [{"progressToken": 2, "progress": amount} for amount in (2, 1)]
+        replies["tools/call"] = [right | {"before": [PROGRESS | {"params": one} for one in params]}]
+    elif kind == "second":
+        again = {"jsonrpc": "2.0", "id": 1, "result": {"content": []}}
+        replies["tools/call"] = [right | {"before": [again]}]
+    return replies
+
+
+@pytest.mark.parametrize("kind", ["schema", "progress"])
+def test_an_answer_that_breaks_a_rule_is_told_and_fails_with_strict(run: Run, script: Script, kind: str) -> None:
+    server = script(broken(kind))
+    ran = run("call", "t", "--strict", *server)
+    assert ran.code == 1
+    assert ran.err.startswith("note: 1 finding (")
+    assert ran.out.startswith("x\n")
+
+
+def test_a_second_answer_is_told_without_strict(run: Run, script: Script) -> None:
+    server = script(broken("second"))
+    ran = run("call", "t", "message=x", *server)
+    assert ran.code == 0
+    assert "BASE-02" in ran.err
+    assert run("call", "t", "message=x", "--strict", *server).code == 1
+
+
+def test_a_right_answer_is_not_doubted(run: Run, script: Script) -> None:
+    ran = run("call", "t", "message=x", "--strict", *script(broken("")))
+    assert (ran.code, ran.err) == (0, "")
+
+
 @pytest.mark.parametrize("refusal", ["error", "isError"])
 def test_a_tool_that_is_not_listed_is_said_with_the_nearest(run: Run, script: Script, refusal: str) -> None:
     failed = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,7 +74,7 @@ def test_what_cannot_be_exported_is_said(run: Run, words: list[str], message: st
 def test_a_place_that_cannot_be_written_comes_with_a_hint(run: Run) -> None:
     ran = run("export", str(SESSION), "--to", "md", "-o", "/no/such/folder/x", "--json")
     assert ran.code == 2
-    assert "-o" in ran.error["hint"]
+    assert ran.error["hint"] == "Choose another name."
 
 
 def test_a_missing_end_is_said_and_no_error(run: Run, tmp_path: Path) -> None:
@@ -180,3 +181,156 @@ def test_what_a_format_cannot_hold_is_said(run: Run, script: Script, tmp_path: P
     torn.write_bytes(SESSION.read_bytes()[:-150])
     ran = run("export", str(torn), "--to", "recording")
     assert "note: The recording has no end" in ran.err
+
+
+# Files that are written
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["export", str(SESSION), "--to", "md", "-o"],
+        ["redact", str(SESSION), "-o"],
+        ["check", str(SESSION), "--junit"],
+        ["check", str(SESSION), "--sarif"],
+        ["check", str(SESSION), "--markdown"],
+        ["check", str(SESSION), "--html"],
+        ["check", str(SESSION), "--badge"],
+    ],
+)  # fmt: skip
+def test_an_existing_file_is_refused_and_a_link_is_not_followed(run: Run, tmp_path: Path, words: list[str]) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("precious")
+    target.chmod(0o666)
+    link.symlink_to(target)
+    for path in (target, link):
+        ran = run(*words, str(path))
+        assert (ran.code, ran.out) == (2, "")
+        assert f"{path} already exists" in ran.err
+        assert "--force" in ran.err
+    assert run(*words, str(link), "--force").code in (0, 5)
+    assert (target.read_text(), link.is_symlink()) == ("precious", False)
+    assert run(*words, str(target), "--force").code in (0, 5)
+    assert "precious" not in target.read_text()
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert sorted(os.listdir(tmp_path)) == ["home", "link", "target"]
+
+
+@pytest.mark.parametrize("option", ["--junit", "--sarif", "--markdown", "--html", "--badge"])
+def test_a_dash_is_stdout(run: Run, home: Path, option: str) -> None:
+    ran = run("check", str(SESSION), option, "-")
+    assert ran.code in (0, 5)
+    starts = {"--sarif": "{", "--markdown": "#"}.get(option, "<")
+    assert ran.out.startswith(starts)
+    assert not (home / "-").exists()
+    assert run("check", str(SESSION), option, "-", "--json").code == 2
+    assert run("check", str(SESSION), option, "-", "--plan", "--junit", "-", "--html", "-").code == 2
+
+
+def test_a_redacted_copy_can_go_to_stdout(run: Run) -> None:
+    ran = run("redact", str(SESSION), "-o", "-")
+    assert ran.code == 0
+    assert json.loads(ran.out.partition("\n")[0])["format"] == "mcp-recording"
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("a.html", "<!doctype"), ("A.MD", "# MCP"), ("a.mcp.jsonl", '{"format'), ("a.har", "{")]
+)
+def test_the_suffix_tells_the_format(run: Run, tmp_path: Path, name: str, begins: str) -> None:
+    assert run("export", str(SESSION), "-o", str(tmp_path / name)).code == 0
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("a.py", "several formats: python, python-sdk, pytest"), ("a.txt", "does not tell")]
+)
+def test_a_suffix_of_no_format_or_of_several_is_an_error(run: Run, tmp_path: Path, name: str, message: str) -> None:
+    ran = run("export", str(SESSION), "-o", str(tmp_path / name))
+    assert (ran.code, list(tmp_path.iterdir())) == (2, [tmp_path / "home"])
+    assert message in ran.err
+
+
+def test_a_recording_replaces_a_file_only_with_force(run: Run, script: Script, tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("")
+    target.chmod(0o666)
+    link.symlink_to(target)
+    server = script(tools__list={"result": {"tools": []}})
+    for path in (target, link):
+        ran = run("tools", "--record", str(path), *server)
+        assert (ran.code, target.read_text()) == (2, "")
+        assert "--force" in ran.err
+    assert run("tools", "--force", "--record", str(link), *server).code == 0
+    assert (target.read_text(), link.is_symlink()) == ("", False)
+    assert run("tools", "--force", "--record", str(target), *server).code == 0
+    assert target.read_text().startswith('{"format":"mcp-recording"')
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert run("tools", "--record", "-", *server).code == 2
+
+
+def test_saving_keeps_what_is_there(run: Run, script: Script, tmp_path: Path) -> None:
+    server = script(tools__call={"result": {"content": [{"type": "text", "text": "new"}]}})
+    path = tmp_path / "saved"
+    path.write_text("old")
+    assert run("call", "t", "--save", str(path), *server).code == 2
+    assert path.read_text() == "old"
+    assert run("call", "t", "--save", str(path), "--force", *server).code == 0
+    assert path.read_text() == "new"
+    assert run("call", "t", "--save", "-", *server).out == "new"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["import", "PIPE", "-o", "x"], ["export", "PIPE", "--to", "md"], ["redact", "PIPE"], ["check", "PIPE"],
+        ["serve", "PIPE"], ["diff", "PIPE", str(SESSION)], ["replay", "PIPE"], ["rerun", "PIPE", "--", "x"],
+        ["call", "t", "--args", "@PIPE", "--", "x"], ["tools", "--config", "PIPE", "@x"],
+        ["check", str(SESSION), "--baseline", "PIPE"], ["redact", str(SESSION), "--rules", "PIPE"],
+    ],
+)  # fmt: skip
+def test_a_pipe_is_not_waited_for(run: Run, tmp_path: Path, words: list[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    ran = run(*(word.replace("PIPE", str(tmp_path / "pipe")) for word in words))
+    assert ran.code in (2, 4)
+    assert "error: " in ran.err
+
+
+# Errors as JSON
+
+
+def test_an_error_is_the_only_line_and_has_recording_and_notes(run: Run, script: Script, tmp_path: Path) -> None:
+    log = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "so far \x9b"}}
+    error = {"code": -1, "message": "no\u202e"}
+    path = tmp_path / "kept.mcp.jsonl"
+    server = script(tools__call={"error": error, "before": [log]})
+    ran = run("call", "t", "--json", "--record", str(path), *server)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.error["recording"] == str(path)
+    assert ran.error["notes"] == ["info: so far ‹9B›"]
+    assert ran.error["error"]["message"] == "no\u202e"
+    assert "\u202e" not in ran.err
+
+
+def test_a_rerun_report_has_the_time_of_each_case(run: Run, tmp_path: Path) -> None:
+    import re
+
+    slow = tmp_path / "slow.py"
+    slow.write_text(
+        "import json, sys, time\n"
+        "for line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    if 'id' in asked:\n"
+        "        time.sleep(0.02)\n"
+        "        info = {'protocolVersion': '2025-11-25', 'capabilities': {'tools': {}},\n"
+        "                'serverInfo': {'name': 's', 'version': '1'}, 'tools': []}\n"
+        "        print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': info}), flush=True)\n"
+    )
+    server = ["--", sys.executable, str(slow)]
+    kept = tmp_path / "kept.mcp.jsonl"
+    assert run("tools", "--era", "legacy", "--record", str(kept), *server).code == 0
+    ran = run("rerun", str(kept), "--junit", "-", *server)
+    assert ran.code == 0
+    times = [float(time) for time in re.findall(r'<testcase [^>]*time="([\d.]+)"', ran.out)]
+    assert times
+    assert min(times) >= 0.02
+    assert ran.out.startswith("<?xml")

@@ -133,7 +133,7 @@ def test_request_sends_exactly_what_was_given(run: Run, script: Script, tmp_path
     ran = run("request", "x/y", '{"p": [1, null]}', *server)
     assert ran.out == '{\n  "a": 1.50,\n  "b": [],\n  "c": "‹202E›"\n}\n'
     assert params_of(log, "x/y") == [{"p": [1, None]}]
-    assert run("request", "x/y", "--json", *server).out == '{"a":1.50,"b":[],"c":"\u202e"}\n'
+    assert run("request", "x/y", "--json", *server).out == r'{"a":1.50,"b":[],"c":"\u202e"}' + "\n"
     assert params_of(log, "x/y")[1] is None
     file = tmp_path / "params.json"
     file.write_text('{"q": 1}')

@@ -82,7 +82,7 @@ def test_pinning_again_compares_and_updating_forgets(run: Run, server: Any) -> N
     assert run("pin", "--json", *words).json["drifted"] is True
     ran = run("pin", "--update", *words)
     assert ran.code == 0
-    assert "Pinned anew." in ran.out
+    assert "Pinned again." in ran.out
     assert run("pin", *words).code == 0
 
 
@@ -130,3 +130,37 @@ def test_a_recording_is_not_pinned(run: Run, server: Any, tmp_path: Path) -> Non
     file = str(tmp_path / "a.mcp.jsonl")
     run("tools", "--record", file, *words)
     assert run("pin", file).code == 2
+
+
+def test_a_pin_can_be_kept_in_a_file_of_the_project(run: Run, server: Any, home: Path, tmp_path: Path) -> None:
+    words, change = server
+    path = tmp_path / "server.pin.json"
+    ran = run("pin", "--file", str(path), *words)
+    assert (ran.code, ran.err) == (0, "")
+    assert not (home / "pins").exists()
+    assert json.loads(path.read_text())["surface"]["tools"] == [ADD]
+    assert path.read_text().count("\n") > 20
+    assert "offers what was pinned" in run("pin", "--file", str(path), *words).out
+    assert "add" in run("pin", "--file", str(path), "--show").out
+    change(TURNED)
+    ran = run("pin", "--file", str(path), *words)
+    assert ran.code == 5
+    assert f"inspector pin --file {path} --update" in ran.out
+    assert run("pin", "--file", str(path), "--json", *words).json["drifted"] is True
+    assert run("pin", "--file", str(path), "--update", *words).code == 0
+    assert run("pin", "--file", str(path), *words).code == 0
+    assert r"\u200b" in path.read_text()
+    assert run("pin", "--file", str(path), "--remove", *words).code == 0
+    assert not path.exists()
+    assert run("pin", "--file", str(path), "--show", *words).code == 2
+    assert run("pin", "--file", str(path)).code == 2
+
+
+def test_a_file_that_is_not_a_pin_is_not_replaced(run: Run, server: Any, tmp_path: Path) -> None:
+    words, _ = server
+    path = tmp_path / "server.py"
+    path.write_text("print()")
+    for more in ((), ("--update",), ("--remove",)):
+        ran = run("pin", "--file", str(path), *more, *words)
+        assert (ran.code, path.read_text()) == (2, "print()")
+    assert run("pin", "--file", str(path), "--update", "--force", *words).code == 0

@@ -57,7 +57,7 @@ def test_a_named_file_is_used_as_it_is_named_and_never_overwritten(tmp_path: Pat
     journal = new_journal(TARGET, record=tmp_path / "mine.mcp.jsonl", settings=SETTINGS)
     assert journal.path == tmp_path / "mine.mcp.jsonl"
     assert not state.exists()
-    with pytest.raises(RecordingError, match="exists already"):
+    with pytest.raises(RecordingError, match="already exists"):
         new_journal(TARGET, record=tmp_path / "mine.mcp.jsonl", settings=SETTINGS)
     with pytest.raises(RecordingError, match="cannot be written"):
         new_journal(TARGET, record=tmp_path / "no" / "mine.mcp.jsonl", settings=SETTINGS)

@@ -922,3 +922,29 @@ def test_transports_by_target():
     assert transport_for(HttpTarget("http://127.0.0.1:1/", transport="sse"), None, Options()).name == "sse"
     with pytest.raises(UsageError, match="is a recording"):
         transport_for(RecordingTarget(Path("a.mcp.jsonl")), None, Options())
+
+
+async def test_a_secret_that_the_server_repeats_is_shown_nowhere_and_goes_back_as_it_was(connect):
+    secret = "tok-Ab12cd34"
+    server = Server(
+        tools__list={"tools": [{"name": f"use-{secret}", "inputSchema": {"type": "object"}}]},
+        tools__call=lambda message, reply: reply(
+            {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -1, "message": f"no {secret}", "data": secret}}
+        ),
+    )
+    server.initialize = server.initialize | {"instructions": f"Use {secret}."}
+    session = make_session(server)
+    session.journal.redactor.add(secret)
+    await session.open()
+    try:
+        await session.load("tools")
+        (tool,) = session.catalog["tools"].items
+        assert tool["name"].startswith("use-‹redacted ")
+        assert session.server.instructions.startswith("Use ‹redacted ")
+        with pytest.raises(ServerError) as caught:
+            await session.call_tool(tool["name"]).result()
+        assert secret not in f"{caught.value} {caught.value.as_json()}"
+        assert server.asked("tools/call")[0]["params"]["name"] == f"use-{secret}"
+    finally:
+        await session.close()
+        session.journal.release()

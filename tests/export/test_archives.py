@@ -118,7 +118,7 @@ def test_a_request_that_was_sent_twice_has_its_body_twice() -> None:
     assert [json.loads(entry["request"]["postData"]["text"])["id"] for entry in found] == [1, 1]
     script = exported(journal, "curl")
     assert script.count("--data-binary") == 1
-    assert '"$TOKEN"' in script
+    assert '"$INSPECTOR_TOKEN"' in script
 
 
 def test_more_channels_than_the_index_tells_apart_are_told_apart() -> None:

@@ -157,15 +157,15 @@ def with_secrets() -> Journal:
 def test_secrets_are_variables(format: str) -> None:
     text = exported(with_secrets(), format)
     assert "redacted" not in text
-    assert ('"$SECRET"' if format == "curl" else 'os.environ["SECRET"]') in text
+    assert ('"$INSPECTOR_SECRET"' if format == "curl" else 'os.environ["INSPECTOR_SECRET"]') in text
     if format == "curl":
-        assert ': "${SECRET:?' in text
-        assert ': "${TOKEN:?' in text
-        assert ': "${MCP_SESSION_ID:?' not in text
-        assert "-H 'Mcp-Session-Id: '\"$MCP_SESSION_ID\"" in text
+        assert ': "${INSPECTOR_SECRET:?' in text
+        assert ': "${INSPECTOR_TOKEN:?' in text
+        assert ': "${INSPECTOR_SESSION_ID:?' not in text
+        assert "-H 'Mcp-Session-Id: '\"$INSPECTOR_SESSION_ID\"" in text
         assert "Host" not in text
     else:
-        assert 'os.environ["X_KEY"]' in text
+        assert 'os.environ["INSPECTOR_HEADER_X_KEY"]' in text
 
 
 @pytest.mark.parametrize("format", ["python", "python-sdk", "pytest"])
@@ -189,7 +189,7 @@ def test_a_hostile_message_runs_nothing(http: bool, tmp_path: Path) -> None:
     assert all(line.isprintable() for line in text.split("\n"))
     script.write_text(text)
     before = set(os.listdir(tmp_path))
-    env = {"PAUSE": "0", "WAIT": "0", "TOKEN": "t", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    env = {"PAUSE": "0", "WAIT": "0", "INSPECTOR_TOKEN": "t", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     done = ran(tmp_path, ["sh", str(script)], **env)
     assert done.returncode == 0, done.stderr
     assert set(os.listdir(tmp_path)) == before
@@ -214,3 +214,69 @@ def test_values_are_written_as_python() -> None:
         deep = [deep]
     with pytest.raises(TooDeep):
         python_value(deep)
+
+
+CAREFUL = """
+import json, select, sys
+
+def send(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+tools = []
+while line := sys.stdin.buffer.raw.readline():
+    message = json.loads(line)
+    method, id = message.get("method"), message.get("id")
+    if method == "initialize":
+        declared = message["params"]["capabilities"]
+        tools = [{"name": name, "inputSchema": {"type": "object"}} for name in ("sampling", "roots") if name in declared]
+        info = {"name": "c", "version": "1"}
+        send(id=id, result={"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info})
+    elif method == "tools/list":
+        send(id=id, result={"tools": tools})
+    elif method == "tools/call":
+        early = bool(select.select([sys.stdin], [], [], 0)[0])
+        send(id="q1", method="roots/list")
+        answer = json.loads(sys.stdin.buffer.raw.readline())
+        text = "early" if early or answer.get("id") != "q1" else "in time"
+        send(id=id, result={"content": [{"type": "text", "text": text}]})
+"""
+
+
+def careful(folder: Path) -> Path:
+    """A recording of a server that offers more to clients that can do more, and notices an early answer."""
+    import asyncio
+
+    server = folder / "careful.py"
+    server.write_text(CAREFUL)
+    path = folder / "careful.mcp.jsonl"
+
+    async def talk() -> None:
+        command = [sys.executable, str(server)]
+        async with inspector.open(
+            command, record=path, era="legacy", sampling="decline", roots=["file:///a"]
+        ) as session:
+            assert [tool.name for tool in await session.tools()] == ["sampling", "roots"]
+            assert (await session.call_tool("roots")).text == "in time"
+
+    asyncio.run(talk())
+    return path
+
+
+def test_an_answer_goes_out_after_its_question(tmp_path: Path) -> None:
+    script = tmp_path / "again.sh"
+    script.write_text(exported(opened(careful(tmp_path)), "curl"))
+    done = ran(tmp_path, ["sh", str(script)], PAUSE="0", WAIT="0")
+    assert "in time" in done.stdout
+    assert "early" not in done.stdout
+
+
+def test_the_declared_capabilities_are_declared_again(tmp_path: Path) -> None:
+    journal = opened(careful(tmp_path))
+    module = tmp_path / "test_again.py"
+    module.write_text(exported(journal, "pytest"))
+    done = ran(tmp_path, [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(module)])
+    assert done.returncode == 0, done.stdout
+    program = tmp_path / "again.py"
+    program.write_text(exported(journal, "python"))
+    assert "sampling" in ran(tmp_path, [sys.executable, str(program)]).stdout
+    assert "sampling_callback=sampling, list_roots_callback=roots" in exported(journal, "python-sdk")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -330,7 +331,7 @@ def test_an_empty_file_a_folder_and_one_that_is_not_there(tmp_path: Path) -> Non
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "ours.mcp.jsonl").write_text("precious")
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="already exists"):
         imported(tmp_path, LOG)
     assert (tmp_path / "ours.mcp.jsonl").read_text() == "precious"
 
@@ -360,3 +361,28 @@ def test_wrong_types_everywhere_end_in_a_recording_or_in_a_refusal(format: str, 
             assert not (folder / "ours.mcp.jsonl").exists()
         else:
             assert made.events == len(journal)
+
+
+@pytest.mark.parametrize("format", [None, "har", "jsonl"])
+def test_a_pipe_is_refused_at_once(tmp_path: Path, format: str | None) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="not a regular file"):
+        import_file(tmp_path / "pipe", tmp_path / "out.mcp.jsonl", format)
+    with pytest.raises(UsageError, match="not a regular file"):
+        import_file(Path("/dev/zero"), tmp_path / "out.mcp.jsonl", format)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pipe"]
+
+
+def test_force_replaces_what_was_imported_before_and_only_when_all_went_well(tmp_path: Path) -> None:
+    source, out = tmp_path / "messages.log", tmp_path / "ours.mcp.jsonl"
+    out.write_text("old")
+    out.chmod(0o666)
+    source.write_text("nothing of MCP\n")
+    with pytest.raises(UsageError, match="nothing of MCP"):
+        import_file(source, out, "jsonl", force=True)
+    assert out.read_text() == "old"
+    source.write_text('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+    import_file(source, out, "jsonl", force=True)
+    assert out.read_text().startswith('{"format":"mcp-recording"')
+    assert out.stat().st_mode & 0o777 == 0o600
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["messages.log", "ours.mcp.jsonl"]

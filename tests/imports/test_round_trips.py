@@ -15,6 +15,7 @@ from inspector.imports import import_file
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
+from inspector.text import escape_json
 from tests.export.journals import RECORDINGS, exported, hostile, opened
 
 SAMPLES = ("demo-tour", "demo-http", "hostile")
@@ -39,12 +40,12 @@ def messages(journal: Journal) -> list[Event]:
 
 
 def texts(journal: Journal, *, objects: bool = False) -> list[tuple[Dir, str]]:
-    """Direction and text of every message that is JSON, as every reader takes it."""
+    """Direction and text of every message that is JSON, as exports write it."""
     found = []
     for event in messages(journal):
         text = portable(event.text) if event.kind is Kind.RPC else None
         if text is not None and (not objects or type(event.message) is dict):
-            found.append((event.dir, text))
+            found.append((event.dir, escape_json(text)))
     return found
 
 

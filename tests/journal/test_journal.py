@@ -260,7 +260,7 @@ def test_unknown_kinds_keys_and_broken_lines_are_shown(tmp_path):
 
 
 def test_an_existing_recording_is_never_overwritten(journal):
-    with pytest.raises(RecordingError, match="exists already"):
+    with pytest.raises(RecordingError, match="already exists"):
         Journal.create(journal.path, {})
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, ServerError, ServerExited
 from inspector.journal.journal import Journal
-from inspector.journal.redaction import SECRET_FIELDS, SHORTEST_SECRET, Redactor
+from inspector.journal.redaction import SECRET_FIELDS, SHORTEST_SECRET, Redactor, unkeyed
 
 
 @pytest.fixture
@@ -141,3 +141,55 @@ def test_urls_in_header_fields_lose_their_secrets():
     assert "the-code" not in kept[0][1]
     assert kept[0][1].startswith("http://127.0.0.1:1/cb?code=‹redacted ")
     assert kept[1] == pairs[1]
+
+
+# Messages
+
+
+def test_a_message_without_its_secrets_is_still_the_same_message() -> None:
+    redactor = Redactor(["root", "tools", "1234567", "se/cret"])
+    text = (
+        '{"jsonrpc":"2.0", "id":1234567,"method":"roots/list",\n'
+        r'"tools":[{"name":"root","n":1234567.0,"at":"\/se\/cret\n","roots":"my tools","x":12345670}]}'
+    )
+    shown, changed = redactor.json(text)
+    assert changed
+    value = json.loads(shown)
+    assert (value["method"], set(value)) == ("roots/list", {"jsonrpc", "id", "method", "tools"})
+    (tool,) = value["tools"]
+    assert (tool["n"], tool["x"]) == (1234567.0, 12345670)
+    assert tool["roots"].startswith("my ‹redacted ")
+    assert tool["at"].startswith("/‹redacted ")
+    assert tool["at"].endswith("›\n")
+    assert redactor.restored(value["tools"]) == json.loads(text)["tools"]
+
+
+@given(st.text(min_size=4, max_size=12), st.text(max_size=6), st.text(max_size=6))
+def test_any_message_stays_json_and_comes_back(secret: str, before: str, after: str) -> None:
+    redactor = Redactor([secret])
+    value = {"jsonrpc": "2.0", "result": {before + secret + after: [secret, {"x": after + secret}]}}
+    for text in (json.dumps(value), json.dumps(value, ensure_ascii=False)):
+        shown = json.loads(redactor.json(text)[0])
+        assert redactor.restored(shown) == value
+
+
+def test_a_number_that_is_a_secret_is_cut_out() -> None:
+    shown, _ = Redactor(["987654"]).json('{"pin":987654,"port":9876}')
+    assert json.loads(shown)["pin"].startswith("‹redacted ")
+    assert json.loads(shown)["port"] == 9876
+
+
+def test_what_a_server_says_in_an_error_loses_its_secrets() -> None:
+    redactor = Redactor(["s3cret-value"])
+    error = ServerError(-1, "no s3cret-value", {"sent": ["s3cret-value"]})
+    redactor.error(error)
+    assert "s3cret" not in json.dumps(error.as_json())
+    exited = ServerExited("gone", stderr=("using s3cret-value",))
+    redactor.error(exited)
+    assert "s3cret" not in json.dumps(exited.as_json())
+
+
+def test_marks_of_two_recordings_are_alike_without_their_key() -> None:
+    marks = [Redactor(["s3cret-value"]).json('{"a":"s3cret-value"}')[0] for _ in range(2)]
+    assert marks[0] != marks[1]
+    assert unkeyed(marks[0]) == unkeyed(marks[1])

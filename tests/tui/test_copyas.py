@@ -45,11 +45,11 @@ def test_curl_repeats_the_request_with_its_headers_and_body() -> None:
 def test_secrets_become_variables() -> None:
     talk = posted(ping(), **{"Authorization": "Bearer abcdefgh", "Mcp-Session-Id": "s3cret-id"})
     shown = copyas.curl(talk.journal, 2)
-    assert "'Authorization: Bearer '\"$TOKEN\"" in shown
-    assert "'Mcp-Session-Id: '\"$MCP_SESSION_ID\"" in shown
+    assert "'Authorization: Bearer '\"$INSPECTOR_TOKEN\"" in shown
+    assert "'Mcp-Session-Id: '\"$INSPECTOR_SESSION_ID\"" in shown
     assert "redacted" not in shown
     program = copyas.python(talk.journal, 2)
-    assert 'os.environ["TOKEN"]' in program
+    assert 'os.environ["INSPECTOR_TOKEN"]' in program
     assert "redacted" not in program
     compile(program, "program", "exec")
 
@@ -98,9 +98,12 @@ def test_a_request_as_our_command(method: str, params: Any, words: str) -> None:
     [
         ({"url": "https://x.example/mcp"}, "https://x.example/mcp"),
         ({"name": "shop", "url": "https://x.example"}, "@shop"),
-        ({"argv": ["run", "--token", "***"]}, '-- run --token "$SECRET"'),
+        ({"argv": ["run", "--token", "***"]}, '-- run --token "$INSPECTOR_SECRET"'),
         ({"argv": ["run"], "env": ["KEY", "not a name", 7], "cwd": "/a b"}, "--cwd '/a b' --env KEY=\"$KEY\" -- run"),
-        ({"url": "https://x.example", "headers": ["X-Key"]}, "--header 'X-Key: '\"$X_KEY\" https://x.example"),
+        (
+            {"url": "https://x.example", "headers": ["X-Key"]},
+            "--header 'X-Key: '\"$INSPECTOR_HEADER_X_KEY\" https://x.example",
+        ),
         ({"argv": "no list"}, "TARGET"),
         ([], "TARGET"),
     ],

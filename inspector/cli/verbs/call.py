@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import ARGS, ASK, SAVE, TASK
+from inspector.cli.options import ARGS, ASK, SAVE, TASK, Option
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
-from inspector.errors import ServerError
+from inspector.errors import InvalidAnswer, ServerError, UsageError
 
 if TYPE_CHECKING:
     from inspector.cli.words import Invocation
+    from inspector.client.pending import Call
     from inspector.client.session import Session
+    from inspector.journal.findings import Finding
     from inspector.journal.journal import Journal
 
+FORMS = ("text", "structured", "json", "raw")
+MOST_FINDINGS = 5
+FINDING = 300
+"""Characters of one."""
 ANSWERS = {"sampling": "--sampling TEXT", "elicitation": "--elicit defaults", "roots": "--root DIR"}
 """The option that declares each capability of a client."""
 
@@ -21,12 +27,17 @@ ANSWERS = {"sampling": "--sampling TEXT", "elicitation": "--elicit defaults", "r
 def run(said: Invocation) -> int:
     """Call the tool and print its result; 1 where the tool says that it failed."""
     from inspector.cli import headless
+    from inspector.cli.files import check_outputs, forced
+
+    form = _form(said)
+    to_stdout = check_outputs(said, "save")
+    strict = bool(said.option("strict"))
 
     async def work(session: Any, out: Output) -> int:
         from inspector.cli.arguments import tool_arguments
 
         arguments = await tool_arguments(said, session, out)
-        if session.driver.lists_before_calls and not session.catalog["tools"].pages:
+        if (strict or session.driver.lists_before_calls) and not session.catalog["tools"].pages:
             await session.load("tools")
         call = session.call_tool(said.arguments["tool"], arguments, as_task=said.option("task", False))
         try:
@@ -36,25 +47,48 @@ def run(said: Invocation) -> int:
             raise
         body = result if type(result) is dict else {}
         failed = body.get("isError") is True
-        if out.json:
-            from inspector.cli.results import result_text
-
-            out.document_text(result_text(session.journal, call.answer_n, result))
-        else:
-            _print(out, result, session.journal, call.answer_n)
-            if failed:
-                out.note("The tool says that it failed (isError).")
-                # SDKs answer a call of an unknown tool in this way too: “Unknown tool: NAME”.
-                hint = await _unlisted(session, said.arguments["tool"]) if _names(body, said.arguments["tool"]) else ""
-                if hint:
-                    out.note(f"hint: {out.safe(hint, 500)}")
+        if not to_stdout:
+            _print(out, form, result, session.journal, call.answer_n)
+        if failed and not out.json:
+            out.note("The tool says that it failed (isError).")
+            # SDKs answer a call of an unknown tool in this way too: “Unknown tool: NAME”.
+            hint = await _unlisted(session, said.arguments["tool"]) if _names(body, said.arguments["tool"]) else ""
+            if hint:
+                out.note(f"hint: {out.safe(hint, 500)}")
         if not out.json or said.option("save") is not None:
             from inspector.cli.content import blocks_of, save_or_tell
 
-            save_or_tell(said.option("save"), blocks_of(body.get("content")), out)
-        return 1 if failed else 0
+            save_or_tell(said.option("save"), blocks_of(body.get("content")), out, force=forced(said))
+        doubtful = _judged(session, call, body, strict, out)
+        return 1 if failed or (strict and doubtful) else 0
 
     return headless.run(said, work, while_waiting=None if said.json else "inspector.cli.content")
+
+
+def _form(said: Invocation) -> str:
+    """How the result is printed; empty for the text and what it does not repeat. Raises `UsageError`."""
+    form: str = said.option("output", "json" if said.json else "")
+    if said.json and form == "text":
+        raise UsageError("--json and --output text exclude each other.", hint="Leave one of them out.")
+    return form
+
+
+def _print(out: Output, form: str, result: Any, journal: Journal, answer: int) -> None:
+    from inspector.cli.results import result_text
+
+    if form == "raw":
+        out.document_text(journal.event(answer).text.replace("\r", " ").replace("\n", " "))
+    elif form == "json":
+        out.document_text(result_text(journal, answer, result))
+    elif form == "structured":
+        text = _structured(result, journal, answer)
+        if text is None:
+            raise InvalidAnswer(
+                "The result has no structured content.", hint="Print what it has: --output text, or --output json."
+            )
+        out.document_text(text)
+    else:
+        _print_text(out, result, journal, answer, all=not form)
 
 
 def _names(result: dict[str, Any], tool: str) -> bool:
@@ -86,7 +120,7 @@ async def _unlisted(session: Session, name: str) -> str:
     return f"{text} Some servers list a tool only to a client that declares what it needs: try {' or '.join(options)}."
 
 
-def _print(out: Output, result: Any, journal: Journal, answer: int) -> None:
+def _print_text(out: Output, result: Any, journal: Journal, answer: int, *, all: bool) -> None:
     from inspector.cli.content import block_lines, blocks_of, json_lines
 
     if type(result) is not dict or not ("content" in result or "structuredContent" in result):
@@ -95,30 +129,94 @@ def _print(out: Output, result: Any, journal: Journal, answer: int) -> None:
     blocks = blocks_of(result.get("content"))
     for block in blocks:
         out.lines(block_lines(out, block))
-    if "structuredContent" in result and not _is_said(blocks, result["structuredContent"]):
-        from inspector.cli.results import result_text
-        from inspector.export.exact import member
-
-        text = member(result_text(journal, answer, result), "structuredContent")
+    if all and "structuredContent" in result and not _is_said(blocks, result["structuredContent"]):
+        text = _structured(result, journal, answer)
         if text is None:
             out.lines(json_lines(out, result["structuredContent"]))
         else:
             out.pretty(text)
 
 
+def _structured(result: Any, journal: Journal, answer: int) -> str | None:
+    """The exact text of the structured result."""
+    from inspector.cli.results import result_text
+    from inspector.export.exact import member
+
+    return member(result_text(journal, answer, result), "structuredContent")
+
+
 def _is_said(blocks: list[Any], structured: Any) -> bool:
-    """Whether a text block says the structured result too, as servers should for older clients (C-TOOL-02)."""
+    """Whether the text says the structured result too, as servers should for older clients (C-TOOL-02).
+
+    The SDKs wrap a value that is not an object as `{"result": value}`, and make a block of each item of a list.
+    """
+    texts = [block.get("text") if type(block) is dict else None for block in blocks]
+    if not texts or not all(type(text) is str for text in texts):
+        return False
+    values = [structured]
+    if type(structured) is dict and len(structured) == 1:
+        values += structured.values()
+    for value in values:
+        if any(_says(text, value) for text in texts) or value == "\n".join(map(str, texts)):
+            return True
+        if type(value) is list and len(value) == len(texts) and all(map(_says, texts, value)):
+            return True
+    return False
+
+
+def _says(text: Any, value: Any) -> bool:
     from inspector.protocol import jsonrpc
 
-    for block in blocks:
-        text = block.get("text") if type(block) is dict else None
-        if type(text) is str and text[:1] in "{[":
-            try:
-                if jsonrpc.parse(text.encode("utf-8", "surrogatepass")) == structured:
-                    return True
-            except (jsonrpc.NotJson, RecursionError):
-                continue
-    return False
+    if text == value:
+        return True
+    try:
+        return type(value) is not str and bool(jsonrpc.parse(text.encode("utf-8", "surrogatepass")) == value)
+    except (jsonrpc.NotJson, RecursionError):
+        return False
+
+
+def _judged(session: Any, call: Call, body: dict[str, Any], strict: bool, out: Output) -> bool:
+    """Tell the findings on the call and its answer; whether there are any.
+
+    Loading the judge takes longer than a call. Without --strict it looks only where a cheap sign says that it may
+    find something: a structured result with a schema, several progress notifications, an answer to nothing.
+    """
+    from inspector.journal.index import State
+
+    journal = session.journal
+    index = journal.index
+    tool = session.catalog["tools"].get(call.params["name"]) if call.params else None
+    has_schema = "structuredContent" in body and tool is not None and "outputSchema" in tool
+    strays = any(index.states[n - 1] in (State.DOUBLED, State.UNKNOWN) for n in range(call.n, len(journal) + 1))
+    if not (strict or has_schema or strays or (call.progress is not None and call.progress.count > 1)):
+        return False
+    from inspector.check.judge import Judge
+
+    Judge(journal).run_all()
+    found = [
+        finding
+        for finding in journal.findings.all()
+        if finding.level != "note" and (finding.n == call.n or _belongs(index, finding.n, call))
+    ]
+    if found:
+        _tell(out, found)
+    return bool(found)
+
+
+def _belongs(index: Any, n: int, call: Call) -> bool:
+    """Whether event `n` is about the call: its answers, what came inside it, and answers to nothing after it."""
+    from inspector.journal.index import State
+
+    if n <= call.n:
+        return False
+    return call.n in (index.pairs[n - 1], index.parents[n - 1]) or index.states[n - 1] in (State.DOUBLED, State.UNKNOWN)
+
+
+def _tell(out: Output, found: list[Finding]) -> None:
+    lines = [f"{finding.rule} {out.safe(finding.message, FINDING)}" for finding in found[:MOST_FINDINGS]]
+    if len(found) > MOST_FINDINGS:
+        lines.append("…")
+    out.warn(f"note: {len(found)} finding{'s' if len(found) != 1 else ''} ({'; '.join(lines)})")
 
 
 VERBS = {
@@ -126,11 +224,23 @@ VERBS = {
         "call",
         run,
         slots=(Slot("tool"), Slot("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ...")),
-        options=(ARGS, SAVE, TASK, ASK),
+        options=(
+            ARGS,
+            Option(
+                "--output",
+                "Print only this: the text, the structured content, the result as JSON, or the whole message.",
+                choices=FORMS,
+            ),
+            SAVE,
+            Option("--strict", "Exit with 1 if the answer breaks a rule, such as its output schema."),
+            TASK,
+            ASK,
+        ),
         about=(
             "KEY=VALUE takes the type that the tool's schema gives the key, KEY:=JSON is any JSON value, and A.B=VALUE "
             "goes into an object. Text of the result goes to stdout as it is, images and the like as one line each; "
-            "--json prints the exact result. Ends with 1 if the tool fails."
+            "--json prints the exact result. Structured content that repeats the text is printed once. Findings on the "
+            "call are told on stderr. Exits with 1 if the tool fails."
         ),
         examples=(
             "inspector call echo message=hello -- python server.py",

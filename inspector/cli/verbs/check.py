@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from inspector.cli import setup
-from inspector.cli.options import Option, path, seconds, secret
+from inspector.cli.files import check_outputs, forced, is_stdout, new_recording, write_text
+from inspector.cli.options import Option, output, path, seconds, secret
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, RecordingTarget, Target
@@ -37,6 +38,7 @@ _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "t
 def run(said: Invocation) -> int:
     """Check the target and report; 5 where it does not do what `--fail-on` wants."""
     out = Output.of(said)
+    to_stdout = check_outputs(said, *REPORTS)
     wanted = _wanted(said)
     if said.target_words == [ALL] and not said.command:
         return _all(said, out, wanted)
@@ -58,11 +60,16 @@ def run(said: Invocation) -> int:
     else:
         from inspector.cli.check_report import text
 
-        out.lines(text(out, report, verbose=bool(said.option("verbose"))))
+        if not to_stdout:
+            out.lines(text(out, report, verbose=bool(said.option("verbose"))))
         if report.recording:
             out.note(f"recording: {out.safe(report.recording)}")
     if report.unreached:
-        raise UsageError(report.problem) if isinstance(target, RecordingTarget) else _not_reached(report)
+        if isinstance(target, RecordingTarget):
+            raise UsageError(report.problem)
+        problem = _not_reached(report)
+        problem.recording = report.recording
+        raise problem
     return report.exit_code
 
 
@@ -133,7 +140,7 @@ def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
     return check_many.exit_code(checked)
 
 
-def _not_reached(report: Report) -> Exception:
+def _not_reached(report: Report) -> InspectorError:
     from inspector.errors import AuthorizationNeeded, ConnectionProblem
 
     if report.run.problem_code == AuthorizationNeeded.exit_code:
@@ -238,7 +245,7 @@ def _of_server(
     options = setup.options_of(said, target, settings, asking=False)
     journal = new_journal(
         target,
-        record=said.option("record"),
+        record=new_recording(said),
         keep=settings.record and not said.option("no-record"),
         settings=settings,
     )
@@ -331,19 +338,18 @@ def _baselines(said: Invocation) -> dict[str, Baseline] | None:
 
 def _write(said: Invocation, out: Output, report: Report) -> None:
     """Write the reports that were asked for to their files."""
-    from inspector.cli.files import write_text
-
     for name in REPORTS:
         file = said.option(name)
         if file is not None:
             from inspector.check.reports import document
 
-            write_text(file, document(report, "md" if name == "markdown" else name))
-            out.note(f"written: {out.safe(str(file))}")
+            write_text(file, document(report, "md" if name == "markdown" else name), out, force=forced(said))
+            if not is_stdout(file):
+                out.note(f"written: {out.safe(str(file))}")
 
 
 def _report_option(name: str, what: str) -> Option:
-    return Option(f"--{name}", f"Write {what} to this file.", "FILE", read=path, completes="file")
+    return Option(f"--{name}", f"Write {what} to this file; - is stdout.", "FILE", read=output, completes="file")
 
 
 def _verb() -> Verb:

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from inspector.cli import setup
+from inspector.cli.files import new_recording
 from inspector.cli.options import Option
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
@@ -71,7 +72,7 @@ def _of_server(
     options = without_person(setup.options_of(said, target, settings, asking=False))
     journal = new_journal(
         target,
-        record=said.option("record"),
+        record=new_recording(said),
         keep=settings.record and not said.option("no-record"),
         settings=settings,
     )

@@ -7,7 +7,8 @@ from array import array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from inspector.cli.options import Option, path
+from inspector.cli.files import check_outputs, check_source, forced, is_stdout, text_file
+from inspector.cli.options import FORCE, Option, output, path
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
@@ -28,10 +29,11 @@ def run(said: Invocation) -> int:
     from inspector.cli.recorded import tell_notices, whole_journal
 
     out = Output.of(said)
-    to = said.option("to")
-    if to is None:
-        raise UsageError("`inspector export` needs --to FORMAT.", hint=f"Formats are {', '.join(FORMATS)}.")
+    written: Path | None = said.option("output")
+    to = said.option("to") or _format_of(written)
     source = path(said.arguments["file"])
+    check_source(written, source)
+    check_outputs(said, "output")
     with whole_journal(source) as journal:
         tell_notices(out, journal)
         filter = _filter(said.option("filter"))
@@ -44,18 +46,34 @@ def run(said: Invocation) -> int:
         check(journal, to, numbers)
         if FORMATS[to].findings and not judged:
             _judge(journal)
-        written: Path | None = said.option("output")
-        if written is None:
-            notes: list[str] = []
-            with out.stream() as file:
-                notes = export(journal, to, file, numbers)
-        else:
-            notes = _to_file(journal, to, source, written, numbers)
+        notes: list[str] = []
+        with text_file(written or output("-"), out, force=forced(said)) as file:
+            notes = export(journal, to, file, numbers)
+        if out.json and written is not None:
+            out.document({"file": str(source), "format": to, "written": str(written), "notes": notes})
+            return 0
         for note in notes:
             out.note(f"note: {out.safe(note)}")
-        if written is not None:
+        if written is not None and not is_stdout(written):
             out.note(f"written: {out.safe(str(written))}")
     return 0
+
+
+def _format_of(written: Path | None) -> str:
+    """The format that the suffix of the output file names. Raises `UsageError` where it names none, or several."""
+    hint = f"Formats are {', '.join(FORMATS)}."
+    if written is None or is_stdout(written):
+        raise UsageError("`inspector export` needs --to FORMAT, or a file to write with -o.", hint=hint)
+    name = written.name.lower()
+    longest = max((format.suffix for format in FORMATS.values() if name.endswith(format.suffix)), key=len, default="")
+    found = [name for name, format in FORMATS.items() if longest and format.suffix == longest]
+    if not found:
+        raise UsageError(f"The name {written.name} does not tell a format. Add --to FORMAT.", hint=hint)
+    if len(found) > 1:
+        raise UsageError(
+            f"{longest} is the suffix of several formats: {', '.join(found)}.", hint=f"Choose one: --to {found[0]}."
+        )
+    return found[0]
 
 
 def _filter(source: str | None) -> Filter | None:
@@ -87,21 +105,6 @@ def _judge(journal: Journal) -> None:
     from inspector.check.judge import Judge
 
     Judge(journal).run_all()
-
-
-def _to_file(journal: Journal, to: str, source: Path, written: Path, numbers: array[int] | None) -> list[str]:
-    from inspector.config.paths import private_open
-
-    try:
-        if written.exists() and written.samefile(source):
-            raise UsageError(f"{written} is the recording itself.", hint="Choose another name with -o.")
-        with private_open(written, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            return export(journal, to, file, numbers)
-    except OSError as error:
-        raise UsageError(
-            f"{written} cannot be written: {error.strerror or error}.",
-            hint="Choose another place with -o, or leave -o out to have it on stdout.",
-        ) from None
 
 
 def ranges(word: str) -> list[tuple[int, int]]:
@@ -141,8 +144,14 @@ VERBS = {
         slots=(Slot("file", completes="file"),),
         target="none",
         options=(
-            Option("--to", "The format, one of those above.", "FORMAT", choices=tuple(FORMATS)),
-            Option("-o --output", "The file to write; stdout without it.", "OUT", read=path, completes="file"),
+            Option(
+                "--to",
+                "The format, one of those above; otherwise the suffix of OUT tells it.",
+                "FORMAT",
+                choices=tuple(FORMATS),
+            ),
+            Option("-o --output", "The file to write; stdout without it.", "OUT", read=output, completes="file"),
+            FORCE,
             Option("--filter", "Only what fits this filter, written as in the interface.", "EXPR"),
             Option("--events", "Only these events, such as 1-20,33,40-.", "NUMBERS", read=ranges),
         ),
@@ -153,7 +162,7 @@ VERBS = {
             "that people read hold the findings; the recording is not changed."
         ),
         examples=(
-            "inspector export session.mcp.jsonl --to md -o report.md",
+            "inspector export session.mcp.jsonl -o report.md",
             "inspector export session.mcp.jsonl --to json --events 10-40",
             "inspector export session.mcp.jsonl --to html --filter 'method:tools/* status:error' -o errors.html",
         ),

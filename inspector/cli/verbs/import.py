@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.cli.options import Option, path
+from inspector.cli.files import forced
+from inspector.cli.options import FORCE, Option, new_file, path
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
@@ -21,10 +22,8 @@ def run(said: Invocation) -> int:
     out = Output.of(said)
     source, written = path(said.arguments["file"]), said.option("output")
     if written is None:
-        raise UsageError(
-            "`inspector import` needs -o OUT.", hint="It is the recording that is made; nothing is overwritten."
-        )
-    made = import_file(source, written, said.option("from"))
+        raise UsageError("`inspector import` needs -o OUT.", hint="OUT is the recording to make.")
+    made = import_file(source, written, said.option("from"), force=forced(said))
     if out.json:
         out.document(
             {
@@ -46,7 +45,8 @@ VERBS = {
         slots=(Slot("file", completes="file"),),
         target="none",
         options=(
-            Option("-o --output", "The recording to make.", "OUT", read=path, completes="file"),
+            Option("-o --output", "The recording to make.", "OUT", read=new_file, completes="file"),
+            FORCE,
             Option("--from", "The format, where the content does not tell.", "FORMAT", choices=tuple(FORMATS)),
         ),
         about=(

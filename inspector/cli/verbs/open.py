@@ -35,6 +35,7 @@ def run(said: Invocation) -> int:
 
 def interface(said: Invocation, target: Target | None) -> int:
     """Run the interface on a server, or on its start screen."""
+    from inspector.cli.files import new_recording
     from inspector.cli.setup import options_of, settings_of
     from inspector.tui import app
 
@@ -44,7 +45,7 @@ def interface(said: Invocation, target: Target | None) -> int:
     return app.run(
         target,
         options_of(said, target, settings, asking=True),
-        record=said.option("record"),
+        record=new_recording(said),
         keep=settings.record and not said.option("no-record"),
         settings=settings,
         config=said.option("config"),

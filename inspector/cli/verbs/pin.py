@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import Option
+from inspector.cli.files import forced
+from inspector.cli.options import Option, path
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.errors import UsageError
@@ -29,14 +30,19 @@ def run(said: Invocation) -> int:
     given = [f"--{name}" for name in _WHICH if said.option(name)]
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} exclude each other.", hint="Leave one of them out.")
-    pins = Pins()
-    if not said.target_words:
+    file = said.option("file")
+    pins = Pins(file=file)
+    if file is not None and not said.target_words and not said.option("show"):
+        raise UsageError("`inspector pin --file FILE` needs a target.", hint="Name the server that FILE is the pin of.")
+    if not said.target_words and file is None:
         if given and given != ["--show"]:
             raise UsageError(f"`inspector pin {given[0]}` needs a target.", hint="`inspector pin` lists the pins.")
         return _list(out, pins)
     from inspector.cli.setup import live_target
+    from inspector.config.targets import StdioTarget
 
-    target = live_target(said)
+    # A file is shown without a target: it says itself what it is the pin of.
+    target = live_target(said) if said.target_words else StdioTarget((str(file),))
     if said.option("remove"):
         return _remove(out, pins, target)
     if said.option("show"):
@@ -56,8 +62,10 @@ def _list(out: Output, pins: Pins) -> int:
 
 
 def _remove(out: Output, pins: Pins, target: Target) -> int:
+    if pins.file is not None:
+        pins.get(target)  # What is not a pin is not removed.
     if not pins.remove(target):
-        raise _no_pin(target)
+        raise _no_pin(pins, target)
     if out.json:
         out.document({"removed": True})
     else:
@@ -68,7 +76,7 @@ def _remove(out: Output, pins: Pins, target: Target) -> int:
 def _show(out: Output, pins: Pins, target: Target) -> int:
     pin = pins.get(target)
     if pin is None:
-        raise _no_pin(target)
+        raise _no_pin(pins, target)
     if out.json:
         out.document(_entry(pin) | {"surface": pin.surface})
         return 0
@@ -86,7 +94,9 @@ def _show(out: Output, pins: Pins, target: Target) -> int:
     return 0
 
 
-def _no_pin(target: Target) -> UsageError:
+def _no_pin(pins: Pins, target: Target) -> UsageError:
+    if pins.file is not None:
+        return UsageError(f"{pins.file} does not exist.", hint="`inspector pin --file FILE TARGET` writes it.")
     return UsageError(
         f"{target.label} is not pinned.",
         hint="A pin belongs to a command with its folder and variables, or to a URL; `inspector pin` lists them.",
@@ -98,7 +108,8 @@ def _pin(said: Invocation, out: Output, pins: Pins, target: Target) -> int:
     from inspector.cli import headless
 
     update = bool(said.option("update"))
-    before = None if update and not _readable(pins, target) else pins.get(target)
+    replaceable = update and (pins.file is None or forced(said))
+    before = None if replaceable and not _readable(pins, target) else pins.get(target)
 
     async def work(session: Session, out: Output) -> int:
         from inspector.client.surfaces import read_surface
@@ -149,7 +160,10 @@ def _tell(
     if before is None:
         pin = pins.get(target)
         amounts = f": {_amounts(pin)}" if pin is not None else ""
-        out.line(f"{name} is pinned{amounts}. Every later session says when it offers something else.")
+        later = "Every later session says when it offers something else."
+        if pins.file is not None:
+            later = "The same command compares the server with the file."
+        out.line(f"{name} is pinned{amounts}. {later}")
         return
     if not changes:
         out.line(f"{name} offers what was pinned {_when(before)}.")
@@ -164,7 +178,11 @@ def _tell(
     out.line(f"Since it was pinned {_when(before)}: {surface_report.summary(ordered)}")
     out.lines(surface_report.lines(out, paint, ordered))
     out.line()
-    out.line("Pinned anew." if kept else "If that is as it should be: `inspector pin --update` with the same target.")
+    if kept:
+        out.line("Pinned again.")
+    else:
+        file = f" --file {out.safe(str(pins.file), NAME)}" if pins.file is not None else ""
+        out.line(f"If the change is intended, run `inspector pin{file} --update` with the same target.")
 
 
 def _when(pin: Pin) -> str:
@@ -194,6 +212,9 @@ VERBS = {
         run,
         target="optional",
         options=(
+            Option(
+                "--file", "Keep the pin in this file, such as one in a repository.", "FILE", read=path, completes="file"
+            ),
             Option("--show", "Print what is pinned of the target; nothing is opened."),
             Option("--update", "Pin what the server offers now, in the place of what was pinned."),
             Option("--remove", "Forget the pin of the target; nothing is opened."),
@@ -209,6 +230,7 @@ VERBS = {
             "inspector pin npx -y @modelcontextprotocol/server-everything",
             "inspector pin @everything",
             "inspector pin --update https://host.example/mcp",
+            "inspector pin --file shop.pin.json -- python server.py",
             "inspector pin",
         ),
     )

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 def run(said: Invocation) -> int:
     """Read the resource and print its contents."""
     from inspector.cli import headless
+    from inspector.cli.files import check_outputs, forced
+
+    check_outputs(said, "save")
 
     async def work(session: Any, out: Output) -> int:
         call = session.read_resource(said.arguments["uri"])
@@ -29,7 +32,7 @@ def run(said: Invocation) -> int:
         if not out.json or said.option("save") is not None:
             from inspector.cli.content import blocks_of, save_or_tell
 
-            save_or_tell(said.option("save"), blocks_of(contents), out)
+            save_or_tell(said.option("save"), blocks_of(contents), out, force=forced(said))
         return 0
 
     return headless.run(said, work, while_waiting=None if said.json else "inspector.cli.content")

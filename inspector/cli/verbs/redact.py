@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import Option, path
+from inspector.cli.files import binary_file, check_outputs, check_source, forced
+from inspector.cli.options import FORCE, Option, output, path
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.cli.words import Invocation
-    from inspector.redact.recording import Redaction, Report, Value
+    from inspector.redact.recording import Report, Value
 
 NAME = 200
 PLACE = 60
@@ -31,41 +31,26 @@ def run(said: Invocation) -> int:
 
     out = Output.of(said)
     source, written, checks = path(said.arguments["file"]), said.option("output"), said.option("check", False)
+    check_source(written, source)
+    to_stdout = check_outputs(said, "output")
     if written is not None and checks:
         raise UsageError("--check only looks, and -o writes.", hint="Leave one of them out.")
     redaction = Redaction(source, read_rules(said.option("rule", ()), said.option("rules", ())))
     for notice in redaction.notices:
         out.note(f"note: {out.safe(notice)}")
-    report = redaction.inspect() if written is None else _write(redaction, source, written)
+    if written is None:
+        report = redaction.inspect()
+    else:
+        with binary_file(written, out, force=forced(said)) as file:
+            report = redaction.write(file)
     if out.json:
         out.document(_as_json(report, source, written))
+    elif to_stdout:
+        out.note(f"{_places(report)} hidden.")
     else:
         out.table([_row(out, value) for value in report.values])
         _tell(out, report, written, checks)
     return FOUND if checks and report.count else 0
-
-
-def _write(redaction: Redaction, source: Path, written: Path) -> Report:
-    """Write the copy, whole or not at all."""
-    import tempfile
-
-    temporary = ""
-    try:
-        if written.exists() and written.samefile(source):
-            raise UsageError(f"{written} is the recording itself.", hint="Choose another name with -o.")
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{written.name[:40]}.", dir=written.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            report = redaction.write(file)
-        os.replace(temporary, written)
-        temporary = ""
-    except OSError as error:
-        raise UsageError(
-            f"{written} cannot be written: {error.strerror or error}.", hint="Choose another place with -o."
-        ) from None
-    finally:
-        if temporary:
-            os.unlink(temporary)
-    return report
 
 
 def _row(out: Output, value: Value) -> tuple[str, ...]:
@@ -82,7 +67,7 @@ def _row(out: Output, value: Value) -> tuple[str, ...]:
 
 
 def _tell(out: Output, report: Report, written: Path | None, checks: bool) -> None:
-    places = f"{report.count:,} place{'s' if report.count != 1 else ''}"
+    places = _places(report)
     if report.more:
         out.note(f"note: {report.more:,} more places are not listed: there are too many different values.")
     if written is not None:
@@ -96,6 +81,10 @@ def _tell(out: Output, report: Report, written: Path | None, checks: bool) -> No
         out.line(f"{places} look like secrets. `inspector redact FILE -o OUT` writes a copy without them.")
     else:
         out.line(f"{places} would be hidden; -o OUT writes the copy.")
+
+
+def _places(report: Report) -> str:
+    return f"{report.count:,} place{'s' if report.count != 1 else ''}"
 
 
 def _as_json(report: Report, source: Path, written: Path | None) -> dict[str, Any]:
@@ -135,7 +124,10 @@ VERBS = {
         slots=(Slot("file", completes="file"),),
         target="none",
         options=(
-            Option("-o --output", "Write a copy without the secrets.", "OUT", read=path, completes="file"),
+            Option(
+                "-o --output", "Write a copy without the secrets; - is stdout.", "OUT", read=output, completes="file"
+            ),
+            FORCE,
             Option("--rule", "What to hide besides, or not to; may be repeated.", "RULE", many=True),
             Option("--rules", "A YAML file of rules; may be repeated.", "FILE", many=True, read=path, completes="file"),
             Option("--check", "Only look: ends with 5 if anything looks like a secret."),

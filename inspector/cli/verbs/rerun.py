@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.comparing import RULES, rules_of
-from inspector.cli.files import write_text
-from inspector.cli.options import Option, pace, path
+from inspector.cli.files import check_outputs, forced, new_recording, write_text
+from inspector.cli.options import Option, output, pace, path
 from inspector.cli.output import Output
 from inspector.cli.setup import live_target
 from inspector.cli.verb import Slot, Verb
@@ -30,6 +30,7 @@ def run(said: Invocation) -> int:
     """Run the recording against the target and report; 5 where the server does something else."""
     out = Output.of(said)
     source = path(said.arguments["file"])
+    to_stdout = check_outputs(said, "junit", "markdown")
     target = live_target(said)
     report, journal = _rerun(said, out, source, target, again=bool(said.option("update")))
     if report is None:
@@ -44,9 +45,11 @@ def run(said: Invocation) -> int:
 
         for note in report.notes:
             out.note(f"note: {out.safe(note)}")
-        out.lines(text(out, report))
+        if not to_stdout:
+            out.lines(text(out, report))
     if report.error is not None:
-        out.error(report.error, recording=journal)
+        report.error.recording = str(journal or "")
+        out.error(report.error, recording=True)
         return report.error.exit_code
     if said.option("update"):
         _replace(source)
@@ -101,7 +104,7 @@ def _rerun(
             _beside(source).unlink(missing_ok=True)
         journal = new_journal(
             target,
-            record=_beside(source) if again else said.option("record"),
+            record=_beside(source) if again else new_recording(said, source=source),
             keep=settings.record and not said.option("no-record"),
             settings=settings,
         )
@@ -152,7 +155,7 @@ def _reports(said: Invocation, out: Output, report: Report, source: Path, label:
     for option, write in (("junit", rerun_report.as_junit), ("markdown", rerun_report.as_markdown)):
         wanted: Any = said.option(option)
         if wanted is not None:
-            write_text(wanted, write(out, report, title))
+            write_text(wanted, write(out, report, title), out, force=forced(said))
 
 
 def _beside(source: Path) -> Path:
@@ -183,8 +186,14 @@ VERBS = {
             *RULES,
             CARRY,
             PACE,
-            Option("--junit", "Write a JUnit report to this file.", "FILE", read=path, completes="file"),
-            Option("--markdown", "Write a report in Markdown to this file.", "FILE", read=path, completes="file"),
+            Option("--junit", "Write a JUnit report to this file; - is stdout.", "FILE", read=output, completes="file"),
+            Option(
+                "--markdown",
+                "Write a Markdown report to this file; - is stdout.",
+                "FILE",
+                read=output,
+                completes="file",
+            ),
             Option("--update", "Put the new recording in the place of FILE."),
         ),
         about=(

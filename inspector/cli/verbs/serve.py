@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from inspector.cli.files import new_recording
 from inspector.cli.options import Option, pace, path
 from inspector.cli.output import Output
 from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address, numbered
@@ -117,7 +117,7 @@ def _recorder(said: Invocation, out: Output) -> Any:
 
     target = RecordingTarget(path(said.arguments["file"]))
     settings = setup.settings_of(said)
-    named: Path | None = said.option("record")
+    named = new_recording(said, source=target.path)
     keep = settings.record and not said.option("no-record")
     first = new_journal(target, settings=settings, record=named) if named is not None else None
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from inspector.cli.words import Invocation
     from inspector.journal.journal import Journal
 
-_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "timeout")
-"""Options of a session: here the client says what it wants, and the server hears it."""
+_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "timeout", "force")
+"""Options of a session: here the client says what it wants, and the server hears it. A tap replaces no recording."""
 
 
 def run(said: Invocation) -> int:
@@ -116,37 +116,27 @@ def _journal(said: Invocation, out: Output, target: StdioTarget | HttpTarget) ->
 
     A client starts its servers again and again with the same words: none of them may fail for a file that is there.
     """
+    from inspector.cli.serving import numbered
     from inspector.client.recording import new_journal
+    from inspector.errors import RecordingExists
 
     settings = setup.settings_of(said)
     named: Path | None = said.option("record")
-    journal = new_journal(
-        target,
-        record=_claimed(named) if named is not None else None,
-        keep=settings.record and not said.option("no-record"),
-        settings=settings,
-    )
-    for notice in journal.notices:
-        out.note(f"note: {out.safe(notice)}")
-    return journal
-
-
-def _claimed(named: Path) -> Path:
-    """A file that is ours alone, however many taps of the same words begin at once: `named`, or one beside it."""
-    from inspector.cli.serving import numbered
-
+    keep = settings.record and not said.option("no-record")
     number, record = 1, named
     while True:
         try:
-            os.close(os.open(record, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        except FileExistsError:
-            if record.is_file():
-                number += 1
-                record = numbered(named, number)
-                continue
-        except OSError:
-            pass  # Whoever opens it says what is wrong.
-        return record
+            journal = new_journal(target, record=record, keep=keep, settings=settings)
+            break
+        except RecordingExists:
+            # Creating the file claims it, however many taps with the same words start at once.
+            if named is None or record is None or not record.is_file():
+                raise
+            number += 1
+            record = numbered(named, number)
+    for notice in journal.notices:
+        out.note(f"note: {out.safe(notice)}")
+    return journal
 
 
 def _complain(lines: Sequence[bytes]) -> None:

@@ -15,6 +15,7 @@ import sys
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from inspector.journal.redaction import MARK
 from inspector.text import safe
 from inspector.tui.widgets import paint
 
@@ -45,7 +46,7 @@ class Link(NamedTuple):
 def look_at(value: object) -> Link:
     """Take a URL apart and say what is odd about it, whatever it is."""
     url = value if isinstance(value, str) else safe(value, 200)
-    if _FORBIDDEN.search(url):
+    if _FORBIDDEN.search(MARK.sub("", url)):
         return Link(url, "", "", "", url, "It has characters that no URL has.", ())
     try:
         parts = urlsplit(url)

@@ -21,7 +21,7 @@ from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes import asked
 from inspector.tui.panes.asking import MESSAGE_LINES, FormBody, TextBody, UrlBody, body_for, fill
 from inspector.tui.panes.keys import hints
-from inspector.tui.panes.links import open_in_browser
+from inspector.tui.panes.links import look_at, open_in_browser
 from inspector.tui.panes.message_rows import moment
 from inspector.tui.panes.paragraphs import Paragraph, Paragraphs
 from inspector.tui.panes.snug import SnugEdge
@@ -312,7 +312,7 @@ class QuestionPane(SnugEdge):
         self.run_worker(partial(self._open, body), thread=True, group="open", exclusive=True, exit_on_error=False)
 
     def _open(self, body: UrlBody) -> None:
-        problem = open_in_browser(body.link)
+        problem = open_in_browser(look_at(self.session.journal.redactor.restored(body.link.url)))
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._opened, body, problem)
 

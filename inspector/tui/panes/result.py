@@ -288,7 +288,7 @@ class ResultPane(SnugEdge):
             self.run_worker(partial(self._open, at, self._links), thread=True, group="open", exit_on_error=False)
 
     def _open(self, at: int, links: list[Link]) -> None:
-        problem = open_in_browser(links[at])
+        problem = open_in_browser(look_at(self.session.journal.redactor.restored(links[at].url)))
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._told, at, links, problem)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -109,7 +110,9 @@ def _problem(path: Path) -> str:
     if not path.name:
         return "a file name is needed"
     try:
-        if path.exists():
+        # A link to a missing file counts, too.
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.lstat()
             return "there is such a file already"
         if not path.parent.is_dir():
             return "there is no such folder"

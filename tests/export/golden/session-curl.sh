@@ -3,6 +3,16 @@
 # The recording: 6b0f9a0e-0000-4000-8000-000000000001
 set -eu
 : "${TOKEN:?has to be set: the recording does not hold it}"
+SEEN=$(mktemp)
+trap 'rm -f "$SEEN"' EXIT
+# until_asked METHOD COUNT: wait until the server has sent so many requests of this method.
+until_asked() {
+  left="${ANSWER_WAIT:-10}"
+  while [ "$(grep -cF -e "\"$1\"" "$SEEN")" -lt "$2" ] && [ "$left" -gt 0 ]; do
+    sleep 1
+    left=$((left - 1))
+  done
+}
 {
   # 2: initialize
   printf '%s\n' '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"inspector","version":"0.1.0"}}}'
@@ -14,8 +24,9 @@ set -eu
   # 9: tools/call echo
   printf '%s\n' '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi `there`"},"_meta":{"progressToken":2}}}'
   # 12: answer to sampling/createMessage
+  until_asked sampling/createMessage 1
   printf '%s\n' '{"jsonrpc":"2.0","id":"s1","error":{"code":-1,"message":"User rejected sampling request"}}'
   # 18: tools/call echo
   printf '%s\n' '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{}}}'
   sleep "${WAIT:-2}"  # for the last answers
-} | npx -y some-server
+} | npx -y some-server | tee "$SEEN"

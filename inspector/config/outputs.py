@@ -1,0 +1,137 @@
+"""Files that the user asks for: written beside their final name and renamed, so no file is lost or half written.
+
+An existing file is refused unless the user forces it. A symbolic link is never followed: with `force` the link itself
+is replaced. Pipes and devices that the user names (`/dev/null`, `/dev/stdout`, a FIFO) are written directly.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from inspector.errors import UsageError
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_NAME = 40
+"""Characters of the final name that the temporary name repeats."""
+
+
+class OutputExists(UsageError):
+    """The file to write already exists."""
+
+    code = "exists"
+
+
+@contextmanager
+def new_text(path: Path, *, force: bool = False) -> Iterator[IO[str]]:
+    """Like `new_file`, for UTF-8 text; what UTF-8 cannot encode is written with backslashes."""
+    import io
+
+    with new_file(path, force=force) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="\n")
+        yield text
+        text.detach()
+
+
+@contextmanager
+def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
+    """A binary file that is at `path`, mode 0600, once the block ends without an error; otherwise nothing changes.
+
+    Raises `OutputExists` for an existing file unless `force`, and `UsageError` where the file cannot be written.
+    """
+    try:
+        if is_stream(path):
+            with open(_open_stream(path), "wb") as file:
+                yield file
+            return
+        check_free(path, force=force)
+        temporary = name_beside(path)
+        descriptor = os.open(temporary, _NEW, 0o600)
+        try:
+            with open(descriptor, "wb") as file:
+                yield file
+            put_in_place(temporary, path, force=force)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def write_file(path: Path, content: bytes, *, force: bool = False) -> None:
+    """Write a whole file. Raises what `new_file` raises."""
+    with new_file(path, force=force) as file:
+        file.write(content)
+
+
+def name_beside(path: Path) -> Path:
+    """A name for a temporary file in the folder of `path`. Create it with O_EXCL."""
+    return path.with_name(f".{path.name[:_NAME]}.{os.urandom(8).hex()}")
+
+
+def put_in_place(temporary: Path, path: Path, *, force: bool) -> None:
+    """Give a finished file its final name. Raises `OutputExists` or OSError; `temporary` is then still there."""
+    if force:
+        os.replace(temporary, path)
+        return
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise already_exists(path) from None
+    except OSError:
+        # The file system has no hard links. The check and the rename are then two steps.
+        check_free(path, force=force)
+        os.replace(temporary, path)
+        return
+    os.unlink(temporary)
+
+
+def already_exists(path: Path) -> OutputExists:
+    """The error for a file that exists."""
+    return OutputExists(f"{path} already exists.", hint="Choose another name, or replace the file with --force.")
+
+
+def cannot_write(path: Path, error: OSError) -> UsageError:
+    """The error for a file that cannot be written."""
+    return UsageError(f"{path} cannot be written: {error.strerror or 'unknown reason'}.", hint="Choose another name.")
+
+
+def check_free(path: Path, *, force: bool = False) -> None:
+    """Raise `OutputExists` for an existing file unless `force`, and `UsageError` for a folder, pipe or device."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return
+    if not force:
+        raise already_exists(path)
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+        raise UsageError(f"{path} is not a regular file.", hint="Choose another name.")
+
+
+def is_stream(path: Path) -> bool:
+    """Whether `path` is a device or a pipe that the user means, and not one that a symbolic link leads to."""
+    if str(path).startswith(("/dev/", "/proc/self/fd/")):
+        return os.path.exists(path) and not os.path.isdir(path) and not str(path).startswith("/dev/shm/")
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return False
+    if stat.S_ISFIFO(status.st_mode):
+        # Somebody else's pipe, in a shared folder, would hand the content to them.
+        return not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
+    return stat.S_ISCHR(status.st_mode)
+
+
+def _open_stream(path: Path) -> int:
+    name = str(path)
+    for standard, number in (("/dev/stdout", 1), ("/dev/stderr", 2)):
+        if name == standard:
+            # Opening it again would begin at the start of a file to which the shell has redirected it.
+            return os.dup(number)
+    flags: Any = os.O_WRONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
+    return os.open(path, flags)

@@ -1,0 +1,76 @@
+"""A secret that the server repeats reaches no output and no file."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Run, Script
+
+SECRET = "tok/en-Ab12cd34Ef56"
+ENCODED = base64.b64encode(SECRET.encode()).decode()
+QUOTED = SECRET.replace("/", "%2F")
+TOOL = {
+    "name": f"get-{SECRET}", "description": f"Uses {SECRET}.", "inputSchema": {"type": "object"},
+}  # fmt: skip
+
+
+@pytest.fixture
+def server(script: Script, tmp_path: Path) -> list[str]:
+    hello = {
+        "protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "resources": {}},
+        "serverInfo": {"name": f"shop {SECRET}", "version": SECRET}, "instructions": f"Log in with {QUOTED}.",
+    }  # fmt: skip
+    log = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": f"using {SECRET}"}}
+    answer = {"content": [{"type": "text", "text": f"{SECRET}, {ENCODED}"}], "structuredContent": {SECRET: [QUOTED]}}
+    error = {"code": -32000, "message": f"bad token {SECRET}", "data": {"sent": ENCODED}}
+    words = script(
+        initialize={"result": hello}, tools__list={"result": {"tools": [TOOL]}},
+        tools__call={"result": answer, "before": [log]}, resources__read={"error": error},
+    )  # fmt: skip
+    path = Path(words[-1])
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"log": str(tmp_path / "received")}))
+    return ["--env", f"SHOP_TOKEN={SECRET}", *words]
+
+
+def leaks(text: str) -> list[str]:
+    return [form for form in (SECRET, ENCODED, QUOTED, SECRET.replace("/", "\\/")) if form in text]
+
+
+@pytest.mark.parametrize("json_wanted", [(), ("--json",)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("info",), ("tools",), ("call", TOOL["name"]), ("read", "shop://x"), ("request", "resources/read"),
+        ("pin",), ("check",), ("doctor",), ("check", "--junit", "-"), ("check", "--sarif", "-"), ("check", "--html", "-"),
+    ],
+)  # fmt: skip
+def test_no_output_and_no_state_file_has_it(
+    run: Run, server: list[str], home: Path, words: tuple[str, ...], json_wanted: tuple[str, ...]
+) -> None:
+    if "-" in words and json_wanted:
+        return
+    ran = run(*words, *json_wanted, *server)
+    assert ran.code in (0, 1, 5)
+    assert leaks(ran.out + ran.err) == []
+    assert "‹redacted " in ran.out + ran.err or words[0] in ("pin", "doctor") or words[1:]
+    files = [path for path in home.rglob("*") if path.is_file()]
+    assert files
+    assert [(path, found) for path in files if (found := leaks(path.read_text("utf-8", "replace")))] == []
+
+
+def test_a_pin_with_a_redacted_name_is_found_unchanged(run: Run, server: list[str]) -> None:
+    assert run("pin", *server).code == 0
+    assert "offers what was pinned" in run("pin", *server).out
+
+
+def test_what_goes_back_to_the_server_is_what_it_sent(run: Run, server: list[str], tmp_path: Path) -> None:
+    (tool,) = run("tools", "--json", *server).json["tools"]
+    assert leaks(tool["name"]) == []
+    run("call", TOOL["name"], *server)
+    sent: list[Any] = [json.loads(line) for line in (tmp_path / "received").read_text().splitlines()]
+    assert [one["params"]["name"] for one in sent if one.get("method") == "tools/call"] == [TOOL["name"]]
