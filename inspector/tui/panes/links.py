@@ -6,7 +6,6 @@ RFC 3986; RFC 3490 for `xn--`.
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import re
 import shutil
@@ -15,6 +14,7 @@ import sys
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from inspector.addresses import is_loopback
 from inspector.journal.redaction import MARK
 from inspector.text import safe
 from inspector.tui.widgets import paint
@@ -102,16 +102,6 @@ def _spelled(host: str) -> str:
         return host.encode("ascii").decode("idna")
     except (UnicodeError, ValueError):
         return "something that cannot be written"
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host name means this machine, without looking it up."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def open_in_browser(link: Link) -> str:
