@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli import setup
 from inspector.cli.options import Option
 from inspector.cli.output import Output
-from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address
+from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address, origin
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import UsageError
@@ -69,13 +69,13 @@ async def _stdio_to_http(said: Invocation, out: Output, target: HttpTarget) -> i
 
 async def _listen(said: Invocation, out: Output, target: StdioTarget | HttpTarget, where: Address) -> int:
     """Be a server at an address."""
-    names = tuple(said.option("allow-host", ()))
+    names, origins = tuple(said.option("allow-host", ())), tuple(said.option("allow-origin", ()))
     with ended_by_signals() as stop:
         if isinstance(target, HttpTarget):
             from inspector.tap.http import HttpTap
 
             journal = _journal(said, out, target)
-            tap = HttpTap(target, journal, *where, names)
+            tap = HttpTap(target, journal, *where, names, origins)
             try:
                 await tap.start()
                 _say_where(out, tap.url, where, target)
@@ -89,7 +89,7 @@ async def _listen(said: Invocation, out: Output, target: StdioTarget | HttpTarge
             from inspector.tap.bridge import Bridge
 
             bridge = Bridge(target, lambda: _journal(said, out, target), _options(said, target), _complain)
-            end = HttpEnd(bridge.opens, *where, Binding(names=names))
+            end = HttpEnd(bridge.opens, *where, Binding(names=names, origins=origins))
             try:
                 await end.start()
                 _say_where(out, end.url, where, target)
@@ -100,7 +100,7 @@ async def _listen(said: Invocation, out: Output, target: StdioTarget | HttpTarge
 
 
 def _say_where(out: Output, url: str, where: Address, target: StdioTarget | HttpTarget) -> None:
-    from inspector.serving.http_guard import is_loopback
+    from inspector.addresses import is_loopback
 
     out.aside(f"{url} stands for {out.safe(target.describe())}\n")
     if not is_loopback(where[0]):
@@ -196,7 +196,12 @@ def _verb() -> Verb:
                 "--listen", "Be an HTTP server at this address: loopback unless a host is named, any port without one.",
                 "[HOST:PORT]", read=address, fits=is_address, otherwise=(LOOPBACK, 0),
             ),
-            Option("--allow-host", "A name that the HTTP server may be asked for; may be repeated.", "NAME", many=True),
+            Option("--allow-host", "Accept HTTP requests for this host name; may be repeated.", "NAME", many=True),
+            Option(
+                "--allow-origin",
+                "Accept HTTP requests from pages of this origin (SCHEME://HOST:PORT); may be repeated.",
+                "ORIGIN", many=True, read=origin,
+            ),
             Option("--install", "Print the entry NAME of a client's config file with a tap in it.", "NAME"),
         ),
         about=(
