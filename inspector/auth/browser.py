@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from asyncio import CancelledError
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -25,6 +25,8 @@ MOST_CONNECTIONS = 32
 """At the same time, after which the oldest ends: browsers open a few ahead of need, and others may never end theirs."""
 OPENING_SECONDS = 3.0
 """How long the program that opens a browser is watched for a failure."""
+MOST_REFUSED = 100
+"""Answers that do not belong to the login, after which it ends: nobody comes by so many by accident."""
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost")
 
 _PAGE = """HTTP/1.1 {status}\r
@@ -42,7 +44,10 @@ _BODY = """<!doctype html><meta charset="utf-8"><title>Inspector</title>
 
 
 class Callback:
-    """Listens for the browser to come back, once, on one path. Made by `listen`; must be closed."""
+    """Listens for the browser to come back, once, on one path. Made by `listen`; must be closed.
+
+    Until `expect` is called every answer is refused.
+    """
 
     def __init__(self, redirect_uri: str) -> None:
         self.redirect_uri = redirect_uri
@@ -51,6 +56,12 @@ class Callback:
         self._server: asyncio.Server | None = None
         self._hosts: frozenset[str] = frozenset()
         self._connections: dict[asyncio.Task[None], None] = {}
+        self._mismatch: Callable[[str], str] = lambda url: "came before anything was asked"
+        self._refused = 0
+
+    def expect(self, mismatch: Callable[[str], str]) -> None:
+        """Wait for the URL for which `mismatch` returns an empty text; others get its reason and status 400."""
+        self._mismatch = mismatch
 
     async def start(self, port: int) -> None:
         """Listen on this machine only; port 0 is one that is free. Raises OSError where the port is taken."""
@@ -60,15 +71,13 @@ class Callback:
         if not port:
             self.redirect_uri = f"http://{HERE}:{taken}{self._path}"
 
-    async def wait(self, seconds: float) -> str:
-        """The whole URL that the browser came back to. Raises `TimedOut`."""
+    async def wait(self, seconds: float | None = None) -> str:
+        """The whole URL that the browser came back to. Raises `TimedOut`, or its parent after too many wrong answers."""
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.shield(self._came)
         except TimeoutError:
-            raise TimedOut(
-                f"Nobody came back from the browser within {seconds / 60:g} minutes.", hint="Log in again."
-            ) from None
+            raise TimedOut("Nobody came back from the browser in time.", hint="Log in again.") from None
 
     async def close(self) -> None:
         """Stop listening. Idempotent."""
@@ -78,7 +87,8 @@ class Callback:
                 task.cancel()
             await asyncio.gather(*self._connections, return_exceptions=True)
             self._server = None
-        self._came.cancel()
+        if not self._came.cancel() and not self._came.cancelled():
+            self._came.exception()  # Looked at, or the event loop would complain where nobody waited.
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -100,7 +110,7 @@ class Callback:
             writer.close()
 
     def _answer(self, head: bytes) -> bytes:
-        """What a request gets. The first that is an authorization response at our path is the one."""
+        """What a request gets. The first authorization response at our path that is expected is the one."""
         request, *fields = head.decode("latin-1").split("\r\n")
         method, _, rest = request.partition(" ")
         target = rest.rpartition(" ")[0]
@@ -118,8 +128,27 @@ class Callback:
         if self._came.done():
             return _page("410 Gone", "The browser has been here before. Go back to the terminal.")
         origin = self.redirect_uri[: self.redirect_uri.index("/", len("http://"))]
+        if why := self._mismatch(f"{origin}{target}"):
+            return self._refuse(why)
         self._came.set_result(f"{origin}{target}")
         return _page("200 OK", "Inspector has the answer. You can close this page and go back to the terminal.")
+
+    def _refuse(self, why: str) -> bytes:
+        """Go on waiting: any page can send a browser here, and must not end a login by it."""
+        self._refused += 1
+        if self._refused >= MOST_REFUSED:
+            self._came.set_exception(
+                AuthorizationNeeded(
+                    f"The browser came back {self._refused} times with an answer that does not belong to this login. "
+                    f"The last one {why}.",
+                    hint="Close other tabs of this login, and log in again.",
+                )
+            )
+        return _page(
+            "400 Bad Request",
+            f"This answer does not belong to the login that Inspector waits for: it {why}. Inspector is still waiting. "
+            "Finish the login in the page that Inspector opened, or start it again in the terminal.",
+        )
 
 
 def _is_visit(fields: Mapping[str, str]) -> bool:

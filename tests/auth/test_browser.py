@@ -15,6 +15,15 @@ from inspector.auth.actions import TimedOut
 from inspector.errors import AuthorizationNeeded
 
 
+async def page(port: int, target: str) -> str:
+    """The whole answer to a visit."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+    answer = await asyncio.wait_for(reader.read(), 60)
+    writer.close()
+    return answer.decode()
+
+
 async def ask(port: int, target: str, *, host: str | None = None, method: str = "GET", raw: bytes | None = None) -> str:
     """The status of what a request gets; empty where the connection is closed without a word."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -32,6 +41,7 @@ async def ask(port: int, target: str, *, host: str | None = None, method: str = 
 async def callback() -> AsyncIterator[browser.Callback]:
     made = await browser.listen()
     assert made is not None
+    made.expect(lambda url: "")
     yield made
     await made.close()
 
@@ -57,6 +67,39 @@ async def test_nothing_else_is_an_answer(callback: browser.Callback, target: str
     assert await ask(port_of(callback), target) == "404 Not Found"
     with pytest.raises(TimedOut):
         await callback.wait(0)
+
+
+async def test_an_answer_that_is_not_expected_gets_its_reason_and_is_waited_past(callback: browser.Callback) -> None:
+    """C-AUTH-22."""
+    callback.expect(lambda url: "" if url.endswith("state=x") else "has another state")
+    port = port_of(callback)
+    for query in ("code=1&state=y", "error=access_denied", "code=2"):
+        answer = await page(port, f"/callback?{query}")
+        assert answer.startswith("HTTP/1.1 400 Bad Request\r\n")
+        assert "it has another state. Inspector is still waiting." in answer
+    assert await ask(port, "/callback?code=3&state=x") == "200 OK"
+    assert await callback.wait(5) == f"http://127.0.0.1:{port}/callback?code=3&state=x"
+
+
+async def test_before_anything_was_asked_no_answer_is_expected() -> None:
+    made = await browser.listen()
+    assert made is not None
+    assert await ask(port_of(made), "/callback?code=1&state=x") == "400 Bad Request"
+    made.expect(lambda url: "")
+    assert await ask(port_of(made), "/callback?code=2&state=x") == "200 OK"
+    assert (await made.wait(5)).endswith("?code=2&state=x")
+    await made.close()
+
+
+async def test_there_is_an_end_of_wrong_answers(callback: browser.Callback, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser, "MOST_REFUSED", 3)
+    callback.expect(lambda url: "has no state")
+    port = port_of(callback)
+    for _ in range(3):
+        assert await ask(port, "/callback?code=1") == "400 Bad Request"
+    with pytest.raises(AuthorizationNeeded, match=r"3 times .* The last one has no state"):
+        await callback.wait(5)
+    assert await ask(port, "/callback?code=1") == "410 Gone"
 
 
 @pytest.mark.parametrize("host", ["evil.example", "", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.example"])
@@ -128,6 +171,7 @@ async def test_a_connection_that_a_browser_opened_ahead_of_need_is_no_error() ->
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: problems.append(context))
     made = await browser.listen()
     assert made is not None
+    made.expect(lambda url: "")
     _, idle = await asyncio.open_connection("127.0.0.1", port_of(made))
     _, begun = await asyncio.open_connection("127.0.0.1", port_of(made))
     begun.write(b"GET /callback")
@@ -158,6 +202,7 @@ async def test_a_known_redirect_uri_is_listened_at() -> None:
         port = taken.getsockname()[1]
     made = await browser.listen(f"http://localhost:{port}/back", fixed=True)
     assert made is not None
+    made.expect(lambda url: "")
     try:
         assert made.redirect_uri == f"http://localhost:{port}/back"
         assert await ask(port, "/back?code=1", host=f"localhost:{port}") == "200 OK"
