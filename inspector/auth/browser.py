@@ -72,7 +72,7 @@ class Callback:
             self.redirect_uri = f"http://{HERE}:{taken}{self._path}"
 
     async def wait(self, seconds: float | None = None) -> str:
-        """The whole URL that the browser came back to. Raises `TimedOut`, or its parent after too many wrong answers."""
+        """The whole URL that the browser came back to. Raises `TimedOut`, or its parent after too many others."""
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.shield(self._came)
