@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
 from asyncio import CancelledError
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from urllib.parse import urlsplit
 
 from inspector.auth.actions import TimedOut
 from inspector.errors import AuthorizationNeeded
+from inspector.text import safe
 
 HERE = "127.0.0.1"
 PATH = "/callback"
@@ -194,47 +197,86 @@ async def listen(wanted: str = "", *, fixed: bool = False) -> Callback | None:
     return callback
 
 
-async def open_browser(url: str, environ: Mapping[str, str] | None = None) -> bool:
-    """Open the person's browser on an http or https URL, without a shell (C-AUTH-27). False where that fails."""
+async def open_browser(url: str, environ: Mapping[str, str] | None = None) -> str:
+    """`launch`, without blocking."""
+    return await asyncio.to_thread(launch, url, environ)
+
+
+def launch(url: str, environ: Mapping[str, str] | None = None) -> str:
+    """Open the person's browser on an http or https URL, without a shell (C-AUTH-27). Blocks for seconds at most.
+
+    The commands of `$BROWSER` are tried first, then the system's own way. Returns an empty text, or a sentence that
+    says which programs were tried and how each failed.
+    """
     if not url.lower().startswith(("https://", "http://")) or any(char <= " " or char == "\x7f" for char in url):
-        return False
-    return await asyncio.to_thread(_open, url, os.environ if environ is None else environ)
-
-
-def _open(url: str, environ: Mapping[str, str]) -> bool:
+        return "Only http and https URLs are opened."
     if sys.platform == "win32":
         try:
             os.startfile(url)
-        except OSError:
-            return False
-        return True
-    program = browser_program(environ)
-    if not program:
-        return False
-    try:
-        # In a session of its own: Ctrl-C is for us, and no console browser may take the terminal.
-        process = subprocess.Popen(
-            [program, url], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )  # fmt: skip
-        return process.wait(OPENING_SECONDS) == 0
-    except subprocess.TimeoutExpired:
-        return True
-    except (OSError, ValueError):
-        return False
+        except OSError as error:
+            return f"Windows did not open the browser: {error.strerror}."
+        return ""
+    failures = []
+    for command in browser_commands(os.environ if environ is None else environ):
+        failure = _start(command, url)
+        if not failure:
+            return ""
+        failures.append(f"{safe(command[0], 100)} ({failure})")
+    if not failures:
+        return "No browser was found, and $BROWSER names none."
+    return f"No browser opened. Tried: {', '.join(failures)}."
 
 
-def browser_program(environ: Mapping[str, str]) -> str:
-    """The program that opens a URL for the person; empty where there is none, as over ssh."""
-    own = environ.get("BROWSER", "").partition(os.pathsep)[0].strip()
-    if own and "%" not in own and (found := shutil.which(own, path=environ.get("PATH"))):
-        return found
+def browser_commands(environ: Mapping[str, str]) -> list[list[str]]:
+    """The commands that open a URL for the person, in the order to try them; none where there is no screen.
+
+    `$BROWSER` holds commands separated as in `$PATH`, each quoted as for a shell; `%s` in a word stands for the URL,
+    which is otherwise the last argument; `%%` is a percent sign, and a final `&` is ignored.
+    """
+    path = environ.get("PATH")
+    commands = [_words(part) for part in environ.get("BROWSER", "").split(os.pathsep) if part.strip()]
+    own = [[shutil.which(command[0], path=path) or command[0], *command[1:]] for command in commands]
     if sys.platform == "darwin":
-        return "/usr/bin/open"
+        return [*own, ["/usr/bin/open"]]
     names = ["wslview"] if "WSL_DISTRO_NAME" in environ else []
     if environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"):
         names += ["xdg-open", "x-www-browser"]
-    return next((found for name in names if (found := shutil.which(name, path=environ.get("PATH")))), "")
+    return own + [[found] for name in names if (found := shutil.which(name, path=path))]
+
+
+def _words(command: str) -> list[str]:
+    command = command.strip()
+    if os.path.isfile(command):
+        return [command]  # A path with spaces in it, not quoted.
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return [command]  # Which no program is called: the failure names it.
+    return (words[:-1] if words[-1:] == ["&"] else words) or [command]
+
+
+def _start(command: Sequence[str], url: str) -> str:
+    """Run a command of `browser_commands`; returns how it failed, or an empty text."""
+    program, *arguments = command
+    filled = [re.sub("%[s%]", lambda found: url if found[0] == "%s" else "%", word) for word in arguments]
+    if not any("%s" in re.sub("%%", "", word) for word in arguments):
+        filled.append(url)
+    try:
+        # In a session of its own: Ctrl-C is for us, and no console browser may take the terminal.
+        process = subprocess.Popen(
+            [program, *filled], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )  # fmt: skip
+        status = process.wait(OPENING_SECONDS)
+    except subprocess.TimeoutExpired:
+        return ""  # A browser that stays with its opener is an open browser.
+    except FileNotFoundError:
+        return "not found"
+    except OSError as error:
+        return error.strerror or "it could not be started"
+    except ValueError:
+        return "it has a NUL in it"
+    return "" if status == 0 else f"exit code {status}" if status > 0 else f"ended by signal {-status}"
 
 
 def _page(status: str, text: str) -> bytes:

@@ -66,7 +66,7 @@ class Runner:
         recorder: Recorder,
         open_browser: bool | None = None,
         client_id: str = "",
-        opener: Callable[[str], Awaitable[bool]] = browser.open_browser,
+        opener: Callable[[str], Awaitable[str]] = browser.open_browser,
         held: set[str] | None = None,
     ) -> None:
         """`server` is its URL; `store` None keeps nothing; `open_browser` None asks the person, False never opens.
@@ -264,7 +264,7 @@ class Runner:
 
     async def _visited(self, visit: Visit) -> str:
         url = _shown_url(visit.url)
-        opened = False
+        opened, problem = False, ""
         if self._callback is not None:
             self._callback.expect(lambda back: self._mismatch(back, visit.state))
         opens = self._open_browser
@@ -274,12 +274,15 @@ class Runner:
                 hint="--no-browser shows the address instead, and takes the one that the browser came back to.",
             )
         if opens:
-            opened = await self._opener(url)
+            problem = await self._opener(url)
+            opened = not problem
         if not opened and not self._person.present:
             raise AuthorizationNeeded(
-                "The browser cannot be opened, and there is nobody to show the address to.",
+                f"{problem} There is no terminal to show the address on.",
                 hint="Log in on a terminal: inspector login URL",
             )
+        if problem:
+            self._person.say(problem)
         until = self._until(VISIT_SECONDS)
         await self._person.show(Invitation(url, visit.host, opened, redirect_uri=visit.redirect_uri, until=until))
         return await self._came_back(visit)

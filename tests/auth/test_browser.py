@@ -229,22 +229,58 @@ async def test_a_redirect_uri_elsewhere_is_for_pasting() -> None:
     assert await browser.listen("https://app.example/callback", fixed=True) is None
 
 
-async def test_the_browser_is_opened_without_a_shell(tmp_path: Path) -> None:
-    program = tmp_path / "my browser"
-    program.write_text(f'#!/bin/sh\nprintf %s "$1" > "{tmp_path}/url"\n')
-    program.chmod(0o755)
-    url = "https://as.example/authorize?a=$(touch%20x)&b=`id`;c"
-    assert await browser.open_browser(url, {"BROWSER": str(program), "PATH": "/usr/bin:/bin"})
-    assert (tmp_path / "url").read_text() == url
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A browser with a space in its path that writes down its arguments."""
+    made = tmp_path / "my browser"
+    made.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{tmp_path}/arguments"\n')
+    made.chmod(0o755)
+    return made
+
+
+URL = "https://as.example/authorize?a=$(touch%20x)&b=`id`;c"
+
+
+@pytest.mark.parametrize(
+    ("setting", "arguments"),
+    [
+        ("{}", [URL]), ("'{}'", [URL]), ("'{}' --new-window", ["--new-window", URL]), ("'{}' %s", [URL]),
+        ("'{}' --url=%s --title 'a b'", [f"--url={URL}", "--title", "a b"]), ("'{}' %s %s", [URL, URL]),
+        ("'{}' 100%% --x", ["100%", "--x", URL]), ("'{}' %%s", ["%s", URL]), ("'{}' &", [URL]), ("'{}' %s &", [URL]),
+        ("  '{}'  :", [URL]), ("no-such-browser:'{}'", [URL]), (":: :false:'{}' -a", ["-a", URL]),
+        ("false;'{}':'{}'", [URL]), ("'unclosed:'{}' $HOME `id`", ["$HOME", "`id`", URL]),
+    ],
+)  # fmt: skip
+async def test_browser_holds_commands_that_are_tried_in_order(
+    program: Path, setting: str, arguments: list[str]
+) -> None:
+    environ = {"BROWSER": setting.replace("{}", str(program)), "PATH": "/usr/bin:/bin"}
+    assert await browser.open_browser(URL, environ) == ""
+    assert (program.parent / "arguments").read_text().splitlines() == arguments
+
+
+async def test_no_command_is_run_by_a_shell(program: Path) -> None:
+    environ = {"BROWSER": f"'{program}' $(touch {program.parent}/x); touch {program.parent}/y", "PATH": "/usr/bin:/bin"}
+    assert await browser.open_browser(URL, environ) == ""
+    assert not {"x", "y"} & {path.name for path in program.parent.iterdir()}
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "file:///etc/passwd", "--help", "https://a.example/ x", ""])
-async def test_only_web_pages_are_opened(url: str) -> None:
-    assert not await browser.open_browser(url, {"BROWSER": "/bin/true", "PATH": "/bin"})
+async def test_only_web_pages_are_opened(url: str, program: Path) -> None:
+    assert "Only http and https" in await browser.open_browser(url, {"BROWSER": str(program)})
+    assert not (program.parent / "arguments").exists()
 
 
-async def test_a_browser_that_fails_is_noticed() -> None:
-    assert not await browser.open_browser("https://a.example/", {"BROWSER": "false", "PATH": "/usr/bin:/bin"})
+async def test_every_program_that_was_tried_is_named_with_its_failure(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    environ = {"BROWSER": f"no-such-browser %s:false --x:{plain}:bad\x1b[2J", "PATH": "/usr/bin:/bin"}
+    problem = await browser.open_browser(URL, environ)
+    assert problem.startswith("No browser opened. Tried: no-such-browser (not found), ")
+    assert "/false (exit code 1), " in problem
+    assert f"{plain} (Permission denied)" in problem
+    assert problem.isprintable()
+    assert URL not in problem
 
 
 def test_without_a_screen_there_is_no_browser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -252,6 +288,8 @@ def test_without_a_screen_there_is_no_browser(monkeypatch: pytest.MonkeyPatch, t
     opener = tmp_path / "xdg-open"
     opener.write_text("")
     opener.chmod(0o755)
-    assert browser.browser_program({"PATH": str(tmp_path)}) == ""
-    assert browser.browser_program({"PATH": str(tmp_path), "DISPLAY": ":0"}) == str(opener)
-    assert browser.browser_program({"PATH": str(tmp_path), "BROWSER": "lynx %s"}) == ""
+    assert browser.browser_commands({"PATH": str(tmp_path)}) == []
+    assert "$BROWSER names none" in browser.launch(URL, {"PATH": str(tmp_path)})
+    assert browser.browser_commands({"PATH": str(tmp_path), "DISPLAY": ":0"}) == [[str(opener)]]
+    with_own = {"PATH": str(tmp_path), "DISPLAY": ":0", "BROWSER": "lynx %s"}
+    assert browser.browser_commands(with_own) == [["lynx", "%s"], [str(opener)]]

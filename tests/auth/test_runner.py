@@ -53,12 +53,12 @@ class Opened:
         self.back = ""
         self.visits: set[asyncio.Task[str]] = set()
 
-    async def __call__(self, url: str) -> bool:
+    async def __call__(self, url: str) -> str:
         self.urls.append(url)
         if self.works and self.back:
             port = int(self.back.split(":")[2].partition("/")[0])
             self.visits.add(asyncio.ensure_future(ask(port, f"/callback?{self.query}")))
-        return self.works
+        return "" if self.works else "No browser opened. Tried: it (exit code 1)."
 
 
 def runner(person: Any, **how: Any) -> Runner:
@@ -129,7 +129,7 @@ async def test_consent_can_be_given_in_advance() -> None:
 async def test_consent_in_advance_needs_nobody() -> None:
     opened = Opened()
     await runner(Nobody(), opener=opened, open_browser=True).run(login(opened))
-    with pytest.raises(AuthorizationNeeded, match="cannot be opened"):
+    with pytest.raises(AuthorizationNeeded, match="Tried: it .exit code 1.. There is no terminal"):
         await runner(Nobody(), opener=Opened(works=False), open_browser=True).run(login())
 
 
@@ -163,11 +163,11 @@ class Strays(Opened):
         self.strays = strays
         self.statuses: list[str] = []
 
-    async def __call__(self, url: str) -> bool:
+    async def __call__(self, url: str) -> str:
         port = int(self.back.split(":")[2].partition("/")[0])
         for stray in self.strays:
             self.statuses.append(await ask(port, f"/callback?{stray}"))
-        return await super().__call__(url) if self.query else True
+        return await super().__call__(url) if self.query else ""
 
 
 STRAYS = {
