@@ -129,7 +129,7 @@ async def test_consent_can_be_given_in_advance() -> None:
 async def test_consent_in_advance_needs_nobody() -> None:
     opened = Opened()
     await runner(Nobody(), opener=opened, open_browser=True).run(login(opened))
-    with pytest.raises(AuthorizationNeeded, match="Tried: it .exit code 1.. There is no terminal"):
+    with pytest.raises(AuthorizationNeeded, match=r"Tried: it .exit code 1.. There is no terminal"):
         await runner(Nobody(), opener=Opened(works=False), open_browser=True).run(login())
 
 
