@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli import setup
+from inspector.cli import program, setup
 from inspector.cli.options import Option
 from inspector.cli.output import Output
 from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address, origin
@@ -167,7 +166,7 @@ def _install(said: Invocation, out: Output, name: str) -> int:
 def tapped(raw: dict[str, Any], reference: str) -> dict[str, Any]:
     """A client's config entry with a tap in front of its server; what else it says stays."""
     command, args = raw.get("command"), raw.get("args")
-    ours = [*_ourselves(), "tap"]
+    ours = [*program.command(), "tap"]
     if isinstance(command, list):
         return {**raw, "command": [*ours, "--", *command]}
     if isinstance(command, str):
@@ -175,14 +174,6 @@ def tapped(raw: dict[str, Any], reference: str) -> dict[str, Any]:
         return {**raw, "command": ours[0], "args": [*ours[1:], "--", *words]}
     kept = {key: value for key, value in raw.items() if key not in ("url", "type", "transport", "headers", "serverUrl")}
     return {**kept, "command": ours[0], "args": [*ours[1:], reference]}
-
-
-def _ourselves() -> list[str]:
-    """How we are started: whoever starts servers may have another PATH than this terminal."""
-    import shutil
-
-    found = shutil.which("inspector")
-    return [found] if found is not None else [sys.executable, "-m", "inspector"]
 
 
 def _verb() -> Verb:
