@@ -240,7 +240,7 @@ class InspectorApp(KeysInOrder, App[int]):
 
     def _handle_exception(self, error: Exception) -> None:
         """Leave at once; `run` raises it anew once the terminal is restored, and its caller writes the traceback."""
-        # Private, as all that it sets: Textual itself would print a traceback over the terminal, secrets of frames included.
+        # Private, as all that it sets: Textual itself would print the traceback over the terminal.
         self.crash = self.crash or error
         self._return_code = 1
         if self._exception is None:
