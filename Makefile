@@ -7,12 +7,12 @@ READY := $(VENV)/.ready
 WORKERS ?= 4
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test fuzz lint types coverage interop interop-page conformance bench wheel golden pictures clean
+.PHONY: demo test test-lowest test-pythons lock fuzz lint types coverage interop interop-page conformance bench wheel golden pictures clean
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml tests/versions/tested.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint tests/versions/tested.txt --editable '.[dev]'
 	touch $(READY)
 
 demo: $(READY) ## the interface on the built-in demo server
@@ -21,13 +21,29 @@ demo: $(READY) ## the interface on the built-in demo server
 test: $(READY) ## the unit, property and interface tests
 	$(PYTEST)
 
+test-lowest: $(READY) ## all tests with Python 3.11 and the lowest dependencies that pyproject.toml allows
+	tests/versions/run lowest
+
+# A Python version breaks the language, the standard library and asyncio, which the engine and the command line use; the
+# interface stands on Textual, and its tests are half of the time. So the newest Python runs everything, and 3.12, between
+# two versions that do, runs all but those. 3.14 runs where the machine has it.
+test-pythons: $(READY) ## the tests with the other Python versions and the newest dependencies
+	tests/versions/run 3.12 --ignore tests/tui --ignore tests/benchmarks
+	tests/versions/run 3.13
+	tests/versions/run --if-present 3.14
+
+lock: $(READY) ## write the versions that `make` installs, and the tests run with, anew
+	tests/uv pip compile --quiet --universal --extra dev --python-version 3.11 --upgrade --no-header --no-annotate \
+		--output-file tests/versions/tested.txt pyproject.toml
+
 fuzz: $(READY) ## the property tests, on examples that were not tried before
 	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -m hypothesis
 
-lint: $(READY) ## style, floors
+lint: $(READY) ## style, floors, known faults of dependencies
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.versions.audit
 
 types: $(READY)
 	$(BIN)/mypy

@@ -81,14 +81,16 @@ class Listen:
 class Visit:
     """Let the person visit `url`, and wait for the browser to come back.
 
-    Answered with the whole URL (str) that it came back to, from the listener or pasted. `Denied` or `TimedOut` may be
-    thrown.
+    Answered with the whole URL (str) that it came back to, from the listener or pasted. What does not belong to this
+    request (`code.mismatch`) is refused and waited past. `Denied` or `TimedOut` may be thrown.
     """
 
     url: str
     redirect_uri: str
     host: str
     """The host of `url`, to be named when consent is asked."""
+    state: str = field(repr=False)
+    """The request's `state`: an answer with another one, or with none, is not the answer (C-AUTH-22)."""
     doubtful: str = ""
     """The issuer whose registered client is not kept where the person gives up: it may be unknown there by now."""
 

@@ -27,6 +27,11 @@ LONGEST_CALLBACK = 1 << 16
 _BOUND = ("state", "code_challenge")
 """Parameters of a request that bind its answer to this session; they are told nobody."""
 
+STATE_HINT = (
+    "The authorization server should send “state” back as it was sent there, and each parameter once (RFC 6749, "
+    "sections 3.1 and 4.1.2). Or the page belongs to an older login: log in again."
+)
+
 _ONCE = ("state", "code", "iss", "error", "error_description", "error_uri")
 
 
@@ -118,7 +123,7 @@ def visit(asked: Request, scope: tuple[str, ...] | None, *, doubtful: bool = Fal
     )  # fmt: skip
     given: list[tuple[str, str]] = []
     try:
-        back = yield Visit(asked.url, asked.redirect_uri, host, asked.issuer if doubtful else "")
+        back = yield Visit(asked.url, asked.redirect_uri, host, asked.state, asked.issuer if doubtful else "")
         assert isinstance(back, str)
         given = _parameters(back)
         # A code is learned before anything about it can be said. Another state than ours is no secret.
@@ -162,6 +167,27 @@ def _parameters(url: str) -> list[tuple[str, str]]:
         raise AuthorizationNeeded("What the browser came back with cannot be read as a URL.") from None
 
 
+def mismatch(back: str, state: str) -> str:
+    """Why a URL that a browser came to is not the answer to the request with `state`; empty where it is.
+
+    Anybody can send a browser here; only the authorization server and the person's browser know `state` (C-AUTH-22).
+    """
+    given = _parameters(back)
+    names = [name for name, _ in given]
+    if doubled := next((name for name in _ONCE if names.count(name) > 1), ""):
+        return f"has “{doubled}” twice"
+    found = dict(given).get("state", "")
+    if not found:
+        return "has no “state”"
+    same = secrets.compare_digest(found.encode("utf-8", "replace"), state.encode())
+    return "" if same else "has another “state” than ours"
+
+
+def names_in(back: str) -> list[str]:
+    """The names of the parameters of such a URL, for the recording; never a value, for a code is among them."""
+    return _names(_parameters(back))
+
+
 def _code(asked: Request, back: str, given: list[tuple[str, str]]) -> str:
     """The code of a callback, when everything else about it is as it must be."""
     if back.strip().partition("?")[0] != asked.redirect_uri.partition("?")[0]:
@@ -169,20 +195,11 @@ def _code(asked: Request, back: str, given: list[tuple[str, str]]) -> str:
             f"The browser came back to another address than {asked.redirect_uri}.",
             hint="Paste the whole address that the browser shows at the end.",
         )
-    names = [name for name, _ in given]
-    if doubled := next((name for name in _ONCE if names.count(name) > 1), ""):
+    if why := mismatch(back, asked.state):
         raise AuthorizationNeeded(
-            f"The answer of the authorization server has “{doubled}” twice, so none of it is used.",
-            hint="Each parameter should be there once (RFC 6749 section 3.1).",
+            f"The browser came back with an answer that {why}, so it is not used.", hint=STATE_HINT
         )
     values = dict(given)
-    if not secrets.compare_digest(values.get("state", "").encode("utf-8", "replace"), asked.state.encode()):
-        what = "has no “state”" if not values.get("state") else "has another “state” than ours"
-        raise AuthorizationNeeded(
-            f"The browser came back with an answer that {what}: it belongs to no request of this session.",
-            hint="The authorization server should send “state” back as it was sent there. Or the page was one of an "
-            "older login: log in again.",
-        )
     if (iss := values.get("iss")) is None:
         if asked.names_itself:
             raise Refused(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 from urllib.parse import urljoin
 
+from inspector import addresses
 from inspector.auth import urls
 from inspector.auth.actions import Fetch, Fetched, FetchFailed
 from inspector.auth.documents import LARGEST
@@ -161,20 +162,23 @@ class Fetcher:
         The person named the MCP server: what it is next to may be where it is, but no server may point into networks
         in which it is not itself.
         """
-        if named or found.origin == self._server.origin or urls.is_loopback(self._server.host):
+        if named or found.origin == self._server.origin or addresses.is_loopback(self._server.host):
             # A server on this machine may use everything on this machine and around it.
-            return lambda host: named or found.origin == self._server.origin or not _never(host)
-        if not urls.is_private(self._server.host) and self._own is None:
+            return lambda host: named or found.origin == self._server.origin or not addresses.is_link_local(host)
+        if await self._is_inside():
+            return lambda host: not (addresses.reaches_this_machine(host) or addresses.is_link_local(host))
+        return lambda host: not addresses.is_private(host)
+
+    async def _is_inside(self) -> bool:
+        """Whether the MCP server is in a private network. One public address is enough to be outside.
+
+        Otherwise a public server could add a private address to its name, and so gain what is behind the firewall.
+        """
+        if addresses.is_private(self._server.host):
+            return True
+        if self._own is None:
             self._own = frozenset(await self._web.addresses(self._server.host))
-        inside = urls.is_private(self._server.host) or any(urls.is_private(address) for address in self._own or ())
-        if inside:
-            return lambda host: not (urls.is_loopback(host) or _never(host))
-        return lambda host: not urls.is_private(host)
-
-
-def _never(host: str) -> bool:
-    """Link-local addresses: those of a cloud's metadata service are among them."""
-    return host.startswith("169.254.") or (":" in host and host.lower().startswith(("fe8", "fe9", "fea", "feb")))
+        return bool(self._own) and all(map(addresses.is_private, self._own))
 
 
 def _refused(url: str, host: str) -> FetchFailed:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from inspector.auth import browser, urls
+from inspector.auth import browser, code, urls
 from inspector.auth.actions import (
     Action,
     AskClient,
@@ -42,6 +42,8 @@ T = TypeVar("T")
 
 LOGIN_SECONDS = 900.0
 """For everything together, a person's part included."""
+MISMATCHES_TOLD = 10
+"""Answers of a browser that do not belong to the login: so many are told and recorded, the rest are counted."""
 VISIT_SECONDS = 300.0
 """For the person to come back from the browser."""
 STORE_SECONDS = 120.0
@@ -64,7 +66,7 @@ class Runner:
         recorder: Recorder,
         open_browser: bool | None = None,
         client_id: str = "",
-        opener: Callable[[str], Awaitable[bool]] = browser.open_browser,
+        opener: Callable[[str], Awaitable[str]] = browser.open_browser,
         held: set[str] | None = None,
     ) -> None:
         """`server` is its URL; `store` None keeps nothing; `open_browser` None asks the person, False never opens.
@@ -81,6 +83,7 @@ class Runner:
         self._opener = opener
         self._held = set() if held is None else held
         self._callback: browser.Callback | None = None
+        self._mismatches: list[str] = []
         self._turn: Lock | None = None
         self._ends = 0.0
         """When the flow that runs must be done, in seconds since 1970."""
@@ -261,7 +264,9 @@ class Runner:
 
     async def _visited(self, visit: Visit) -> str:
         url = _shown_url(visit.url)
-        opened = False
+        opened, problem = False, ""
+        if self._callback is not None:
+            self._callback.expect(lambda back: self._mismatch(back, visit.state))
         opens = self._open_browser
         if opens is None and (opens := await self._person.consent(url, visit.host, self._ends)) is False:
             raise Denied(
@@ -269,21 +274,41 @@ class Runner:
                 hint="--no-browser shows the address instead, and takes the one that the browser came back to.",
             )
         if opens:
-            opened = await self._opener(url)
+            problem = await self._opener(url)
+            opened = not problem
         if not opened and not self._person.present:
             raise AuthorizationNeeded(
-                "The browser cannot be opened, and there is nobody to show the address to.",
+                f"{problem} There is no terminal to show the address on.",
                 hint="Log in on a terminal: inspector login URL",
             )
+        if problem:
+            self._person.say(problem)
         until = self._until(VISIT_SECONDS)
         await self._person.show(Invitation(url, visit.host, opened, redirect_uri=visit.redirect_uri, until=until))
-        return await self._came_back(visit.redirect_uri)
+        return await self._came_back(visit)
 
-    async def _came_back(self, redirect_uri: str) -> str:
+    def _mismatch(self, back: str, state: str) -> str:
+        """Why what the browser came back with, or the person pasted, is not used; told and recorded a few times."""
+        try:
+            why = code.mismatch(back, state)
+            names = code.names_in(back)
+        except AuthorizationNeeded as error:
+            why, names = f"cannot be read: {error.message}", []
+        if why:
+            self._mismatches.append(why)
+            if len(self._mismatches) <= MISMATCHES_TOLD:
+                text = f"The browser came back with an answer that {why}. It is not used; waiting for the right one"
+                self._recorder.auth(
+                    "callback", False, text, rule="C-AUTH-22", fix=code.STATE_HINT, facts={"came_with": names}
+                )
+                self._person.say(f"{text}.")
+        return why
+
+    async def _came_back(self, visit: Visit) -> str:
         """Wait for the browser or for what the person pastes, whichever is first."""
-        waiting = [asyncio.ensure_future(self._pasted(redirect_uri))]
+        waiting = [asyncio.ensure_future(self._pasted(visit))]
         if self._callback is not None:
-            waiting.append(asyncio.ensure_future(self._callback.wait(VISIT_SECONDS)))
+            waiting.append(asyncio.ensure_future(self._callback.wait()))
         try:
             done, _ = await asyncio.wait(waiting, timeout=VISIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -291,18 +316,26 @@ class Runner:
                 task.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
         if not done:
-            raise TimedOut(
-                f"Nobody came back from the browser within {VISIT_SECONDS / 60:g} minutes.", hint="Log in again."
-            )
+            raise self._too_late()
         return next(iter(done)).result()
 
-    async def _pasted(self, redirect_uri: str) -> str:
+    def _too_late(self) -> TimedOut:
+        within = f"within {VISIT_SECONDS / 60:g} minutes"
+        if not self._mismatches:
+            return TimedOut(f"Nobody came back from the browser {within}.", hint="Log in again.")
+        return TimedOut(
+            f"No answer to this login came back from the browser {within}. The last one {self._mismatches[-1]}.",
+            hint=code.STATE_HINT,
+        )
+
+    async def _pasted(self, visit: Visit) -> str:
         while True:
             text = (await self._person.pasted()).strip()
-            if text.startswith(redirect_uri) and len(text) <= LONGEST_PASTED:
-                return text
-            if text:
-                self._person.say(f"That does not begin with {redirect_uri}, where the browser comes back to.")
+            if text.startswith(visit.redirect_uri) and len(text) <= LONGEST_PASTED:
+                if not self._mismatch(text, visit.state):
+                    return text
+            elif text:
+                self._person.say(f"That does not begin with {visit.redirect_uri}, where the browser comes back to.")
 
 
 def _shown_url(url: str) -> str:

@@ -7,10 +7,11 @@ the text that it was (RFC 3986 section 6.2.1).
 from __future__ import annotations
 
 import re
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv6Address
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
+from inspector.addresses import is_loopback
 from inspector.text import safe
 
 LONGEST = 2048
@@ -96,14 +97,6 @@ def origin(url: str) -> str:
     return parts(url).origin
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine itself. Names other than `localhost` are not looked up."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    address = _address(host)
-    return address is not None and address.is_loopback
-
-
 def secure(url: str) -> Parts:
     """The parts of a URL to which secrets may go: https, or http on this machine (C-AUTH-13). Raises ValueError."""
     found = parts(url)
@@ -112,28 +105,6 @@ def secure(url: str) -> Parts:
     if found.fragment or url.endswith("#"):
         raise ValueError("it has a fragment")
     return found
-
-
-def is_private(host: str) -> bool:
-    """Whether a host, a name or an address, is one that only this machine or its network reaches (C-SEC-02).
-
-    A name is not looked up: whoever connects asks again with the address. Names that never leave a network count.
-    """
-    if is_loopback(host) or host.endswith((".local", ".internal", ".localdomain", ".home.arpa")) or host == "local":
-        return True
-    address = _address(host)
-    return address is not None and not (address.is_global and not address.is_multicast)
-
-
-def _address(host: str) -> IPv4Address | IPv6Address | None:
-    """The address that a host is; an IPv4 address inside an IPv6 one is taken out. None for a name."""
-    try:
-        address = ip_address(host.strip("[]").partition("%")[0])
-    except ValueError:
-        return None
-    if isinstance(address, IPv6Address):
-        return address.ipv4_mapped or address.sixtofour or address
-    return address
 
 
 def canonical(server: str) -> str:

@@ -6,7 +6,6 @@ none, and each request carries its metadata.
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -214,16 +213,6 @@ async def posting(visit: Visit, capabilities: dict[str, Any] | None = None) -> A
         yield made
     finally:
         await made.end()
-
-
-def is_local(host: str) -> bool:
-    """Whether a host is this machine by its name or address."""
-    if host.lower() == "localhost" or host.lower().endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _over(fields: Fields, winners: Fields) -> list[tuple[str, str]]:

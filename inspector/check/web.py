@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.auth.urls import is_private
+from inspector.addresses import is_private
 from inspector.config.targets import HttpTarget
 from inspector.errors import HttpError
 from inspector.journal.format import Dir

@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem, ShellComplete, get_completion
 from inspector.cli import verbs
 from inspector.cli.main import COMPLETES
 from inspector.cli.output import Output
+from inspector.cli.program import program
 from inspector.cli.words import Scanner
 from inspector.errors import InspectorError, UsageError
 
@@ -122,7 +123,7 @@ def _shell(name: str) -> ShellComplete:
     if found is None or name not in ("bash", "zsh", "fish"):
         raise UsageError(f"“{name[:40]}” is not a shell with completion.", hint="Use bash, zsh or fish.")
     make = type("Completer", (_Bash if name == "bash" else _Ours, found), {})
-    completer: ShellComplete = make(click.Command("inspector"), {}, "inspector", COMPLETES)
+    completer: ShellComplete = make(click.Command(program()), {}, program(), COMPLETES)
     return completer
 
 

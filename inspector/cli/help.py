@@ -9,6 +9,7 @@ from click import HelpFormatter
 from inspector.cli import verbs
 from inspector.cli.options import JSON, QUIET, VERSION
 from inspector.cli.output import Output
+from inspector.cli.program import program, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,12 +43,12 @@ def print_help(verb: Verb) -> None:
         _verb(page, verb)
     else:
         _program(page, verb)
-    out.lines(page.getvalue().rstrip("\n").split("\n"))
+    out.lines(renamed(page.getvalue()).rstrip("\n").split("\n"))
 
 
 def _program(page: HelpFormatter, verb: Verb) -> None:
-    page.write_usage("inspector", "[OPTIONS] [TARGET]")
-    page.write_usage("inspector", "VERB [OPTIONS] [ARGUMENTS] [TARGET]", prefix="       ")
+    page.write_usage(program(), "[OPTIONS] [TARGET]")
+    page.write_usage(program(), "VERB [OPTIONS] [ARGUMENTS] [TARGET]", prefix="       ")
     _paragraph(page, _ABOUT)
     _paragraph(page, "Without a verb: the interface, on TARGET or on its start screen. " + _TARGET)
     with page.section("Verbs"):
@@ -60,7 +61,7 @@ def _program(page: HelpFormatter, verb: Verb) -> None:
 
 
 def _verb(page: HelpFormatter, verb: Verb) -> None:
-    page.write_usage("inspector", verb.usage)
+    page.write_usage(program(), verb.usage)
     summary = verbs.SUMMARIES[verb.name]
     _paragraph(page, f"{summary[:1].upper()}{summary[1:]}.")
     if verb.about:

@@ -48,9 +48,10 @@ def run(words: Sequence[str]) -> int:
         as_json = said.json
         if "version" in said.values:
             from inspector.cli.output import Output
+            from inspector.cli.program import program
             from inspector.version import __version__
 
-            Output().line(f"inspector {__version__}")
+            Output().line(f"{program()} {__version__}")
             return 0
         if "help" in said.values:
             from inspector.cli.help import print_help

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
+from inspector.cli.program import renamed
 from inspector.errors import InspectorError, ServerExited, UsageError
 
 if TYPE_CHECKING:
@@ -242,6 +243,9 @@ class Output:
 
     def error(self, error: InspectorError, *, recording: bool = False) -> None:
         """What went wrong: one line of JSON, or the sentence, the server's last words, the hint; and the recording."""
+        if isinstance(error, UsageError):  # Other messages may repeat what a server said.
+            error.message = renamed(error.message)
+        error.hint = renamed(error.hint)
         if self.json:
             from inspector.export.exact import strict
             from inspector.protocol import jsonrpc

@@ -42,6 +42,18 @@ def address(word: str) -> Address:
     return host, port
 
 
+def origin(word: str) -> str:
+    """SCHEME://HOST or SCHEME://HOST:PORT, as a browser writes it. Raises `UsageError`."""
+    from inspector.serving.http_guard import normal_origin
+
+    found = normal_origin(word)
+    if not found:
+        raise UsageError(
+            f'"{word[:80]}" is not an origin.', hint="Write SCHEME://HOST or SCHEME://HOST:PORT, without a path."
+        )
+    return found
+
+
 @contextmanager
 def ended_by_signals() -> Iterator[asyncio.Event]:
     """An event that is set by the first signal that ends us; the second one ends us as it always does."""

@@ -10,7 +10,15 @@ from inspector.config import secrecy
 from inspector.errors import TargetError
 
 _FIELD_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_FIELD_BREAKER = re.compile(r"[\r\n\0\ud800-\udfff]")
+_FIELD_BREAKER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
+FRAMING = frozenset((
+    "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
+    "upgrade",
+))  # fmt: skip
+"""Headers, in lower case, that say where a message ends or what becomes of its connection (RFC 9112; RFC 9110, 7.6.1).
+
+Set by a user they would contradict what is sent, which fails or lets one request pass for two.
+"""
 
 
 def parse_header(text: str) -> tuple[str, str]:
@@ -29,12 +37,31 @@ def parse_variable(text: str) -> tuple[str, str]:
     return checked_text(name.strip(), "a variable's name"), checked_text(value, f"the value of {name.strip()}")
 
 
+def checked_headers(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """A user's headers of a request, each checked, with one `Host` at most. Raises `TargetError`."""
+    found = tuple(checked_header(name, value) for name, value in pairs)
+    if sum(name.lower() == "host" for name, _ in found) > 1:
+        raise TargetError("A request has one Host header, and several are given", hint="Leave one.")
+    return found
+
+
 def checked_header(name: str, value: str) -> tuple[str, str]:
-    """The field, if its name is a token and its value cannot break out of its line (RFC 9110 sections 5.1 and 5.5)."""
+    """A user's header, if it can be sent as it is and leaves framing the request to us. Raises `TargetError`.
+
+    Its name is a token and its value cannot break out of its line (RFC 9110 sections 5.1 and 5.5).
+    """
+    shown = one_line(name[:60])
     if not _FIELD_NAME.fullmatch(name):
-        raise TargetError(f"{one_line(name[:60])!r} is no name for a header")
+        raise TargetError(f"{shown!r} is not a header name", hint="Write it as 'Name: value'.")
     if _FIELD_BREAKER.search(value):
-        raise TargetError(f"The value of the header {name} has a line break, a NUL or half a character in it")
+        raise TargetError(
+            f"The value of the header {shown} has a line break, another control character or a lone surrogate in it"
+        )
+    if name.lower() in FRAMING:
+        raise TargetError(
+            f"The header {shown} cannot be set: Inspector frames each request and keeps its connections itself",
+            hint="Remove it.",
+        )
     return name, value
 
 

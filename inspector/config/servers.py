@@ -268,7 +268,7 @@ def _stdio(entry: ServerEntry, made: Definition, expander: expand.Expander) -> S
 
 
 def _http(entry: ServerEntry, made: Definition, expander: expand.Expander) -> HttpTarget:
-    headers = tuple(checks.checked_header(name, expander(value)) for name, value in made.headers)
+    headers = checks.checked_headers((name, expander(value)) for name, value in made.headers)
     auth = logins.expanded(made.auth, expander)
     if not entry.owned and auth.get("open_browser"):
         # Only the user decides that a browser opens unasked.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from inspector.config import paths, secrecy
-from inspector.config.checks import checked_header, checked_text, checked_url, format_command, one_line
+from inspector.config.checks import checked_headers, checked_text, checked_url, format_command, one_line
 from inspector.errors import TargetError
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ class _Flags:
                 f"--transport stdio needs a command, and {target.label} is at a URL",
                 hint="Leave --transport out, or give the server's command after --.",
             )
-        new = tuple(checked_header(name, value) for name, value in self.headers)
+        new = checked_headers(self.headers)
         replaced = {name.casefold() for name, _ in new}
         kept = tuple(field for field in target.headers if field[0].casefold() not in replaced)
         transport = target.transport if self.transport == "auto" else self.transport

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from inspector.addresses import is_loopback
 from inspector.doctor.diagnosis import Chart, Fix
 from inspector.doctor.web import Web
 from inspector.transports.http_requests import SESSION_FIELD
-from inspector.transports.http_url import Url, is_loopback
+from inspector.transports.http_url import Url
 
 ORIGIN = "https://client.example"
 WANTED = ("content-type", "authorization", "mcp-protocol-version", "mcp-session-id")

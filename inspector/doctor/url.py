@@ -7,6 +7,7 @@ import os
 import shlex
 from dataclasses import replace
 
+from inspector.addresses import is_loopback
 from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config import secrecy
@@ -20,7 +21,7 @@ from inspector.doctor.web import Response, Web
 from inspector.errors import AuthorizationNeeded, UsageError
 from inspector.journal.journal import Journal
 from inspector.text import duration
-from inspector.transports.http_url import PROXY_SCHEMES, Url, is_loopback, parse_url, system_proxy
+from inspector.transports.http_url import PROXY_SCHEMES, Url, parse_url, system_proxy
 
 _LOOPBACK = ("127.0.0.1", "::1")
 

@@ -76,7 +76,7 @@ class Mock:
     async def load(self, **binding: Any) -> None:
         """Read the recording to its end. Raises `RecordingError` where nothing in it could answer.
 
-        `binding` is what of the HTTP endpoint is not for the recording to say: path, names, limits.
+        `binding` is what of the HTTP endpoint is not for the recording to say: path, names, origins, limits.
         """
         await load(self.requests, self.journal)
         await self.timeline.read()

@@ -32,6 +32,8 @@ class Head:
     target: str
     """Path and query, as the client wrote them."""
     fields: Fields
+    arrived_at: tuple[str, int] = ("", 0)
+    """Address and port of our end of its connection; empty and 0 where that is not known."""
 
     def field(self, name: str) -> str | None:
         """The first field of that name, whatever its case."""

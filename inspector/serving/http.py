@@ -48,6 +48,8 @@ class Binding:
     """Events have ids, and a client may come back for what it missed."""
     names: tuple[str, ...] = ()
     """Host names that the server may be asked for, beside its own."""
+    origins: tuple[str, ...] = ()
+    """Origins whose pages may use the server, beside its own."""
     limits: Limits = field(default_factory=Limits)
 
 
@@ -65,7 +67,7 @@ class HttpEnd:
         self.connections: set[Connection] = set()
         self._opens = opens
         self._host, self._port = host, port
-        self._guard = Guard(host, self.binding.names)
+        self._guard = Guard(host, self.binding.names, self.binding.origins)
         self._sessions: dict[str, HttpSession] = {}
         self._shared: dict[str, HttpSession] = {}
         self._closing: set[asyncio.Task[None]] = set()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from inspector.serving.base import LONGEST_MESSAGE, MOST_UNSENT, Fields, Head
+from inspector.serving.http_guard import own_address
 
 if TYPE_CHECKING:
     import h11
@@ -259,7 +260,8 @@ class Connection(asyncio.Protocol):
 
     def _begin(self, event: h11.Request) -> None:
         fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers.raw_items()]
-        head = Head(event.method.decode("latin-1"), event.target.decode("latin-1"), fields)
+        own = own_address(self._transport)
+        head = Head(event.method.decode("latin-1"), event.target.decode("latin-1"), fields, own)
         self._request, self._response = Request(head), Response(self)
         self._parts.clear()
         self._size = 0

@@ -5,72 +5,102 @@ Sources: MCP "Streamable HTTP", "Security"; the Fetch standard, section 3.2 (COR
 
 from __future__ import annotations
 
-import ipaddress
+import asyncio
 import re
 from collections.abc import Iterable
+from ipaddress import IPv6Address
 
+from inspector.addresses import Address, is_loopback, parse
 from inspector.serving.base import Head
 from inspector.text import safe
 
-_LOOPBACK_NAMES = ("localhost",)
-_ORIGIN = re.compile(r"(?:https?|[a-z][a-z0-9+.-]*)://([^/?#@]+)", re.ASCII | re.IGNORECASE)
+_ORIGIN = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?#@\s]+)", re.ASCII | re.IGNORECASE)
+_AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(?::([0-9]{1,5}))?", re.ASCII | re.IGNORECASE)
+_PORTS = {"http": 80, "https": 443}
 _TOKENS = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z, \t]*")
 _EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"
 _LONGEST = 4096
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a host to listen on can be reached from this machine only."""
-    if host.lower() in _LOOPBACK_NAMES:
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def own_address(transport: asyncio.BaseTransport | None) -> tuple[str, int]:
+    """Address and port of our end of a connection, as `Head.arrived_at`."""
+    name = transport.get_extra_info("sockname") if transport is not None else None
+    return (str(name[0]), int(name[1])) if isinstance(name, tuple) and len(name) >= 2 else ("", 0)
+
+
+def normal_origin(text: str) -> str:
+    """An origin as browsers write it: lower case, without the port of its scheme. Empty for what is not an origin."""
+    found = _ORIGIN.fullmatch(text.strip())
+    where = _authority(found[2]) if found is not None else None
+    if found is None or where is None:
+        return ""
+    scheme, (host, port) = found[1].lower(), where
+    host = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{host}" + ("" if port in (None, _PORTS.get(scheme)) else f":{port}")
 
 
 class Guard:
-    """Refuses what a web page of somebody else's could have sent.
+    """Refuses requests that a web page of another site could have sent.
 
-    Bound to loopback, only names of this machine may be asked for: a page that rebinds its own name to 127.0.0.1 still
-    asks for that name. Bound elsewhere, addresses may be asked for, the name bound to and `names`; a name that anybody
-    may point here must be among them.
+    A page that resolves its own name to our address (DNS rebinding) still asks for that name, so `Host` must name us. A
+    request that reached us over loopback may ask for any name of this machine, and come from any page of it. Any other
+    request must ask for the address and port that it reached, or the host name that we were told to listen on, and an
+    `Origin` must be the same host and port. `names` (for `Host`) and `origins` extend this.
     """
 
-    def __init__(self, host: str, names: Iterable[str] = ()) -> None:
-        self._loopback = is_loopback(host)
-        self._names = {name.lower() for name in (*_LOOPBACK_NAMES, *names, host)}
+    def __init__(self, host: str, names: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+        self._host = host.lower()
+        self._names = {name.lower() for name in names}
+        self._origins = {normal_origin(origin) for origin in origins} - {""}
 
     def refusal(self, head: Head) -> str:
         """Why the request is refused; empty where it may come in."""
         hosts = [value for name, value in head.fields if name.lower() == "host"]
-        if len(hosts) != 1 or not self._knows(hosts[0]):
-            asked = safe(hosts[0], 80) if hosts else "nobody"
-            return f"This server is not {asked}; names it may be asked for are given with --allow-host."
-        origin = head.field("origin")
-        if origin is not None and not self.allows(origin):
-            return f"Requests from the origin {safe(origin, 80)} are refused."
+        if len(hosts) != 1:
+            return "A request must have exactly one Host header."
+        if not self._is_ours(hosts[0], head):
+            return f'Host "{safe(hosts[0], 80)}" is not allowed. Allow it with --allow-host NAME.'
+        origins = [value for name, value in head.fields if name.lower() == "origin"]
+        if len(origins) > 1:
+            return "A request must not have more than one Origin header."
+        if origins and not self.allows(head):
+            return f'Origin "{safe(origins[0], 80)}" is not allowed. Allow it with --allow-origin ORIGIN.'
         return ""
 
-    def allows(self, origin: str) -> bool:
-        """Whether pages of this origin may use the server."""
-        found = _ORIGIN.fullmatch(origin.strip())
-        return found is not None and self._knows(found[1])
+    def allows(self, head: Head) -> bool:
+        """Whether the page that sent the request may use the server. The `Host` must have been checked."""
+        origin = normal_origin(head.field("origin") or "")
+        if not origin or origin in self._origins:
+            return bool(origin)
+        scheme, _, authority = origin.partition("://")
+        came_from, asked = _authority(authority), _authority(head.field("host") or "")
+        if scheme not in _PORTS or came_from is None or asked is None:
+            return False
+        if self._is_local(head) and is_loopback(came_from[0]):
+            return True
+        default = _PORTS[scheme]
+        return (came_from[0], came_from[1] or default) == (asked[0], asked[1] or default)
 
-    def _knows(self, authority: str) -> bool:
-        host = _host(authority)
+    def _is_local(self, head: Head) -> bool:
+        return is_loopback(head.arrived_at[0] or self._host)
+
+    def _is_ours(self, authority: str, head: Head) -> bool:
+        """Whether the value of a `Host` header names us."""
+        where = _authority(authority)
+        if where is None:
+            return False
+        host, port = where
         if host in self._names:
             return True
-        try:
-            address = ipaddress.ip_address(host)
-        except ValueError:
-            return False
-        return not self._loopback or address.is_loopback
+        if self._is_local(head):
+            return is_loopback(host) or host == self._host
+        own, own_port = head.arrived_at
+        return (port or 80) == own_port and (host == self._host or _is_same_address(host, own))
 
     def cors(self, head: Head) -> list[tuple[str, str]]:
         """What every answer to a page of an allowed origin says; nothing where there is none."""
         origin = head.field("origin")
-        if origin is None or not self.allows(origin):
+        if origin is None or not self.allows(head):
             return []
         return [
             ("Access-Control-Allow-Origin", origin.strip()),
@@ -87,9 +117,17 @@ class Guard:
         return fields
 
 
-def _host(authority: str) -> str:
-    """The host of `host:port`, in lower case, without the brackets of an IPv6 address."""
-    authority = authority.strip().lower()
-    if authority.startswith("["):
-        return authority[1:].partition("]")[0]
-    return authority.partition(":")[0]
+def _authority(text: str) -> tuple[str, int | None] | None:
+    """Host (lower case, without brackets) and port of `host:port`; None for anything else."""
+    found = _AUTHORITY.fullmatch(text.strip().lower())
+    return (found[1].strip("[]"), int(found[2]) if found[2] else None) if found is not None else None
+
+
+def _is_same_address(host: str, own: str) -> bool:
+    """Whether a host is the address of our end. A socket for both families calls 192.0.2.1 `::ffff:192.0.2.1`."""
+    asked = _plain(parse(host))
+    return asked is not None and asked == _plain(parse(own))
+
+
+def _plain(address: Address | None) -> Address | None:
+    return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address

@@ -1,8 +1,8 @@
 """A tap on HTTP: an address of this machine that stands for a server's URL.
 
 Each connection of a client has one to the server. Bytes pass as they come; of a request's head the `Host` is made the
-server's, an `Origin` that is ours becomes the server's, and header fields that were asked for are added. A request is
-let in by the rules for servers on this machine (`Guard`), for the server behind cannot see who asks any more.
+server's, an `Origin` that is allowed becomes the server's, and header fields that were asked for are added. `Guard`
+decides which requests are let in, because the server behind the tap cannot see who asks any more.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from inspector.config.targets import HttpTarget
 from inspector.errors import UsageError
 from inspector.journal.journal import Journal
 from inspector.serving.base import Head
-from inspector.serving.http_guard import Guard
+from inspector.serving.http_guard import Guard, own_address
 from inspector.tap.http_watch import HEAD, Channels, RequestWatch, ResponseWatch
 from inspector.text import safe
 from inspector.transports.http_problems import explain
@@ -36,14 +36,15 @@ class HttpTap:
     """`start` it, `close` it. `url` is what a client is to be given."""
 
     def __init__(
-        self, target: HttpTarget, journal: Journal, host: str = "127.0.0.1", port: int = 0, names: Sequence[str] = ()
-    ) -> None:
+        self, target: HttpTarget, journal: Journal, host: str = "127.0.0.1", port: int = 0, names: Sequence[str] = (),
+        origins: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self.target = target
         self.journal = journal
         self.upstream: Url = parse_url(target.url)
         self.host = host
         self.port = port
-        self.guard = Guard(host, names)
+        self.guard = Guard(host, names, origins)
         self.channels = Channels(journal, self.upstream.origin)
         self.tls = _tls(target) if self.upstream.scheme == "https" else None
         self._server: asyncio.Server | None = None
@@ -171,12 +172,12 @@ class _Pair:
         self._tap = tap
         self._requests = RequestWatch(tap.channels)
         self._responses = ResponseWatch(tap.channels, self._requests)
-        self._heads = _Heads(tap, self._requests)
         self._waiting: list[bytes] = []
         self._connecting: asyncio.Task[None] | None = None
         self._client_done = False
         self._refused = False
         self.client = _Side(self, self._from_client, self._client_ended)
+        self._heads = _Heads(tap, self._requests, self.client)
         self.server = _Side(self, self._from_server, self._server_ended)
         self.client.other, self.server.other = self.server, self.client
 
@@ -273,8 +274,9 @@ class _Pair:
 class _Heads:
     """Finds the heads of requests among the client's bytes, and puts the server's name into them."""
 
-    def __init__(self, tap: HttpTap, watch: RequestWatch) -> None:
+    def __init__(self, tap: HttpTap, watch: RequestWatch, client: _Side | None = None) -> None:
         self._tap = tap
+        self._client = client
         self._watch = watch
         self.held = bytearray()
         """The beginning of a head."""
@@ -312,13 +314,16 @@ class _Heads:
         self.held.clear()
         return held
 
+    def _arrived_at(self) -> tuple[str, int]:
+        return own_address(self._client.transport if self._client is not None else None)
+
     def _rewritten(self, raw: bytes) -> bytes:
         """A request's head with the server's name. Raises `_Refused`. What is no HTTP but can be read is judged too."""
         first, *lines = _LINE.split(raw.rstrip(b"\r\n"))
         pairs = [(name.strip(), value.strip()) for name, _, value in (line.partition(b":") for line in lines)]
         fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in pairs]
         words = first.decode("latin-1").split(" ")
-        head = Head(words[0], words[1] if len(words) > 1 else "/", tuple(fields))
+        head = Head(words[0], words[1] if len(words) > 1 else "/", tuple(fields), self._arrived_at())
         refusal = self._tap.guard.refusal(head)
         if refusal:
             raise _Refused(403, refusal)

@@ -280,6 +280,7 @@ class Endpoint:
         return None
 
     def _connect(self) -> _Lease:
+        # Undocumented: the pool itself would look through all of its requests whenever one of them begins or ends.
         connection = self._factory.create_connection(self._origin)
         self._open.add(connection)
         return _Lease(connection, True)

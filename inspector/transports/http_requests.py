@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import re
 from collections.abc import Iterable, Sequence
 
-from inspector.errors import HttpError, TargetError, UsageError
+from inspector.config.checks import checked_headers
+from inspector.errors import HttpError, TargetError
 from inspector.journal.format import Dir
 from inspector.text import safe
 from inspector.transports.base import HttpOptions, Refusal, Sink
@@ -33,15 +33,12 @@ MAX_AUTHORIZATIONS = 8
 SMALL_BODY = 1 << 16
 """Bytes read of a body that nobody needs, so that its connection can be used again."""
 
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
-_BAD_VALUE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-
 
 class Requester:
     """Makes requests to one endpoint and records both heads of each. Holds the session id and the agreed revision."""
 
     def __init__(self, url: str, sink: Sink, options: HttpOptions) -> None:
-        """Raises `TargetError` for what is no URL of ours, `UsageError` for header fields that cannot be sent."""
+        """Raises `TargetError` for what is no URL of ours, and for headers that cannot be sent."""
         try:
             self.url = parse_url(url)
         except ValueError as error:
@@ -54,9 +51,7 @@ class Requester:
         self.session_id: str | None = None
         self.revision: str | None = None
         """What goes into `MCP-Protocol-Version`; None: the field is not sent."""
-        self._theirs = [(name, value.strip()) for name, value in options.headers]
-        for name, value in self._theirs:
-            _check_field(name, value)
+        self._theirs = list(checked_headers((name, value.strip()) for name, value in options.headers))
         if self.url.user or self.url.password:
             self._theirs.insert(0, ("Authorization", self._basic()))
         self._names = {name.lower() for name, _ in self._theirs}
@@ -97,8 +92,7 @@ class Requester:
         """Header fields of a POST with a JSON body of `size` bytes (C-HTTP-02)."""
         own = [("Content-Type", JSON_TYPE), *wanted]
         fields = self.fields(f"{JSON_TYPE}, {STREAM_TYPE}", fresh=fresh, wanted=own)
-        if "content-length" not in self._names:
-            fields.append(("Content-Length", str(size)))
+        fields.append(("Content-Length", str(size)))
         return fields
 
     async def open(
@@ -194,18 +188,6 @@ def _over(fields: Fields, winners: Fields, names: set[str] | None = None) -> Fie
     if names is None:
         names = {name.lower() for name, _ in winners}
     return [field for field in fields if field[0].lower() not in names] + winners
-
-
-def _check_field(name: str, value: str) -> None:
-    problem = ""
-    if not _TOKEN.match(name):
-        problem = "its name has characters that no header field may have"
-    elif _BAD_VALUE.search(value):
-        problem = "its value has control characters or a line break"
-    if problem:
-        raise UsageError(
-            f"The header field “{safe(name, 100)}” cannot be sent: {problem}.", hint="Write it as 'Name: value'."
-        )
 
 
 def _redirected(url: Url, method: str, status: int, location: str) -> Url:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
+from inspector.addresses import is_loopback
+
 SCHEMES = ("http", "https")
 PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
@@ -101,16 +103,6 @@ def _ascii_host(host: str) -> str:
 def resolve(base: Url, location: str) -> Url:
     """Where a `Location` field points, seen from `base`. Raises ValueError for what is no URL for us."""
     return parse_url(urljoin(base.text, location.strip()))
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine itself. Names other than `localhost` are not looked up."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
-    except ValueError:
-        return False
 
 
 def system_proxy(url: Url) -> str | None:

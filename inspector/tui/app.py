@@ -234,11 +234,13 @@ class InspectorApp(KeysInOrder, App[int]):
             session.journal.release()
 
     async def _shutdown(self) -> None:
+        # Private: no public hook runs after the last message and before the loop ends.
         await super()._shutdown()
         await self.close_session()
 
     def _handle_exception(self, error: Exception) -> None:
         """Leave at once; `run` raises it anew once the terminal is restored, and its caller writes the traceback."""
+        # Private, as all that it sets: Textual itself would print the traceback over the terminal.
         self.crash = self.crash or error
         self._return_code = 1
         if self._exception is None:

@@ -29,6 +29,7 @@ def who_does(focused: DOMNode, verb: Verb) -> DOMNode | None:
 def _chain(focused: DOMNode) -> Iterator[tuple[DOMNode, list[str]]]:
     """Everybody from the focus to the app, with the contexts they bind."""
     for node in focused.ancestors_with_self:
+        # Private: `DOMNode` has no public list of what it binds by itself, without its ancestors.
         bound = [one for several in node._bindings.key_to_bindings.values() for one in several]
         # A class's own bindings stand after those it inherits, and come before them.
         yield node, list(dict.fromkeys(binding.id.partition(".")[0] for binding in reversed(bound) if binding.id))

@@ -15,7 +15,9 @@ from typing import Any
 
 from rich.color import Color as RichColor
 from rich.style import Style
-from textual._context import active_app
+from textual._context import (
+    active_app,
+)  # Private: the app is also asked for outside a widget, where there is no `.app`.
 from textual.theme import Theme
 
 from inspector.config.files import open_regular

@@ -59,6 +59,7 @@ class WatchedWorkers(WorkerManager):
         self._unexpected = unexpected
 
     def _remove_worker(self, worker: Worker[Any]) -> None:
+        # Private: the only place that every worker passes, whoever started it and whatever became of it.
         super()._remove_worker(worker)
         failed = worker.state is WorkerState.ERROR and not worker.exit_on_error
         # What was given up, or is overtaken by the end, may fail on what is no longer there.

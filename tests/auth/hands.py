@@ -18,7 +18,9 @@ Answer = Fetched | Exception | Callable[..., Fetched]
 class FakeWeb:
     """Answers by URL; asks to be admitted to the addresses that a name has."""
 
-    def __init__(self, answers: dict[str, Answer] | None = None, names: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, answers: dict[str, Answer] | None = None, names: dict[str, str | list[str]] | None = None
+    ) -> None:
         self.answers = answers or {}
         self.names = names or {}
         self.sent: list[tuple[str, str, tuple[tuple[str, str], ...], bytes]] = []
@@ -28,7 +30,7 @@ class FakeWeb:
         admit: Callable[[str], bool],
     ) -> Fetched:  # fmt: skip
         host = url.partition("://")[2].partition("/")[0].partition(":")[0]
-        if host in self.names and not admit(self.names[host]):
+        if not all(map(admit, await self.addresses(host))):
             raise HttpError(f"{host} is at a private address")
         self.sent.append((method, url, tuple(fields), body))
         answer = self.answers.get(url, Fetched(404, (), b"", url))
@@ -37,7 +39,8 @@ class FakeWeb:
         return answer if isinstance(answer, Fetched) else answer(method, url, fields, body)
 
     async def addresses(self, host: str) -> list[str]:
-        return [self.names[host]] if host in self.names else []
+        found = self.names.get(host, [])
+        return [found] if isinstance(found, str) else found
 
     async def aclose(self) -> None:
         pass

@@ -15,6 +15,15 @@ from inspector.auth.actions import TimedOut
 from inspector.errors import AuthorizationNeeded
 
 
+async def page(port: int, target: str) -> str:
+    """The whole answer to a visit."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+    answer = await asyncio.wait_for(reader.read(), 60)
+    writer.close()
+    return answer.decode()
+
+
 async def ask(port: int, target: str, *, host: str | None = None, method: str = "GET", raw: bytes | None = None) -> str:
     """The status of what a request gets; empty where the connection is closed without a word."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -32,6 +41,7 @@ async def ask(port: int, target: str, *, host: str | None = None, method: str = 
 async def callback() -> AsyncIterator[browser.Callback]:
     made = await browser.listen()
     assert made is not None
+    made.expect(lambda url: "")
     yield made
     await made.close()
 
@@ -57,6 +67,39 @@ async def test_nothing_else_is_an_answer(callback: browser.Callback, target: str
     assert await ask(port_of(callback), target) == "404 Not Found"
     with pytest.raises(TimedOut):
         await callback.wait(0)
+
+
+async def test_an_answer_that_is_not_expected_gets_its_reason_and_is_waited_past(callback: browser.Callback) -> None:
+    """C-AUTH-22."""
+    callback.expect(lambda url: "" if url.endswith("state=x") else "has another state")
+    port = port_of(callback)
+    for query in ("code=1&state=y", "error=access_denied", "code=2"):
+        answer = await page(port, f"/callback?{query}")
+        assert answer.startswith("HTTP/1.1 400 Bad Request\r\n")
+        assert "it has another state. Inspector is still waiting." in answer
+    assert await ask(port, "/callback?code=3&state=x") == "200 OK"
+    assert await callback.wait(5) == f"http://127.0.0.1:{port}/callback?code=3&state=x"
+
+
+async def test_before_anything_was_asked_no_answer_is_expected() -> None:
+    made = await browser.listen()
+    assert made is not None
+    assert await ask(port_of(made), "/callback?code=1&state=x") == "400 Bad Request"
+    made.expect(lambda url: "")
+    assert await ask(port_of(made), "/callback?code=2&state=x") == "200 OK"
+    assert (await made.wait(5)).endswith("?code=2&state=x")
+    await made.close()
+
+
+async def test_there_is_an_end_of_wrong_answers(callback: browser.Callback, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser, "MOST_REFUSED", 3)
+    callback.expect(lambda url: "has no state")
+    port = port_of(callback)
+    for _ in range(3):
+        assert await ask(port, "/callback?code=1") == "400 Bad Request"
+    with pytest.raises(AuthorizationNeeded, match=r"3 times .* The last one has no state"):
+        await callback.wait(5)
+    assert await ask(port, "/callback?code=1") == "410 Gone"
 
 
 @pytest.mark.parametrize("host", ["evil.example", "", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.example"])
@@ -128,6 +171,7 @@ async def test_a_connection_that_a_browser_opened_ahead_of_need_is_no_error() ->
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: problems.append(context))
     made = await browser.listen()
     assert made is not None
+    made.expect(lambda url: "")
     _, idle = await asyncio.open_connection("127.0.0.1", port_of(made))
     _, begun = await asyncio.open_connection("127.0.0.1", port_of(made))
     begun.write(b"GET /callback")
@@ -158,6 +202,7 @@ async def test_a_known_redirect_uri_is_listened_at() -> None:
         port = taken.getsockname()[1]
     made = await browser.listen(f"http://localhost:{port}/back", fixed=True)
     assert made is not None
+    made.expect(lambda url: "")
     try:
         assert made.redirect_uri == f"http://localhost:{port}/back"
         assert await ask(port, "/back?code=1", host=f"localhost:{port}") == "200 OK"
@@ -184,22 +229,58 @@ async def test_a_redirect_uri_elsewhere_is_for_pasting() -> None:
     assert await browser.listen("https://app.example/callback", fixed=True) is None
 
 
-async def test_the_browser_is_opened_without_a_shell(tmp_path: Path) -> None:
-    program = tmp_path / "my browser"
-    program.write_text(f'#!/bin/sh\nprintf %s "$1" > "{tmp_path}/url"\n')
-    program.chmod(0o755)
-    url = "https://as.example/authorize?a=$(touch%20x)&b=`id`;c"
-    assert await browser.open_browser(url, {"BROWSER": str(program), "PATH": "/usr/bin:/bin"})
-    assert (tmp_path / "url").read_text() == url
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A browser with a space in its path that writes down its arguments."""
+    made = tmp_path / "my browser"
+    made.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{tmp_path}/arguments"\n')
+    made.chmod(0o755)
+    return made
+
+
+URL = "https://as.example/authorize?a=$(touch%20x)&b=`id`;c"
+
+
+@pytest.mark.parametrize(
+    ("setting", "arguments"),
+    [
+        ("{}", [URL]), ("'{}'", [URL]), ("'{}' --new-window", ["--new-window", URL]), ("'{}' %s", [URL]),
+        ("'{}' --url=%s --title 'a b'", [f"--url={URL}", "--title", "a b"]), ("'{}' %s %s", [URL, URL]),
+        ("'{}' 100%% --x", ["100%", "--x", URL]), ("'{}' %%s", ["%s", URL]), ("'{}' &", [URL]), ("'{}' %s &", [URL]),
+        ("  '{}'  :", [URL]), ("no-such-browser:'{}'", [URL]), (":: :false:'{}' -a", ["-a", URL]),
+        ("false;'{}':'{}'", [URL]), ("'unclosed:'{}' $HOME `id`", ["$HOME", "`id`", URL]),
+    ],
+)  # fmt: skip
+async def test_browser_holds_commands_that_are_tried_in_order(
+    program: Path, setting: str, arguments: list[str]
+) -> None:
+    environ = {"BROWSER": setting.replace("{}", str(program)), "PATH": "/usr/bin:/bin"}
+    assert await browser.open_browser(URL, environ) == ""
+    assert (program.parent / "arguments").read_text().splitlines() == arguments
+
+
+async def test_no_command_is_run_by_a_shell(program: Path) -> None:
+    environ = {"BROWSER": f"'{program}' $(touch {program.parent}/x); touch {program.parent}/y", "PATH": "/usr/bin:/bin"}
+    assert await browser.open_browser(URL, environ) == ""
+    assert not {"x", "y"} & {path.name for path in program.parent.iterdir()}
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "file:///etc/passwd", "--help", "https://a.example/ x", ""])
-async def test_only_web_pages_are_opened(url: str) -> None:
-    assert not await browser.open_browser(url, {"BROWSER": "/bin/true", "PATH": "/bin"})
+async def test_only_web_pages_are_opened(url: str, program: Path) -> None:
+    assert "Only http and https" in await browser.open_browser(url, {"BROWSER": str(program)})
+    assert not (program.parent / "arguments").exists()
 
 
-async def test_a_browser_that_fails_is_noticed() -> None:
-    assert not await browser.open_browser("https://a.example/", {"BROWSER": "false", "PATH": "/usr/bin:/bin"})
+async def test_every_program_that_was_tried_is_named_with_its_failure(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    environ = {"BROWSER": f"no-such-browser %s:false --x:{plain}:bad\x1b[2J", "PATH": "/usr/bin:/bin"}
+    problem = await browser.open_browser(URL, environ)
+    assert problem.startswith("No browser opened. Tried: no-such-browser (not found), ")
+    assert "/false (exit code 1), " in problem
+    assert f"{plain} (Permission denied)" in problem
+    assert problem.isprintable()
+    assert URL not in problem
 
 
 def test_without_a_screen_there_is_no_browser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -207,6 +288,8 @@ def test_without_a_screen_there_is_no_browser(monkeypatch: pytest.MonkeyPatch, t
     opener = tmp_path / "xdg-open"
     opener.write_text("")
     opener.chmod(0o755)
-    assert browser.browser_program({"PATH": str(tmp_path)}) == ""
-    assert browser.browser_program({"PATH": str(tmp_path), "DISPLAY": ":0"}) == str(opener)
-    assert browser.browser_program({"PATH": str(tmp_path), "BROWSER": "lynx %s"}) == ""
+    assert browser.browser_commands({"PATH": str(tmp_path)}) == []
+    assert "$BROWSER names none" in browser.launch(URL, {"PATH": str(tmp_path)})
+    assert browser.browser_commands({"PATH": str(tmp_path), "DISPLAY": ":0"}) == [[str(opener)]]
+    with_own = {"PATH": str(tmp_path), "DISPLAY": ":0", "BROWSER": "lynx %s"}
+    assert browser.browser_commands(with_own) == [["lynx", "%s"], [str(opener)]]

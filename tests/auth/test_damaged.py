@@ -111,6 +111,7 @@ def test_a_key_is_one_that_can_sign_or_none(damage: dict[str, Any], rest: str) -
     "key",
     ["x", "", "{}", "[1]", '{"kty":"EC"}', '{"kty":"EC","crv":"P-256","x":"a","y":"b","d":"c"}', KEY.replace("P-256", "P-384"),
      json.dumps({name: value for name, value in json.loads(KEY).items() if name != "d"})],
+    ids=("text", "empty", "no-members", "list", "kty-alone", "no-numbers", "other-curve", "public"),  # KEY is random
 )  # fmt: skip
 def test_a_token_whose_key_is_damaged_is_one_that_nobody_has(tmp_path: Path, key: str) -> None:
     """It is not sent; the person logs in again, and the next key is a good one."""

@@ -57,6 +57,20 @@ async def test_what_may_be_fetched(server: str, url: str) -> None:
         (LOCAL, "http://169.254.169.254/latest/meta-data"),
         (LOCAL, "https://169.254.169.254/latest/meta-data"),
         ("https://10.1.2.3/mcp", "http://127.0.0.1/x"),
+        ("https://10.1.2.3/mcp", "https://127.1/x"),
+        ("https://10.1.2.3/mcp", "https://0.0.0.0/x"),
+        ("https://10.1.2.3/mcp", "https://[::ffff:0:127.0.0.1]/x"),
+        ("https://10.1.2.3/mcp", "https://192.0.0.192/x"),
+        (LOCAL, "https://[64:ff9b::169.254.169.254]/x"),
+        (LOCAL, "https://2852039166/x"),
+        (REMOTE, "https://[64:ff9b::10.0.0.5]/x"),
+        (REMOTE, "https://[64:ff9b:1::8.8.8.8]/x"),
+        (REMOTE, "https://[::127.0.0.1]/x"),
+        (REMOTE, "https://[fec0::1]/x"),
+        (REMOTE, "https://192.0.0.192/x"),
+        (REMOTE, "https://0x7f.1/x"),
+        (REMOTE, "https://10.0.0.5./x"),
+        (REMOTE, "https://localhost./x"),
     ],
 )
 async def test_what_may_not(server: str, url: str) -> None:
@@ -74,6 +88,22 @@ async def test_a_name_that_stands_for_a_private_address_is_refused() -> None:
         await fetch(REMOTE, url, web)
     web.names["mcp.example"] = "192.168.1.9"
     assert (await fetch(REMOTE, url, web)).status == 200, "a server of the same network may point to it"
+
+
+async def test_a_name_with_one_private_address_is_refused() -> None:
+    url = "https://rebound.example/x"
+    web = FakeWeb({url: fetched(url)}, {"rebound.example": ["8.8.8.8", "192.168.1.1"]})
+    with pytest.raises(FetchFailed, match="private"):
+        await fetch(REMOTE, url, web)
+    assert web.sent == []
+
+
+async def test_a_server_with_one_public_address_is_outside() -> None:
+    """Its owner may add any private address to its name."""
+    url = "https://rebound.example/x"
+    web = FakeWeb({url: fetched(url)}, {"rebound.example": "192.168.1.1", "mcp.example": ["8.8.8.8", "192.168.1.9"]})
+    with pytest.raises(FetchFailed, match="private"):
+        await fetch(REMOTE, url, web)
 
 
 async def test_what_the_person_named_is_fetched_wherever_it_is() -> None:

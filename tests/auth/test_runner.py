@@ -53,12 +53,12 @@ class Opened:
         self.back = ""
         self.visits: set[asyncio.Task[str]] = set()
 
-    async def __call__(self, url: str) -> bool:
+    async def __call__(self, url: str) -> str:
         self.urls.append(url)
         if self.works and self.back:
             port = int(self.back.split(":")[2].partition("/")[0])
             self.visits.add(asyncio.ensure_future(ask(port, f"/callback?{self.query}")))
-        return self.works
+        return "" if self.works else "No browser opened. Tried: it (exit code 1)."
 
 
 def runner(person: Any, **how: Any) -> Runner:
@@ -70,7 +70,7 @@ def login(opened: Opened | None = None, url: str = LOGIN) -> Generator[Action, A
     redirect_uri = yield Listen()
     if opened is not None:
         opened.back = redirect_uri
-    came = yield Visit(url, redirect_uri, "as.example")
+    came = yield Visit(url, redirect_uri, "as.example", "s")
     return redirect_uri, came
 
 
@@ -100,11 +100,11 @@ async def test_who_has_a_browser_elsewhere_goes_on_without_one_here() -> None:
     person, opened = FakePerson(consents=None), Opened()
 
     async def paste() -> str:
-        return f"{person.visits[-1].redirect_uri}?code=pasted"
+        return f"{person.visits[-1].redirect_uri}?code=pasted&state=s"
 
     person.pasted = paste  # type: ignore[method-assign]
     _, came = await runner(person, opener=opened).run(login())
-    assert came.endswith("?code=pasted")
+    assert came.endswith("?code=pasted&state=s")
     assert opened.urls == []
     assert [(seen.url, seen.opened) for seen in person.visits] == [(LOGIN, False)]
 
@@ -129,7 +129,7 @@ async def test_consent_can_be_given_in_advance() -> None:
 async def test_consent_in_advance_needs_nobody() -> None:
     opened = Opened()
     await runner(Nobody(), opener=opened, open_browser=True).run(login(opened))
-    with pytest.raises(AuthorizationNeeded, match="cannot be opened"):
+    with pytest.raises(AuthorizationNeeded, match=r"Tried: it .exit code 1.. There is no terminal"):
         await runner(Nobody(), opener=Opened(works=False), open_browser=True).run(login())
 
 
@@ -153,6 +153,70 @@ async def test_what_is_pasted_must_be_where_the_browser_comes_back_to() -> None:
     _, came = await runner(person, opener=opened).run(login(opened))
     assert "code=c" in came
     assert len(person.said) == 2
+
+
+class Strays(Opened):
+    """A browser that comes back with other answers before it comes back with `query`."""
+
+    def __init__(self, *strays: str, query: str = "code=c&state=s") -> None:
+        super().__init__(query)
+        self.strays = strays
+        self.statuses: list[str] = []
+
+    async def __call__(self, url: str) -> str:
+        port = int(self.back.split(":")[2].partition("/")[0])
+        for stray in self.strays:
+            self.statuses.append(await ask(port, f"/callback?{stray}"))
+        return await super().__call__(url) if self.query else ""
+
+
+STRAYS = {
+    "code=evil&state=other": "has another “state” than ours",
+    "code=evil": "has no “state”",
+    "error=access_denied": "has no “state”",
+    "code=evil&state=": "has no “state”",
+    "code=evil&state=other&state=s": "has “state” twice",
+    "code=evil&code=other&state=s": "has “code” twice",
+    "&".join(f"code{n}=1" for n in range(200)) + "&code=1": "cannot be read",
+}
+
+
+@pytest.mark.parametrize("stray", STRAYS)
+async def test_an_answer_to_another_request_is_refused_and_waited_past(stray: str) -> None:
+    """C-AUTH-22."""
+    person, opened, recorder = FakePerson(), Strays(stray), FakeRecorder()
+    _, came = await runner(person, opener=opened, recorder=recorder).run(login(opened))
+    assert came.endswith("?code=c&state=s")
+    assert opened.statuses == ["400 Bad Request"]
+    (event,) = [event for event in recorder.journal.events() if event.fields["step"] == "callback"]
+    assert not event.fields["ok"]
+    assert event.fields["rule"] == "C-AUTH-22"
+    assert STRAYS[stray] in event.fields["text"]
+    assert any(STRAYS[stray] in said for said in person.said)
+    assert "evil" not in recorder.text()
+
+
+async def test_a_few_wrong_answers_are_told_and_all_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "VISIT_SECONDS", 0.2)
+    person, recorder = FakePerson(), FakeRecorder()
+    opened = Strays(*["code=evil"] * 12, query="")
+    with pytest.raises(TimedOut, match="The last one has no “state”"):
+        await runner(person, opener=opened, recorder=recorder).run(login(opened))
+    assert opened.statuses == ["400 Bad Request"] * 12
+    assert len(recorder.steps()) == len(person.said) == module.MISMATCHES_TOLD
+
+
+async def test_a_pasted_answer_to_another_request_is_refused_too() -> None:
+    person = FakePerson()
+    pastes = ["code=evil&state=other", "code=pasted&state=s"]
+
+    async def paste() -> str:
+        return f"{person.visits[-1].redirect_uri}?{pastes.pop(0)}"
+
+    person.pasted = paste  # type: ignore[method-assign]
+    _, came = await runner(person, opener=Opened(works=False)).run(login())
+    assert came.endswith("?code=pasted&state=s")
+    assert any("another “state”" in said for said in person.said)
 
 
 async def test_nobody_is_a_reason_to_end_before_anything_is_registered() -> None:
@@ -204,7 +268,7 @@ async def test_cancelling_ends_everything() -> None:
 
     def flow() -> Generator[Action, Any, None]:
         uris.append((yield Listen()))
-        yield Visit(LOGIN, uris[0], "as.example")
+        yield Visit(LOGIN, uris[0], "as.example", "s")
 
     task = asyncio.ensure_future(runner(person, opener=Opened()).run(flow()))
     async with asyncio.timeout(60):
@@ -236,7 +300,7 @@ async def test_a_client_that_may_be_unknown_by_now_is_forgotten_by_who_gives_up(
 
     def flow() -> Generator[Action, Any, None]:
         redirect_uri = yield Listen()
-        yield Visit(LOGIN, redirect_uri, "as.example", doubtful)
+        yield Visit(LOGIN, redirect_uri, "as.example", "s", doubtful)
 
     task = asyncio.ensure_future(runner(person, opener=opener, store=store).run(flow()))
     async with asyncio.timeout(60):

@@ -190,5 +190,5 @@ async def test_a_name_of_this_machine_is_no_public_one():
 
 
 async def test_a_public_name_with_https_will_do(monkeypatch):
-    monkeypatch.setattr(ecosystem, "is_local", lambda _host: False)
+    monkeypatch.setattr(ecosystem, "is_loopback", lambda _host: False)
     await is_not_blamed(HOSTED)

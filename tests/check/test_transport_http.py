@@ -224,7 +224,7 @@ def outside(monkeypatch):
 
 @pytest.fixture
 def hosted(monkeypatch):
-    monkeypatch.setattr(transport_http, "is_local", lambda _host: False)
+    monkeypatch.setattr(transport_http, "is_loopback", lambda _host: False)
 
 
 async def test_a_server_that_listens_to_the_outside_is_found(outside):

@@ -1,4 +1,4 @@
-"""What comes to the callback of a login: what is no answer is passed over, a wrong answer ends it, and redeems no code."""
+"""What comes to the callback of a login: what does not belong to it is waited past; a wrong answer ends it."""
 
 from __future__ import annotations
 
@@ -58,18 +58,20 @@ PASSED_OVER = {
     "a request without an end": "GET /callback?code=evil&state=STATE HTTP/1.1\nHost: HOST",
     "noise": "\x16\x03\x01\n\n",
 }  # fmt: skip
-REFUSED = {
-    "another state": (came("code=CODE&state=other"), "has another “state” than ours"),
-    "no state": (came("code=CODE"), "has no “state”"),
-    "two states": (came("code=CODE&state=STATE&state=STATE"), "has “state” twice"),
+WAITED_PAST = {
+    "another state": (came("code=evil&state=other"), "has another “state” than ours"),
+    "no state": (came("code=evil"), "has no “state”"),
+    "two states": (came("code=evil&state=STATE&state=other"), "has “state” twice"),
     "two codes": (came("code=CODE&state=STATE&code=evil"), "has “code” twice"),
+    "an error without our state": (came("error=access_denied"), "has no “state”"),
+}
+REFUSED = {
     "no code": (came("code=&state=STATE"), "without a code and without an error"),
     "another issuer": (came("code=CODE&state=STATE&iss=https://evil.example"), "“https://evil.example”"),
     "a denial": (came("error=access_denied&state=STATE"), "Access was denied"),
     "an error with markup": (
         came("error=server_error&state=STATE&error_description=%1b[2J%1b]0;x%07[bold]%3Cb%3E%0d%0a%E2%80%AEx"), "“server_error”: "
     ),
-    "an error without our state": (came("error=access_denied"), "has no “state”"),
     "a code and an error": (came("code=CODE&state=STATE&error=server_error"), "“server_error”"),
 }  # fmt: skip
 
@@ -99,6 +101,18 @@ def test_what_is_no_answer_is_passed_over(
 ) -> None:
     code, err = log_in(run, careless, tmp_path, monkeypatch, *PASSED_OVER.values(), GOOD)
     assert code == 0, err
+    assert len(careless.secrets["verifier"]) == 1
+    assert "evil" not in careless.secrets["code"]
+
+
+@pytest.mark.parametrize("name", WAITED_PAST)
+def test_what_belongs_to_another_login_is_waited_past(
+    run: Run, careless: Careless, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    request, says = WAITED_PAST[name]
+    code, err = log_in(run, careless, tmp_path, monkeypatch, request, GOOD)
+    assert code == 0, err
+    assert f"The browser came back with an answer that {says}. It is not used" in err
     assert len(careless.secrets["verifier"]) == 1
     assert "evil" not in careless.secrets["code"]
 

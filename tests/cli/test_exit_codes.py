@@ -43,6 +43,25 @@ def test_1_for_an_error_of_any_shape(run: Run, script: Script, error: Any) -> No
     assert len(ran.err) < 2200
 
 
+URL = "http://127.0.0.1:9/mcp"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["tools", URL], ["call", "echo", URL], ["request", "ping", URL], ["check", URL], ["doctor", URL], ["login", URL],
+        ["tap", URL], ["tap", "--listen", "0", URL], ["serve", "recordings/demo-tour.mcp.jsonl", "--on-miss", "passthrough", URL],
+        ["rerun", "recordings/demo-tour.mcp.jsonl", URL], [URL],
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("header", ["Content-Length: 5", "Transfer-Encoding: chunked"])
+def test_2_for_a_header_that_frames_the_request(run: Run, words: list[str], header: str) -> None:
+    ran = run(*words, "--header", header)
+    assert ran.code == 2, ran.err
+    assert f"The header {header.partition(':')[0]} cannot be set" in ran.err
+    assert "hint: Remove it." in ran.err
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [

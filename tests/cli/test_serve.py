@@ -16,6 +16,7 @@ from inspector.cli.options import pace
 from inspector.cli.serving import address, is_address
 from inspector.cli.words import scan
 from inspector.errors import UsageError
+from tests.cli.conftest import Run
 from tests.processes import DEMO, INSPECTOR, ROOT, environment
 
 TOUR = str(ROOT / "recordings" / "demo-tour.mcp.jsonl")
@@ -228,3 +229,11 @@ def test_stderr_that_cannot_be_written_ends_nothing(home: Path) -> None:
     ran = subprocess.run(words, env=environment(home), input=lines, stdout=subprocess.PIPE, timeout=60)
     assert [json.loads(line)["id"] for line in ran.stdout.splitlines()] == [0, 3]
     assert os.WEXITSTATUS(ran.returncode) == 0
+
+
+@pytest.mark.parametrize("verb", [["serve", TOUR, "--http"], ["tap", "--listen", "0", "http://127.0.0.1:1/mcp"]])
+@pytest.mark.parametrize("word", ["*", "null", "app.example", "https://app.example/page", ""])
+def test_an_origin_is_a_scheme_and_a_host(run: Run, verb: list[str], word: str) -> None:
+    ran = run(*verb, "--allow-origin", word)
+    assert ran.code == 2
+    assert f'"{word}" is not an origin.' in ran.err

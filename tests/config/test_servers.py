@@ -480,7 +480,7 @@ def test_resolving_expands_every_part_and_keeps_its_secrets(world: World) -> Non
         ({"url": "${V}"}, "not an http or https URL"),
         ({"url": "${FTP}"}, "not an http or https URL"),
         ({"url": "https://h", "headers": {"A": "x\r\nB: y"}}, "line break"),
-        ({"url": "https://h", "headers": {"A b": "x"}}, "no name for a header"),
+        ({"url": "https://h", "headers": {"A b": "x"}}, "is not a header name"),
         ({"command": "${GONE}"}, "needs the environment variable GONE"),
     ],
 )

@@ -157,8 +157,8 @@ def test_flags_win_over_a_config_entry(world: World) -> None:
         ("https://h", {"cwd": "."}, "--cwd means nothing"),
         ("https://h", {"transport": "stdio"}, "needs a command"),
         ("https://h", {"headers": [("A", "x\r\nB: y")]}, "line break"),
-        ("https://h", {"headers": [("A", "\udcff")]}, "half a character"),
-        ("https://h", {"headers": [("A B", "x")]}, "no name for a header"),
+        ("https://h", {"headers": [("A", "\udcff")]}, "another control character"),
+        ("https://h", {"headers": [("A B", "x")]}, "is not a header name"),
         ("r.jsonl", {"headers": [("A", "1")]}, "--header means nothing to a recording"),
         ("r.jsonl", {"transport": "sse"}, "means nothing to a recording"),
     ],
@@ -180,6 +180,35 @@ def test_header_and_variable_flags() -> None:
     for text in ("A", "=x", " =x", "A=\0"):
         with pytest.raises(TargetError):
             parse_variable(text)
+
+
+FRAMING = (
+    "Content-Length: 5", "content-length: 0", "Transfer-Encoding: chunked", "TRANSFER-ENCODING: identity",
+    "Connection: close", "Keep-Alive: timeout=5", "Proxy-Connection: close", "TE: trailers", "Trailer: X",
+    "Upgrade: websocket", "Expect: 100-continue",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FRAMING)
+def test_headers_that_frame_a_request_cannot_be_set(world: World, text: str) -> None:
+    name, _, value = text.partition(": ")
+    entry = {"url": "https://h.example/mcp", "headers": {name: value}}
+    world.write("inspector.json", json.dumps({"servers": {"x": entry}}))
+    for attempt in (
+        lambda: parse_header(text),
+        lambda: world.open("https://h.example/mcp", headers=((name, value),)),
+        lambda: world.open("@x"),
+    ):
+        with pytest.raises((TargetError, ConfigError), match=f"The header {name} cannot be set") as caught:
+            attempt()
+        assert caught.value.exit_code == 2
+
+
+def test_one_other_host_may_be_asked_for(world: World) -> None:
+    url = "https://h.example/mcp"
+    assert world.open(url, headers=(("Host", "other.example"),)).headers == (("Host", "other.example"),)
+    with pytest.raises(TargetError, match="one Host header"):
+        world.open(url, headers=(("Host", "a.example"), ("host", "b.example")))
 
 
 def test_the_machine_is_asked_where_nothing_is_given(monkeypatch: pytest.MonkeyPatch, world: World) -> None:

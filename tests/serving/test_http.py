@@ -442,6 +442,7 @@ async def test_a_body_in_chunks_is_a_body(web):
         (b"GET /mcp HTTP/1.1\r\nHost: a\r\nHost: localhost\r\n\r\n", 400),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + os.urandom(200) + b"\r\n\r\n", 400),
     ],
+    ids=("word", "no-host", "lengths", "negative", "gzip", "long-head", "hosts", "tls"),  # one is random
 )
 async def test_what_is_no_request_is_answered_as_such_and_the_connection_closed(web, bytes_, status):
     web = await web()

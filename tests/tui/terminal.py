@@ -8,7 +8,7 @@ import fcntl
 import os
 import pty
 import re
-import select
+import selectors
 import signal
 import struct
 import sys
@@ -142,8 +142,7 @@ class Terminal:
 
     def read(self, seconds: float = 0.05) -> bool:
         """Take in what there is, waiting a little; False where the program is gone."""
-        ready, _, _ = select.select([self.fd], [], [], seconds)
-        if not ready:
+        if not self._has_output(seconds):
             return True
         try:
             data = os.read(self.fd, 1 << 16)
@@ -152,6 +151,12 @@ class Terminal:
         self.raw += data
         self.grid.feed(self._decode(data))
         return bool(data)
+
+    def _has_output(self, seconds: float) -> bool:
+        # Not `select`: after thousands of tests the process may hold more descriptors than it can name.
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.fd, selectors.EVENT_READ)
+            return bool(selector.select(seconds))
 
     def rest(self, seconds: float) -> None:
         """Press nothing for a while."""
@@ -182,7 +187,7 @@ class Terminal:
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
         assert self.status is not None, f"still running:\n{self.grid.text}"
-        while self.fd >= 0 and select.select([self.fd], [], [], 0)[0] and self.read():
+        while self.fd >= 0 and self._has_output(0) and self.read():
             pass
         return self.status
 

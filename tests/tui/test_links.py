@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from inspector.tui.panes import links
-from inspector.tui.panes.links import look_at, open_in_browser
+from inspector.tui.panes.links import LONGEST, look_at, open_in_browser
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_https_and_this_machine_may_be_opened_and_the_host_is_told_apart(url: st
         "",
         None,
         ["https://example.com/"],
-        "https://example.com/" + "a" * links.LONGEST,
+        "https://example.com/" + "a" * LONGEST,
     ],
 )
 def test_nothing_else_is_ever_opened(url: object, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +54,7 @@ def test_nothing_else_is_ever_opened(url: object, monkeypatch: pytest.MonkeyPatc
     def started(*_: object, **__: object) -> None:
         raise AssertionError("a program was started")
 
-    monkeypatch.setattr(links.subprocess, "Popen", started)
+    monkeypatch.setattr("inspector.auth.browser.subprocess.Popen", started)
     link = look_at(url)
     assert link.refusal
     assert open_in_browser(link) == link.refusal
@@ -72,25 +73,14 @@ def test_punycode_is_spelled_out_and_foreign_letters_are_warned_of() -> None:
     assert not look_at("https://apple.com/").warnings
 
 
-def test_a_browser_gets_the_url_as_one_word_and_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_is_opened_as_a_login_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """C-SEC-01."""
-    seen: dict[str, object] = {}
-
-    class Opener:
-        def __init__(self, command: list[str], **how: object) -> None:
-            seen.update(how, command=command)
-
-        def wait(self, _timeout: float) -> int:
-            return 0
-
-    monkeypatch.setattr(links.sys, "platform", "linux")
-    monkeypatch.setattr(links.subprocess, "Popen", Opener)
-    monkeypatch.setattr(links.shutil, "which", lambda name: f"/usr/bin/{name}")
-    monkeypatch.setenv("DISPLAY", ":0")
+    program = tmp_path / "browser"
+    program.write_text(f'#!/bin/sh\nprintf %s "$1" > "{tmp_path}/url"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(program))
     assert open_in_browser(look_at("https://example.com/?a=1&b=$(id)")) == ""
-    assert seen["command"] == ["/usr/bin/xdg-open", "https://example.com/?a=1&b=$(id)"]
-    assert seen["stdin"] == seen["stdout"] == seen["stderr"] == links.subprocess.DEVNULL
-    assert seen["start_new_session"] is True
-    for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"):
+    assert (tmp_path / "url").read_text() == "https://example.com/?a=1&b=$(id)"
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
-    assert "copy the URL" in open_in_browser(look_at("https://example.com/"))
+    assert "Copy the URL" in open_in_browser(look_at("https://example.com/"))

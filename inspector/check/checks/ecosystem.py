@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from statistics import median
 from typing import Any
 
+from inspector.addresses import is_loopback
 from inspector.check.catalog import EVERYWHERE, Transport, active, passive
 from inspector.check.outcome import Outcome, good, remark, skipped
-from inspector.check.posting import Posting, is_local, posting
+from inspector.check.posting import Posting, posting
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON, Response
 from inspector.protocol.jsonrpc import Shape
@@ -226,7 +227,7 @@ async def public_name(visit: Visit) -> Outcome:
     """The URL."""
     url = visit.web.url
     opening = next(_opening(visit), 1)
-    if is_local(url.host) or "." not in url.host:
+    if is_loopback(url.host) or "." not in url.host:
         return remark(f"{url.host} is no public name.", opening)
     if url.scheme != "https":
         return remark("The server is reached by plain http.", opening)

@@ -6,9 +6,10 @@ import asyncio
 import socket
 from contextlib import suppress
 
+from inspector.addresses import is_loopback
 from inspector.check.catalog import Transport, active, passive
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.posting import NOWHERE, Posting, is_local, posting
+from inspector.check.posting import NOWHERE, Posting, posting
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, Response
 from inspector.transports.http_url import parse_url
@@ -115,7 +116,7 @@ async def hostile_origin(visit: Visit) -> Outcome:
         return skipped(f"the request got {answer.shown}")
     if not answer.refused:
         text = f"A request from http://{_EVIL} was served, with {answer.shown}."
-        if is_local(visit.web.url.host):
+        if is_loopback(visit.web.url.host):
             return bad(text, *answer.events)
         return doubtful(f"{text} Any web page can use this server.", *answer.events)
     if answer.status != 403 and visit.revision in _SINCE_403:
@@ -131,7 +132,7 @@ async def hostile_origin(visit: Visit) -> Outcome:
 )  # fmt: skip
 async def hostile_host(visit: Visit) -> Outcome:
     """A request for another host."""
-    if not is_local(visit.web.url.host):
+    if not is_loopback(visit.web.url.host):
         return skipped("the server is not on this machine")
     answer = await _opening(visit, (), host=f"{_EVIL}:{visit.web.url.port}")
     if not answer.status:
@@ -150,7 +151,7 @@ async def own_origin(visit: Visit) -> Outcome:
     """A request without Origin, and one with that of the server."""
     seen: list[int] = []
     origins = [""]
-    if is_local(visit.web.url.host):
+    if is_loopback(visit.web.url.host):
         origins.append(visit.web.url.origin)
     for origin in origins:
         answer = await _opening(visit, (("Origin", origin),) if origin else ())
@@ -169,7 +170,7 @@ async def own_origin(visit: Visit) -> Outcome:
 async def other_addresses(visit: Visit) -> Outcome:
     """The same port at the addresses that other machines see."""
     url = visit.web.url
-    if not is_local(url.host) or visit.web.target.proxy:
+    if not is_loopback(url.host) or visit.web.target.proxy:
         return skipped("the server is not on this machine")
     addresses = own_addresses()
     if not addresses:
@@ -189,7 +190,7 @@ async def other_addresses(visit: Visit) -> Outcome:
 )  # fmt: skip
 async def exposed(visit: Visit) -> Outcome:
     """The scheme, and a request without credentials."""
-    if is_local(visit.web.url.host):
+    if is_loopback(visit.web.url.host):
         return skipped("the server is on this machine")
     answer = await _opening(visit, (), own=False)
     if visit.web.url.scheme != "https":
@@ -363,6 +364,6 @@ def own_addresses() -> list[str]:
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((somewhere, 9))
             address = str(probe.getsockname()[0])
-            if not is_local(address) and not address.lower().startswith("fe80"):
+            if not is_loopback(address) and not address.lower().startswith("fe80"):
                 found.append(address)
     return found

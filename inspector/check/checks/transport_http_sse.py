@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl
 
+from inspector.addresses import is_loopback
 from inspector.check.catalog import Transport, active, passive
 from inspector.check.link import CLIENT
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.posting import is_local
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON
 from inspector.protocol import jsonrpc
@@ -53,7 +53,7 @@ async def hostile_origin(visit: Visit) -> Outcome:
         return skipped(f"the request got {answer.shown}")
     if answer.refused:
         return good(answer.shown, *answer.events)
-    make = bad if is_local(visit.web.url.host) else doubtful
+    make = bad if is_loopback(visit.web.url.host) else doubtful
     return make(f"The stream was opened for {_EVIL}, with {answer.shown}.", *answer.events)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.files import new_recording
 from inspector.cli.options import Option, pace, path
 from inspector.cli.output import Output
-from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address, numbered
+from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address, numbered, origin
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 
@@ -80,7 +80,11 @@ async def _serve(said: Invocation, out: Output, journal: Journal, options: MockO
     longest = setup.settings_of(said).max_body_bytes or LONGEST_MESSAGE
     with ended_by_signals() as stop:
         mock = Mock(journal, options, new_journal=_recorder(said, out), said=_say, upstream=_upstream(said))
-        await mock.load(names=tuple(said.option("allow-host", ())), limits=Limits(body=longest))
+        await mock.load(
+            names=tuple(said.option("allow-host", ())),
+            origins=tuple(said.option("allow-origin", ())),
+            limits=Limits(body=longest),
+        )
         try:
             where: Address | None = said.option("http")
             if where is None:
@@ -95,8 +99,8 @@ async def _serve(said: Invocation, out: Output, journal: Journal, options: MockO
 
 
 async def _serve_http(mock: Mock, where: Address, out: Output, stop: asyncio.Event) -> None:
+    from inspector.addresses import is_loopback
     from inspector.serving.http import HttpEnd
-    from inspector.serving.http_guard import is_loopback
 
     end = HttpEnd(mock.opens, *where, mock.binding)
     await end.start()
@@ -234,7 +238,12 @@ def _verb() -> Verb:
             ),
             Option("--seed", "What faults are drawn with, to have the same ones again.", "TEXT"),
             Option("--strict", "End with exit code 5 if anything was asked that is not in the recording."),
-            Option("--allow-host", "A name that the HTTP server may be asked for; may be repeated.", "NAME", many=True),
+            Option("--allow-host", "Accept HTTP requests for this host name; may be repeated.", "NAME", many=True),
+            Option(
+                "--allow-origin",
+                "Accept HTTP requests from pages of this origin (SCHEME://HOST:PORT); may be repeated.",
+                "ORIGIN", many=True, read=origin,
+            ),
         ),
         about=(
             "Answers what was asked then as it was answered then, in either direction and over either transport, with "

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli import setup
+from inspector.cli import program, setup
 from inspector.cli.options import Option
 from inspector.cli.output import Output
-from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address
+from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address, origin
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import UsageError
@@ -69,13 +68,13 @@ async def _stdio_to_http(said: Invocation, out: Output, target: HttpTarget) -> i
 
 async def _listen(said: Invocation, out: Output, target: StdioTarget | HttpTarget, where: Address) -> int:
     """Be a server at an address."""
-    names = tuple(said.option("allow-host", ()))
+    names, origins = tuple(said.option("allow-host", ())), tuple(said.option("allow-origin", ()))
     with ended_by_signals() as stop:
         if isinstance(target, HttpTarget):
             from inspector.tap.http import HttpTap
 
             journal = _journal(said, out, target)
-            tap = HttpTap(target, journal, *where, names)
+            tap = HttpTap(target, journal, *where, names, origins)
             try:
                 await tap.start()
                 _say_where(out, tap.url, where, target)
@@ -89,7 +88,7 @@ async def _listen(said: Invocation, out: Output, target: StdioTarget | HttpTarge
             from inspector.tap.bridge import Bridge
 
             bridge = Bridge(target, lambda: _journal(said, out, target), _options(said, target), _complain)
-            end = HttpEnd(bridge.opens, *where, Binding(names=names))
+            end = HttpEnd(bridge.opens, *where, Binding(names=names, origins=origins))
             try:
                 await end.start()
                 _say_where(out, end.url, where, target)
@@ -100,7 +99,7 @@ async def _listen(said: Invocation, out: Output, target: StdioTarget | HttpTarge
 
 
 def _say_where(out: Output, url: str, where: Address, target: StdioTarget | HttpTarget) -> None:
-    from inspector.serving.http_guard import is_loopback
+    from inspector.addresses import is_loopback
 
     out.aside(f"{url} stands for {out.safe(target.describe())}\n")
     if not is_loopback(where[0]):
@@ -167,7 +166,7 @@ def _install(said: Invocation, out: Output, name: str) -> int:
 def tapped(raw: dict[str, Any], reference: str) -> dict[str, Any]:
     """A client's config entry with a tap in front of its server; what else it says stays."""
     command, args = raw.get("command"), raw.get("args")
-    ours = [*_ourselves(), "tap"]
+    ours = [*program.command(), "tap"]
     if isinstance(command, list):
         return {**raw, "command": [*ours, "--", *command]}
     if isinstance(command, str):
@@ -175,14 +174,6 @@ def tapped(raw: dict[str, Any], reference: str) -> dict[str, Any]:
         return {**raw, "command": ours[0], "args": [*ours[1:], "--", *words]}
     kept = {key: value for key, value in raw.items() if key not in ("url", "type", "transport", "headers", "serverUrl")}
     return {**kept, "command": ours[0], "args": [*ours[1:], reference]}
-
-
-def _ourselves() -> list[str]:
-    """How we are started: whoever starts servers may have another PATH than this terminal."""
-    import shutil
-
-    found = shutil.which("inspector")
-    return [found] if found is not None else [sys.executable, "-m", "inspector"]
 
 
 def _verb() -> Verb:
@@ -196,7 +187,12 @@ def _verb() -> Verb:
                 "--listen", "Be an HTTP server at this address: loopback unless a host is named, any port without one.",
                 "[HOST:PORT]", read=address, fits=is_address, otherwise=(LOOPBACK, 0),
             ),
-            Option("--allow-host", "A name that the HTTP server may be asked for; may be repeated.", "NAME", many=True),
+            Option("--allow-host", "Accept HTTP requests for this host name; may be repeated.", "NAME", many=True),
+            Option(
+                "--allow-origin",
+                "Accept HTTP requests from pages of this origin (SCHEME://HOST:PORT); may be repeated.",
+                "ORIGIN", many=True, read=origin,
+            ),
             Option("--install", "Print the entry NAME of a client's config file with a tap in it.", "NAME"),
         ),
         about=(

@@ -6,15 +6,11 @@ RFC 3986; RFC 3490 for `xn--`.
 
 from __future__ import annotations
 
-import ipaddress
-import os
 import re
-import shutil
-import subprocess
-import sys
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from inspector.addresses import is_loopback
 from inspector.journal.redaction import MARK
 from inspector.text import safe
 from inspector.tui.widgets import paint
@@ -104,37 +100,9 @@ def _spelled(host: str) -> str:
         return "something that cannot be written"
 
 
-def is_loopback(host: str) -> bool:
-    """Tell whether a host name means this machine, without looking it up."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def open_in_browser(link: Link) -> str:
-    """Give a URL to the desktop's browser. Returns why it could not be, or an empty text. Blocks for seconds at most.
+    """Open a URL in the person's browser. Returns why it could not be, or an empty text. Blocks for seconds at most."""
+    from inspector.auth.browser import launch
 
-    Never through a shell, and never a browser inside the terminal, which would draw over us.
-    """
-    if link.refusal:
-        return link.refusal
-    if sys.platform == "win32":
-        os.startfile(link.url)
-        return ""
-    name = "open" if sys.platform == "darwin" else "xdg-open"
-    desktop = name == "open" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME")))
-    command = shutil.which(name)
-    if command is None or not desktop:
-        return "There is no desktop here with a browser: copy the URL and open it elsewhere."
-    null = subprocess.DEVNULL
-    try:
-        opener = subprocess.Popen([command, link.url], stdin=null, stdout=null, stderr=null, start_new_session=True)
-        status = opener.wait(5)
-    except subprocess.TimeoutExpired:
-        return ""  # A browser that stays with its opener is an open browser.
-    except OSError as error:
-        return f"{name} could not be started: {error.strerror or error}"
-    return "" if status == 0 else f"{name} ended with status {status}."
+    problem = link.refusal or launch(link.url)
+    return f"{problem} Copy the URL and open it elsewhere." if problem and not link.refusal else problem

@@ -1,0 +1,38 @@
+"""The name by which the program was started: `inspector`, or `mcpi` where another program is called inspector."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+NAMES = ("inspector", "mcpi")
+
+
+def program() -> str:
+    """The name for help and errors: that of the file that was started, if it is one of ours."""
+    return _started() or NAMES[0]
+
+
+def command() -> list[str]:
+    """The command that starts this very program again, wherever another one of its name is on the PATH."""
+    if _started() and os.path.isfile(sys.argv[0]):
+        return [os.path.abspath(sys.argv[0])]
+    return [sys.executable, "-m", "inspector"]
+
+
+def renamed(text: str) -> str:
+    """A text of ours with the program's name in its commands (`inspector login URL`)."""
+    name = program()
+    if name == NAMES[0] or NAMES[0] not in text:
+        return text
+    import re
+
+    from inspector.cli import verbs
+
+    words = "|".join(map(re.escape, [*verbs.SUMMARIES, "VERB", "TARGET", "--", "@", "http"]))
+    return re.sub(rf"^( *){NAMES[0]}(?= |$)|(?<![\w./@-]){NAMES[0]}(?= (?:{words}))", rf"\1{name}", text, flags=re.M)
+
+
+def _started() -> str:
+    name = os.path.basename(sys.argv[0]).removesuffix(".exe") if sys.argv else ""
+    return name if name in NAMES else ""
