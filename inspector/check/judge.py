@@ -83,6 +83,8 @@ class Judge:
 
     def _verdicts(self, event: Event) -> Iterator[Verdict]:
         kind = event.kind
+        if event.dropped is not None:
+            return  # Only its size is known.
         if kind == Kind.RPC:
             yield from self._message(event)
         elif kind == Kind.HTTP:

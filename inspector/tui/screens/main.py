@@ -157,7 +157,7 @@ class MainScreen(Layout):
     def _tick_state(self) -> None:
         session = self.session
         facts = (
-            session.phase, session.server, len(session.journal), session.journal.storage.problem, self.size.width,
+            session.phase, session.server, len(session.journal), session.journal.incomplete, self.size.width,
             self.place, len(session.inbox.open()), session.pending.latency, len(session.pending),
             self._connection.indexing, session.journal.ended is None,
             session.changes["tasks"], *(len(session.catalog[name]) for name in KINDS),
