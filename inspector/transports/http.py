@@ -14,6 +14,7 @@ from inspector.errors import ConnectionProblem, HttpError
 from inspector.transports.base import HttpOptions, Outgoing, Sink
 from inspector.transports.http_exchange import LATE_SECONDS, Exchange
 from inspector.transports.http_listen import Listener
+from inspector.transports.http_pump import Gate
 from inspector.transports.http_requests import JSON_TYPE, STREAM_TYPE, Requester
 from inspector.transports.http_tasks import Tasks, a_fault, cancelled
 
@@ -37,6 +38,7 @@ class HttpTransport:
         self.resumable = False
         self._exchanges: dict[int | str, tuple[Exchange, asyncio.Task[None]]] = {}
         self._tasks = Tasks()
+        self.gate: Gate = self._tasks
         self._timers: dict[int | str, asyncio.TimerHandle] = {}
         self._listener: Listener | None = None
         self._listening: asyncio.Task[None] | None = None
@@ -89,7 +91,7 @@ class HttpTransport:
         self._stop_listening()
         if listen and not self._closed:
             self._gets += 1
-            self._listener = Listener(self.requester, f"get-{self._gets}", resumable=resumable)
+            self._listener = Listener(self.requester, f"get-{self._gets}", self.gate, resumable=resumable)
             self._listening = self._tasks.start(self._listener.run(), waits=True)
 
     def _stop_listening(self) -> None:

@@ -104,7 +104,7 @@ class SseTransport:
         self.sink.life(CHANNEL, "listening")
         patience = asyncio.get_running_loop().call_later(ENDPOINT_SECONDS, self._nothing_came)
         try:
-            await answer.pump(self._take)
+            await answer.pump(self._take, self._tasks)
         finally:
             patience.cancel()
 

@@ -50,6 +50,8 @@ TAKE_UP = 5.0
 LOOK_EVERY = 0.05
 """Seconds between two looks at whether it has."""
 
+MOST_REPLIES = 1 << 20
+"""Bytes of replies that the server has not taken, beside what its pipe holds, at which we stop reading from it."""
 GATHER_AFTER = 2
 """Messages that are written one by one before the next ones, sent without waiting, are gathered."""
 
@@ -93,6 +95,9 @@ class StdioTransport:
         self._heard = 0
         """Reads that brought messages."""
         self._held: list[bytes] = []
+        self._replies = 0
+        """Bytes of replies among what is queued for stdin."""
+        self._paused = False
         self._unanswered = 0
         self._unheard: list[Outgoing] = []
         self._deaf: asyncio.Task[None] | None = None
@@ -114,7 +119,7 @@ class StdioTransport:
             self.channel, "spawn", argv=self.command, program=program or self.command[0], cwd=self.cwd or os.getcwd(),
             env=sorted(environment), pid=process.pid,
         )  # fmt: skip
-        self._in = InputPipe(process.stdin)
+        self._in = InputPipe(process.stdin, self._taken)
         self._out = LinePipe(
             process.stdout,
             limit=self._limit,
@@ -265,8 +270,10 @@ class StdioTransport:
         self._unanswered += 1
         gather = self._unanswered > GATHER_AFTER
         self.sink.sent(self.channel, outgoing, hold=gather)
+        if outgoing.id is None and not outgoing.method:
+            self._replies += len(outgoing.data)
         if not gather:
-            self._in.write(outgoing.data + b"\n")
+            self._write(outgoing.data + b"\n")
             return
         if not self._held:
             self._loop.call_soon(self._send_held)
@@ -279,7 +286,23 @@ class StdioTransport:
             data = b"\n".join(self._held)
             self._held.clear()
             if self._in.open:
-                self._in.write(data)
+                self._write(data)
+
+    def _write(self, data: bytes) -> None:
+        """Write to stdin. A server that asks and does not read our replies is not read on, which bounds our memory."""
+        self._in.write(data)
+        if not self._in.queued:
+            self._replies = 0
+        elif self._replies > MOST_REPLIES and not self._paused:
+            self._paused = True
+            self._out.pause()
+
+    def _taken(self) -> None:
+        """The server has taken all that was queued for it."""
+        self._replies = 0
+        if self._paused:
+            self._paused = False
+            self._out.resume()
 
     def _send_unheard(self, outgoing: Outgoing) -> None:
         """The child has stopped reading, mostly since it is ending: how it ended is the better reason, so wait."""

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 
@@ -525,3 +526,40 @@ def test_exit_statuses_in_words():
     assert describe_status(0) == "ended with exit code 0"
     assert describe_status(-11) == "was ended by SIGSEGV"
     assert describe_status(-200) == "was ended by signal 200"
+
+
+async def test_a_server_that_asks_and_does_not_read_the_replies_is_not_read_on(monkeypatch):
+    monkeypatch.setattr(stdio, "MOST_REPLIES", 10_000)
+    code = """
+    import os, sys, threading
+    def flood():
+        for n in range(4000):
+            os.write(1, b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\\n' % n)
+    asking = threading.Thread(target=flood, daemon=True)
+    asking.start()
+    go = os.open(sys.argv[1], os.O_RDONLY)
+    count = sum(1 for _ in zip(range(4000), sys.stdin.buffer))
+    os.write(2, b'%d replies\\n' % count)
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        gate = os.path.join(folder, "gate")
+        os.mkfifo(gate)
+        command = [sys.executable, "-S", "-E", "-c", textwrap.dedent(code), gate]
+        async with Child("", command=command) as child:
+            reply = b'{"jsonrpc":"2.0","id":0,"result":{"padding":"%b"}}' % (b"x" * 1000)
+
+            def answer(frame):
+                child.transport.send(Outgoing(reply, json.loads(reply)))
+                child.listener.changed.set()
+
+            child.listener.on_frame = answer
+            async with asyncio.timeout(60):
+                while not child.transport._paused:
+                    await asyncio.sleep(0)
+            waiting = len(child.journal)
+            for _ in range(50):
+                await asyncio.sleep(0)
+            assert len(child.journal) == waiting
+            os.close(os.open(gate, os.O_WRONLY))
+            await child.listener.wait(lambda: child.count(Kind.STDERR) == 1)
+            assert child.received(Kind.STDERR) == [b"4000 replies"]
