@@ -97,7 +97,7 @@ class Session:
         self.error = None
         self._set_phase("connecting")
         if self.options.authorize is not None:
-            self.options.authorize.opening()
+            self.options.authorize.opening(self.options.timeout)
         try:
             self.server = await Negotiation(self).open()
         except InspectorError as error:
