@@ -26,12 +26,15 @@ from contextlib import suppress
 from inspector.errors import LimitReached, ServerExited, SessionLost
 from inspector.transports.base import LONGEST_MESSAGE, Outgoing, Sink
 from inspector.transports.child import (
+    MARK,
     ExitWatch,
     Guard,
     child_environment,
     describe_status,
     exit_status,
     find_program,
+    new_mark,
+    signal_left,
     start_child,
 )
 from inspector.transports.pipes import InputPipe, LinePipe, StderrPipe
@@ -92,6 +95,7 @@ class StdioTransport:
         self._exited: asyncio.Future[None]
         self._watch: ExitWatch
         self._guard: Guard
+        self._mark = ""
         self._heard = 0
         """Reads that brought messages."""
         self._held: list[bytes] = []
@@ -112,7 +116,9 @@ class StdioTransport:
         """Start the child. Raises `SpawnError` with the reason: missing, not executable, no such folder."""
         self._loop = asyncio.get_running_loop()
         self._out_ended, self._exited = self._loop.create_future(), self._loop.create_future()
-        environment = child_environment(self.env)
+        mark = new_mark()
+        self._mark = mark[MARK]
+        environment = child_environment(self.env) | mark
         program = find_program(self.command, environment)
         process = self.process = start_child(self.command, program, environment, self.cwd)
         self.sink.life(
@@ -129,7 +135,7 @@ class StdioTransport:
         )
         self._err = StderrPipe(process.stderr, self._complained)
         self._watch = ExitWatch(process, self._process_ended)
-        self._guard = Guard(process.pid, lambda: not self._is_gone())
+        self._guard = Guard(process.pid, self._mark, lambda: not self._is_gone())
 
     # Reading
 
@@ -399,7 +405,7 @@ class StdioTransport:
             )
 
     def kill_now(self) -> None:
-        """End the child's group at once, without waiting: for exits that leave no time for `close`."""
+        """End the child and what it started at once, without waiting: for exits that leave no time for `close`."""
         if self.process is not None:
             self._signal_group(signal.SIGKILL)
 
@@ -408,3 +414,4 @@ class StdioTransport:
         if not self._finished:  # Afterwards the number of the group may be another one's.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, number)
+            signal_left(self._mark, number)
