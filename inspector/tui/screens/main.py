@@ -134,6 +134,9 @@ class MainScreen(Layout):
             more = self._judge.run(20)
         if more:
             self._wake()
+        check = self.query_one(CheckPane)
+        if check.display:
+            check.show_judged(self._judge.judged, len(session.journal))
         self._tick_state()
         self._pin.look()
         for pane in (self._catalog, self._work, self._messages, self._detail):
