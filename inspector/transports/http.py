@@ -65,8 +65,9 @@ class HttpTransport:
         channel = f"post-{self._posts}"
         outgoing.n = self.sink.sent(channel, outgoing)
         exchange = Exchange(self, channel, outgoing)
+        is_reply = outgoing.id is None and not outgoing.method
         task = self._tasks.start(
-            exchange.run(),
+            self._tasks.in_turn(exchange.run) if is_reply else exchange.run(),
             waits=outgoing.id is not None,
             fault=lambda error: self.sink.failed(outgoing, a_fault(error)),
         )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
 
 from inspector.errors import HttpError
 
 MOST_SENDING = 64
 """Messages that expect no answer, replies to the server among them, which are on their way before reading pauses."""
+REPLIES_AT_ONCE = 8
+"""Replies being posted at the same time; the others wait, so that a flood of them leaves time for the rest."""
 CANCEL_GRACE = 0.2
 """Seconds for a cancelled exchange to close its connection."""
 
@@ -23,6 +25,7 @@ class Tasks:
     def __init__(self) -> None:
         self._sending = 0
         """Running tasks that expect no answer."""
+        self._replying = asyncio.Semaphore(REPLIES_AT_ONCE)
         self._relief: asyncio.Event | None = None
         """Set when there is room again; None while nobody waits for that."""
         self._running: dict[asyncio.Task[None], bool] = {}
@@ -53,6 +56,11 @@ class Tasks:
             task.get_loop().call_exception_handler(
                 {"message": "a task of the HTTP transport failed", "exception": error, "task": task}
             )
+
+    async def in_turn(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Post a reply to the server, when those before it leave room."""
+        async with self._replying:
+            await work()
 
     @property
     def crowded(self) -> bool:

@@ -563,9 +563,11 @@ async def test_an_rpc_error_alone_on_a_stream_does_not_hang_the_request(serve, p
 
 async def test_a_flood_of_requests_is_not_read_on_while_the_replies_wait(serve, peer, monkeypatch):
     monkeypatch.setattr(http_tasks, "MOST_SENDING", 5)
-    taken, total, at_once = asyncio.Event(), 400, [0]
+    taken, total = asyncio.Event(), 400
+    at_once = most_at_once = 0
 
     async def serves(request, reply):
+        nonlocal at_once, most_at_once
         if request.method == "GET":
             reply.stream()
             for n in range(total):
@@ -574,9 +576,10 @@ async def test_a_flood_of_requests_is_not_read_on_while_the_replies_wait(serve, 
                 await asyncio.sleep(0)
             await asyncio.Event().wait()
         elif request.message is not None and "result" in request.message:
-            at_once[0] += 1
+            at_once += 1
+            most_at_once = max(most_at_once, at_once)
             await taken.wait()
-            at_once[0] -= 1
+            at_once -= 1
             reply.body(202)
 
     web = await serve(serves)
@@ -599,6 +602,8 @@ async def test_a_flood_of_requests_is_not_read_on_while_the_replies_wait(serve, 
     taken.set()
     await client.sink.until(lambda: len(client.sink.frames) == total)
     assert most < total
+    await client.sink.until(lambda: not gate._sending)
+    assert most_at_once <= http_tasks.REPLIES_AT_ONCE
 
 
 async def test_a_reply_does_not_wait_for_itself(serve, peer, monkeypatch):
