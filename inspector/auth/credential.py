@@ -45,13 +45,16 @@ class Authorizer:
         """`options` win over what a target says; `keeps` False: no login is kept, or looked for."""
         self.options = options
         self.person = person
+        self.seconds: float | None = None
+        """For each request of a login: the timeout of the session. None: the default of a login."""
         self._web = web
         self._keeps = keeps
         self._store: Store | None = None
         self._logins: dict[tuple[str, str, bool, bool], Login] = {}
 
-    def opening(self) -> None:
-        """A session begins: what has failed before may be tried again."""
+    def opening(self, seconds: float) -> None:
+        """A session with this timeout begins: what has failed before may be tried again."""
+        self.seconds = seconds
         self._logins.clear()
 
     def credential(self, target: HttpTarget, sink: Recorder) -> SessionCredential:
@@ -165,6 +168,7 @@ class Login:
                     open_browser=self.options.open_browser,
                     client_id=self.options.client_id,
                     held=self.held,
+                    seconds=self._authorizer.seconds,
                 )
                 return await runner.run(make())
             finally:

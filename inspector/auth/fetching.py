@@ -17,7 +17,7 @@ from inspector.text import safe
 from inspector.version import __version__
 
 FETCH_SECONDS = 20.0
-"""For one request and its whole answer."""
+"""For one request and its whole answer, where nobody says otherwise."""
 MOST_REDIRECTS = 3
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _URL_SHOWN = 300
@@ -62,7 +62,9 @@ class Recorder(Protocol):
 class Fetcher:
     """Performs fetches on behalf of one MCP server, and records each with both sides of it."""
 
-    def __init__(self, server: str, web: Web, recorder: Recorder) -> None:
+    def __init__(self, server: str, web: Web, recorder: Recorder, seconds: float | None = None) -> None:
+        """`seconds` are for each request and its whole answer; None: `FETCH_SECONDS`."""
+        self._seconds = seconds or FETCH_SECONDS
         self._server = urls.parts(server)
         self._web = web
         self._recorder = recorder
@@ -76,12 +78,12 @@ class Fetcher:
             "request": {"headers": list(action.fields), "body": action.body.decode("utf-8", "replace")},
         }  # fmt: skip
         try:
-            async with asyncio.timeout(FETCH_SECONDS):
+            async with asyncio.timeout(self._seconds):
                 answer = await self._follow(action)
         except TimeoutError:
             error = FetchFailed(
-                f"{_shown(action.url)} did not answer within {FETCH_SECONDS:g} s.",
-                hint="It should answer at once, and end its answer.",
+                f"{_shown(action.url)} did not answer within {self._seconds:g} s.",
+                hint="It should answer at once, and end its answer. --timeout sets how long each request may take.",
             )
             self._tell(action, started, facts, error)
             raise error from None

@@ -68,13 +68,15 @@ class Runner:
         client_id: str = "",
         opener: Callable[[str], Awaitable[str]] = browser.open_browser,
         held: set[str] | None = None,
+        seconds: float | None = None,
     ) -> None:
         """`server` is its URL; `store` None keeps nothing; `open_browser` None asks the person, False never opens.
 
         With a `client_id`, what was granted to another client is not found in the store. `held` are secrets that are
-        known already; those that are met are added. No error that leaves here has one in it.
+        known already; those that are met are added. No error that leaves here has one in it. `seconds` are for each
+        request.
         """
-        self._fetcher = Fetcher(server, web, recorder)
+        self._fetcher = Fetcher(server, web, recorder, seconds)
         self._person = person
         self._store = store
         self._recorder = recorder

@@ -21,6 +21,8 @@ from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, shape_of
 
+UNREAD = 32 << 20
+"""Bytes of a message above which it is not read again at all: that would take many times its size in memory."""
 LARGEST = 4 << 20
 """Bytes of a message above which its text and schema are not looked at in detail; a finding says so."""
 _OK = 200
@@ -53,9 +55,13 @@ class Judge:
         """Judge up to `limit` more events. True: there are more already."""
         journal = self.journal
         last = min(len(journal), self.judged + limit)
-        for event in journal.events(self.judged + 1, last):
-            self.judged = event.n
-            self._add(event.n, self._verdicts(event))
+        for n in range(self.judged + 1, last + 1):
+            self.judged = n
+            if journal.index.sizes[n - 1] > UNREAD:
+                self._add(n, (("size", "note", f"The message is larger than {UNREAD >> 20} MiB: it was not checked."),))
+                continue
+            for event in journal.events(n, n):
+                self._add(n, self._verdicts(event))
         return last < len(journal)
 
     def run_all(self) -> None:
@@ -83,6 +89,8 @@ class Judge:
 
     def _verdicts(self, event: Event) -> Iterator[Verdict]:
         kind = event.kind
+        if event.dropped is not None:
+            return  # Only its size is known.
         if kind == Kind.RPC:
             yield from self._message(event)
         elif kind == Kind.HTTP:

@@ -124,8 +124,8 @@ async def with_session(
         signals.closing = unexpected.closing = True
         await session.close("interrupted" if signals.caught else "closed")
         signals.remove()
-    if journal.storage.problem:
-        out.warn(f"note: The recording is not complete: {out.safe(journal.storage.problem)}")
+    if journal.incomplete:
+        out.warn(f"note: The recording is not complete: {out.safe(journal.incomplete)}")
     if unexpected.problem is not None and not told:
         out.error(unexpected.problem)
         code = unexpected.problem.exit_code

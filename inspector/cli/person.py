@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -17,6 +18,11 @@ from inspector.cli.output import Output
 NAME = 200
 LONGEST_URL = 8000
 _YES = ("y", "yes")
+
+
+def _waits(until: float) -> str:
+    """Until when a login waits, given in seconds since 1970."""
+    return f"Waiting until {time.strftime('%H:%M:%S', time.localtime(until))}."
 
 
 class Terminal:
@@ -37,7 +43,9 @@ class Terminal:
         """Show the whole address and its host, and ask."""
         self._need("A person has to log in")
         safe = self._out.safe
-        self.say(f"The server wants you to log in at {safe(host, NAME)}:\n\n  {safe(url, LONGEST_URL)}\n")
+        self.say(
+            f"The server wants you to log in at {safe(host, NAME)}:\n\n  {safe(url, LONGEST_URL)}\n\n{_waits(until)}"
+        )
         answer = await self._ask("Open it in the browser? [y/N] ")
         return answer.strip().lower() in _YES
 
@@ -55,6 +63,8 @@ class Terminal:
                 "\nIf it ends at a page that cannot be opened, because the browser is on another machine, paste that "
                 f"page's address here (it begins with {safe(invitation.redirect_uri, NAME)})."
             )
+        if invitation.until:
+            text += f"\n{_waits(invitation.until)}"
         self.say(f"{text}\nCtrl-C ends the waiting.")
 
     async def pasted(self) -> str:

@@ -14,7 +14,15 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from inspector.errors import ConnectionProblem, ServerExited, UsageError
-from inspector.transports.child import ExitWatch, Guard, describe_status, exit_status
+from inspector.transports.child import (
+    MARK,
+    ExitWatch,
+    Guard,
+    describe_status,
+    exit_status,
+    new_mark,
+    signal_left,
+)
 from inspector.transports.http_url import parse_url
 
 if TYPE_CHECKING:
@@ -51,8 +59,9 @@ async def started(words: list[str], target: HttpTarget, seconds: float) -> Async
             f"{target.url} answers before --start has started anything.",
             hint="End the server that runs there, or leave --start out.",
         )
-    process = _spawn(words)
-    guard = Guard(process.pid, lambda: exit_status(process) is None)
+    mark = new_mark()
+    process = _spawn(words, mark)
+    guard = Guard(process.pid, mark[MARK], lambda: exit_status(process) is None)
     last: deque[str] = deque(maxlen=LAST_LINES)
     reader = asyncio.create_task(_read(process, last))
     try:
@@ -62,17 +71,18 @@ async def started(words: list[str], target: HttpTarget, seconds: float) -> Async
             raise _ended(process, words, "while it was checked", last)
     finally:
         await _end(process)
+        signal_left(mark[MARK], signal.SIGKILL)
         guard.stop()
         reader.cancel()
         with suppress(asyncio.CancelledError):
             await reader
 
 
-def _spawn(words: list[str]) -> subprocess.Popen[bytes]:
+def _spawn(words: list[str], mark: dict[str, str]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
-            start_new_session=True,
+            start_new_session=True, env={**os.environ, **mark},
         )  # fmt: skip
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "its words hold a NUL"

@@ -168,7 +168,7 @@ class Inbox:
 
     KEPT = 500
     OPEN_LIMIT = 1000
-    """Questions open at once; more are refused, so that a hostile server cannot fill the memory."""
+    """Questions open at once; more are declined, so that a hostile server cannot fill the memory."""
 
     def __init__(
         self,
@@ -179,15 +179,26 @@ class Inbox:
     ) -> None:
         self.standing = standing
         self.questions: list[Question] = []
+        self.declined = 0
+        """Questions that were declined because `OPEN_LIMIT` others were open."""
         self.on_open: Callable[[Question], None] | None = None
         self.on_closed: Callable[[Question], None] | None = None
+        self.on_declined: Callable[[int], None] | None = None
+        """Told how many have been declined so: of the first, and then whenever ten times as many were."""
+        self._open: dict[Question, None] = {}
+        self._trim_at = self.KEPT
         self._reply = reply
         self._changed = changed
         self._defaults = defaults
 
     def open(self) -> list[Question]:
         """The questions that wait for an answer, oldest first."""
-        return [question for question in self.questions if question.state == "open"]
+        return list(self._open)
+
+    def show(self, questions: list[Question]) -> None:
+        """Have exactly these questions, each as it stands: those of a recording at some moment."""
+        self.questions = questions
+        self._open = {question: None for question in questions if question.state == "open"}
 
     def ask(
         self,
@@ -202,21 +213,42 @@ class Inbox:
     ) -> Question:
         """A question arrived: answer it by the standing answer, or let it wait. `reply` takes the answer instead."""
         question = Question(n, id, topic, params, parent, t, self, reply)
+        if len(self._open) >= self.OPEN_LIMIT:
+            self._decline(question)
+            return question
         self.questions.append(question)
-        if len(self.questions) > self.KEPT and self.questions[0].state != "open":
-            del self.questions[0]
+        self._open[question] = None
+        if len(self.questions) > self._trim_at:
+            self._trim()
         self._changed()
         if self.on_open is not None:
             self.on_open(question)
-        if len(self.open()) > self.OPEN_LIMIT:
-            question.decline()
-        elif topic == "sampling":
+        if topic == "sampling":
             self._standing_sampling(question)
         elif topic == "elicitation":
             self._standing_elicitation(question)
         elif isinstance(self.standing.roots, tuple):
             question.accept([root_object(uri) for uri in self.standing.roots])
         return question
+
+    def _decline(self, question: Question) -> None:
+        """Decline a question that nobody will see, count it, and say so."""
+        self.declined += 1
+        question.decline()  # Tells of the change, too.
+        if self.on_declined is not None and str(self.declined).strip("0") == "1":
+            self.on_declined(self.declined)
+
+    def _trim(self) -> None:
+        """Forget the oldest of those that are over."""
+        over = len(self.questions) - len(self._open) - self.KEPT
+        kept: list[Question] = []
+        for question in self.questions:
+            if question.state == "open" or over <= 0:
+                kept.append(question)
+            else:
+                over -= 1
+        self.questions = kept
+        self._trim_at = len(kept) + self.KEPT // 2
 
     def _standing_sampling(self, question: Question) -> None:
         answer = self.standing.sampling
@@ -246,16 +278,15 @@ class Inbox:
             return
         question.state = state
         question.answer = result if error is None else {"error": {"code": error[0], "message": error[1]}}
-        if self.on_closed is not None:
-            self.on_closed(question)
+        self._close(question)
         (question.reply or self._reply)(question, result, error)
         self._changed()
 
     def withdraw(self, id: Any) -> Question | None:
         """The server took its request back: no answer is sent (C-CANC-02)."""
         key = jsonrpc.id_key(id)
-        for question in self.questions:
-            if question.state == "open" and question.reply is None and jsonrpc.id_key(question.id) == key:
+        for question in self._open:
+            if question.reply is None and jsonrpc.id_key(question.id) == key:
                 self.drop(question)
                 return question
         return None
@@ -272,9 +303,14 @@ class Inbox:
 
     def _end(self, question: Question, state: State) -> None:
         question.state = state
-        if self.on_closed is not None:
-            self.on_closed(question)
+        self._close(question)
         self._changed()
+
+    def _close(self, question: Question) -> None:
+        if question in self._open:
+            del self._open[question]
+            if self.on_closed is not None:
+                self.on_closed(question)
 
 
 def root_object(uri: str) -> dict[str, Any]:

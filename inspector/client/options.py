@@ -20,8 +20,8 @@ class Authorize(Protocol):
     person: Person
     """Who is asked."""
 
-    def opening(self) -> None:
-        """A session begins: what has failed before may be tried again."""
+    def opening(self, seconds: float) -> None:
+        """A session begins whose requests may take so long: what has failed before may be tried again."""
 
     def credential(self, target: HttpTarget, sink: Sink) -> Credential:
         """What authorizes the requests of a connection; `sink` is where its steps are recorded."""

@@ -60,9 +60,9 @@ class Questions:
         questions = [question for event in wanted for question in self._known[event]]
         before = self.session.inbox.questions
         changed = len(before) != len(questions) or any(map(_differ, before, questions))
-        self.session.inbox.questions = questions
         for question in questions:
             changed = self._settle(question, n) or changed
+        self.session.inbox.show(questions)
         if changed:
             self.session.changes.bump("inbox")
         return True

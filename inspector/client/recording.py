@@ -35,9 +35,16 @@ _TRIES = 8
 def new_journal(target: Target, *, settings: Settings, record: Path | None = None, keep: bool = True) -> Journal:
     """The journal of a session with `target`: in the file `record`, or in the state folder, or (not `keep`) nowhere.
 
-    The settings bound what stays in the state folder; older recordings are deleted. Where it cannot be written, the
-    journal is kept nowhere and has a notice that says so. Raises `RecordingError` for `record` only.
+    The settings bound how large it becomes and what stays in the state folder; older recordings are deleted. Where it
+    cannot be written, the journal is kept nowhere and has a notice that says so. Raises `RecordingError` for `record`
+    only.
     """
+    journal = _begin(target, settings, record, keep)
+    journal.bound(settings.max_recording_bytes)
+    return journal
+
+
+def _begin(target: Target, settings: Settings, record: Path | None, keep: bool) -> Journal:
     secrets = target.secrets if isinstance(target, (StdioTarget, HttpTarget)) else ()
     if record is not None:
         return _locked(Journal.create(record, target.as_header(), secrets))

@@ -80,6 +80,8 @@ class Session:
         self.inbox = Inbox(self.options.standing, self._answer, lambda: self.changes.bump("inbox"), _defaults)
         self.inbox.on_open = self._pause_for
         self.inbox.on_closed = self._resume_for
+        self.inbox.on_declined = self._record_declined
+        self._declined_told = 0
         self.transport: Transport
         self.driver: Driver = LegacyDriver(self)
         self._listens = False
@@ -95,7 +97,7 @@ class Session:
         self.error = None
         self._set_phase("connecting")
         if self.options.authorize is not None:
-            self.options.authorize.opening()
+            self.options.authorize.opening(self.options.timeout)
         try:
             self.server = await Negotiation(self).open()
         except InspectorError as error:
@@ -144,6 +146,8 @@ class Session:
         await self._close_transport()
         self.pending.fail_all(SessionLost("The session was closed."))
         self.inbox.lose_all()
+        if self.inbox.declined > self._declined_told:
+            self._record_declined(self.inbox.declined)
         self._set_phase("closed")
 
     async def _close_transport(self) -> None:
@@ -388,6 +392,10 @@ class Session:
         message = jsonrpc.error(question.id, *error) if error is not None else jsonrpc.result(question.id, result)
         self._send_plain(message)
 
+    def _record_declined(self, count: int) -> None:
+        self._declined_told = count
+        self.journal.record_life("", "questions-declined", count=count, open=self.inbox.OPEN_LIMIT)
+
     def _calls_around(self, question: Question) -> list[Call]:
         return [call for call in self.pending.calls() if not question.parent or call.n == question.parent]
 
@@ -396,10 +404,12 @@ class Session:
             call.pause()
 
     def _resume_for(self, question: Question) -> None:
-        waiting = {call for other in self.inbox.open() for call in self._calls_around(other)}
-        for call in self._calls_around(question):
-            if call not in waiting:
-                call.resume()
+        around = self._calls_around(question)
+        if around:
+            parents = {other.parent for other in self.inbox.open()}
+            for call in around:
+                if 0 not in parents and call.n not in parents:
+                    call.resume()
 
     # Lists
 

@@ -49,6 +49,10 @@ class Settings:
     max_body_bytes: int | None = None
     """The longest message that is read, in bytes, and above which it is given up; null: 256 MiB."""
 
+    max_recording_bytes: int | None = 2 << 30
+    """How large one recording may become, in bytes; beyond that, messages are counted and their bodies are not kept.
+    null: no limit. A recording never uses the last free gigabyte of the disk."""
+
     record: bool = True
     """Whether sessions are kept as recordings; false uses a file without a name."""
 
@@ -229,6 +233,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "sampling": _TEXT,
     "elicitation": ("ask, defaults, decline, cancel or an object", _elicitation),
     "max_body_bytes": ("a whole number above 0, or null", _positive_count_or_none),
+    "max_recording_bytes": ("a whole number above 0, or null", _positive_count_or_none),
     "record": _FLAG,
     "keep_recordings": _COUNT,
     "keep_recordings_bytes": _COUNT,

@@ -25,6 +25,8 @@ class Format(NamedTuple):
     """Whether what the judge says stands in it."""
     json: bool = False
     """Whether all of it is JSON, or JSON on each line: characters that a terminal obeys are then escaped on the way."""
+    bodies: bool = False
+    """Whether it consists of messages: those whose bodies were not kept are left out."""
     limited: bool = False
     """Whether it may be too large: its module has `check(journal, numbers)`, which raises `UsageError` then."""
 
@@ -33,20 +35,20 @@ FORMATS = {
     "md": Format("a transcript to read, for a bug report", "markdown", ".md", findings=True),
     "json": Format("one JSON document with every event", "json_export", ".json", findings=True, json=True),
     "html": Format("one web page with search, filter and folding", "html", ".html", findings=True, limited=True),
-    "jsonl": Format("the bare messages, one a line", "jsonl", ".jsonl", json=True),
+    "jsonl": Format("the bare messages, one a line", "jsonl", ".jsonl", json=True, bodies=True),
     "recording": Format("a recording again, of what is chosen", "recording", ".mcp.jsonl", json=True),
     "csv": Format("the exchanges as a table, with their latencies", "csv_export", ".csv"),
     "har": Format("an HTTP Archive for browser tools", "har", ".har", json=True),
     "otlp": Format("OpenTelemetry traces, a span an exchange", "otlp", ".otlp.json", json=True),
     "mermaid": Format("a sequence diagram that GitHub and GitLab draw", "mermaid", ".mmd"),
-    "curl": Format("a shell script that sends it again", "curl_script", ".sh"),
-    "python": Format("a Python program that does it again", "python_script", ".py"),
-    "python-sdk": Format("the same on the official SDK, mcp 2", "sdk_script", ".py"),
-    "pytest": Format("tests that compare with the recorded answers", "pytest_module", ".py"),
-    "mcp-cassette": Format("a cassette of mcp-cassette", "mcp_cassette", ".cassette.json", json=True),
-    "mcp-recorder": Format("a cassette of mcp-recorder", "mcp_recorder", ".recorder.json", json=True),
-    "mcpsnoop": Format("a session log of mcpsnoop", "mcpsnoop", ".mcpsnoop.jsonl", json=True),
-    "mcporter": Format("a recording of mcporter", "mcporter", ".ndjson", json=True),
+    "curl": Format("a shell script that sends it again", "curl_script", ".sh", bodies=True),
+    "python": Format("a Python program that does it again", "python_script", ".py", bodies=True),
+    "python-sdk": Format("the same on the official SDK, mcp 2", "sdk_script", ".py", bodies=True),
+    "pytest": Format("tests that compare with the recorded answers", "pytest_module", ".py", bodies=True),
+    "mcp-cassette": Format("a cassette of mcp-cassette", "mcp_cassette", ".cassette.json", json=True, bodies=True),
+    "mcp-recorder": Format("a cassette of mcp-recorder", "mcp_recorder", ".recorder.json", json=True, bodies=True),
+    "mcpsnoop": Format("a session log of mcpsnoop", "mcpsnoop", ".mcpsnoop.jsonl", json=True, bodies=True),
+    "mcporter": Format("a recording of mcporter", "mcporter", ".ndjson", json=True, bodies=True),
 }
 """The formats by name."""
 
@@ -70,9 +72,11 @@ def export(journal: Journal, format: str, out: IO[str], numbers: Iterable[int] |
     found = FORMATS.get(format)
     if found is None:
         raise UsageError(f"There is no format “{format[:40]}”.", hint=f"Formats are {', '.join(FORMATS)}.")
+    if found.bodies and journal.index.dropped:
+        numbers = filter(journal.index.is_kept, range(1, len(journal) + 1) if numbers is None else numbers)
     chosen = None if numbers is None else (n for n in numbers if 0 < n <= len(journal))
     notes: list[str] = _module(found).write(journal, _Escaping(out) if found.json else out, chosen)
-    return notes
+    return [f"The recording is not complete: {journal.incomplete}.", *notes] if journal.dropped[0] else notes
 
 
 class _Escaping:

@@ -183,6 +183,8 @@ def _body(event: Event) -> list[Any]:
     """Text, fields, and what is to be said of them."""
     text: str | None = None
     notes = []
+    if event.dropped is not None:
+        notes.append(f"The body ({size(event.dropped)}) was not kept: the recording was full.")
     if event.raw is not None or event.data is not None:
         text = event.text
         if event.data is not None:

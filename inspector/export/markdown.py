@@ -211,7 +211,7 @@ def _rpc_title(journal: Journal, event: Event) -> str:
             facts.append(f"belongs to {pair or index.parents[n - 1]}")
     else:
         what = "batch" if shape is Shape.BATCH else "no JSON-RPC message"
-    facts.append(size(len(event.bytes)))
+    facts.append(size(len(event.bytes) if event.dropped is None else event.dropped))
     state = index.state(n)
     if state is State.ERROR and shape is Shape.RESULT:
         facts.append("isError")
@@ -233,6 +233,8 @@ def _named(event: Event) -> str:
 
 def _payload(event: Event) -> str:
     """What crossed the wire: JSON indented, every token as it was; bytes that are no UTF-8 are said to be so."""
+    if event.dropped is not None:
+        return f"(The body, {size(event.dropped)}, was not kept: the recording was full.)\n"
     text = event.text
     before = f"{len(event.data):,} bytes that are not UTF-8:\n\n" if event.data is not None else ""
     if event.kind in (Kind.RPC, Kind.SSE):

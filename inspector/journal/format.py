@@ -55,6 +55,8 @@ DIR_NAMES = ("local", "send", "recv")
 KIND_NAMES = ("rpc", "invalid", "stderr", "http", "sse", "life", "auth", "note", "other")
 _LARGE = 1 << 14
 """Bytes from which on it pays to search for the few characters that need an escape instead of looking at each."""
+_OUTLINED = 256
+"""Characters of an id or a method, and messages of a batch, that the outline of a message has."""
 _ENVELOPE = frozenset(("n", "t", "dir", "kind", "ch", "raw", "b64"))
 
 
@@ -90,6 +92,13 @@ class Event:
         return self.data.decode("utf-8", "replace") if self.data is not None else ""
 
     @property
+    def dropped(self) -> int | None:
+        """Bytes of a message that was counted and not kept, because the recording was full; None where it is here."""
+        about = self.fields.get("dropped") if self.raw is None and self.data is None else None
+        size = about.get("bytes") if type(about) is dict else None
+        return size if type(size) is int and size >= 0 else None
+
+    @property
     def bytes(self) -> bytes:
         """The exact bytes that crossed the wire."""
         if self.data is not None:
@@ -98,10 +107,13 @@ class Event:
 
     @property
     def message(self) -> Any:
-        """The parsed message of an `rpc` event, else None."""
+        """The parsed message of an `rpc` event, else None. Of one whose body was not kept: its outline."""
         if not self._parsed:
             self._parsed = True
-            if self.kind == Kind.RPC:
+            if self.dropped is not None:
+                short = self.fields["dropped"].get("message")
+                self._message = short if type(short) in (dict, list) else None
+            elif self.kind == Kind.RPC:
                 try:
                     self._message = parse(self.bytes)
                 except NotJson:
@@ -149,6 +161,38 @@ def escape_parsed(raw: bytes) -> bytes:
     """
     raw = raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
     return raw.replace(b"\n", b"\\n").replace(b"\r", b"\\r").replace(b"\t", b"\\t")
+
+
+def outline(message: Any) -> Any:
+    """The members of a message by which it is paired with others, each of bounded length: what is left of it in a
+    recording that is full.
+    """
+    if type(message) is list:
+        return [outline(item) for item in message[:_OUTLINED] if type(item) is dict]
+    if type(message) is not dict:
+        return None
+    kept = {name: _short(message[name]) for name in ("jsonrpc", "id", "method") if name in message}
+    params, result, error = message.get("params"), message.get("result"), message.get("error")
+    if type(params) is dict:
+        about = {name: _short(params[name]) for name in ("progressToken", "requestId") if name in params}
+        meta = params.get("_meta")
+        if type(meta) is dict and "progressToken" in meta:
+            about["_meta"] = {"progressToken": _short(meta["progressToken"])}
+        kept |= {"params": about} if about else {}
+    if "result" in message:
+        kept["result"] = {"isError": True} if type(result) is dict and result.get("isError") is True else {}
+    if "error" in message:
+        kept["error"] = {"code": _short(error.get("code"))} if type(error) is dict else {}
+    return kept
+
+
+def _short(value: Any) -> Any:
+    """A scalar as it is, up to a length; null for anything else."""
+    if type(value) is str:
+        return value[:_OUTLINED]
+    if type(value) is int and value.bit_length() > 64:
+        return None
+    return value if type(value) in (int, bool, float) else None
 
 
 def extra_json(fields: dict[str, Any]) -> str:

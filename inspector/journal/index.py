@@ -7,6 +7,7 @@ pairing is the same live and later.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import OrderedDict
 from enum import IntEnum
 from typing import Any
@@ -100,6 +101,8 @@ class Index:
         """The partner: the answer of a request, the request of an answer, of a progress or of a cancellation."""
         self.parents = array("I")
         """The request inside which an event happened, or 0."""
+        self.dropped = array("I")
+        """The events whose bodies were not kept, ascending."""
         self._append = tuple(column.append for column in (
             self.offsets, self.times, self.sizes, self.codes, self.states, self.methods, self.channels, self.ids,
             self.pairs, self.parents,
@@ -186,6 +189,11 @@ class Index:
                 return state
         return state
 
+    def is_kept(self, n: int) -> bool:
+        """Whether the recording has the body of event `n`."""
+        at = bisect_left(self.dropped, n)
+        return at == len(self.dropped) or self.dropped[at] != n
+
     def duration(self, n: int) -> int | None:
         """Microseconds from the request to its answer, for either of the two; None without a partner."""
         partner = self.pairs[n - 1]
@@ -198,6 +206,10 @@ class Index:
         if self.shape(n) == Shape.REQUEST:
             return n
         return self.pairs[n - 1] or self.parents[n - 1]
+
+    def awaits(self, message: Any) -> bool:
+        """Whether a message from the server answers a request of ours that has no answer yet."""
+        return type(message) is dict and (_SEND, id_key(message.get("id"))) in self._pending
 
     def root_of(self, n: int) -> int:
         """The outermost request around event `n`; 0 if it stands alone."""

@@ -30,25 +30,31 @@ from inspector.journal.format import (
     event_line,
     extra_json,
     header_line,
+    outline,
     parsed_line,
     read_envelope,
     read_event,
     to_base64,
 )
 from inspector.journal.index import Index
+from inspector.journal.overflow import Overflow
 from inspector.journal.redaction import Redactor, describe
-from inspector.journal.storage import Storage
+from inspector.journal.storage import KEEP_FREE, Storage
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
+from inspector.text import count, size
 from inspector.version import __version__
 
 _CACHE_EVENTS = 512
 _CACHE_LARGEST = 1 << 18
 _BLOCK = 1 << 20
 _HEADER_LIMIT = 1 << 20
+_LONGEST_EXTRA = 1024
+"""Characters beside a message that are kept of it when its body is not."""
 
 # Looking a member up in an enum costs as much as the rest of what is done with it once for each message.
 _SEND, _RECV, _RPC, _INVALID = Dir.SEND, Dir.RECV, Kind.RPC, Kind.INVALID
-_NONE, _NOTIFICATION = Shape.NONE, Shape.NOTIFICATION
+_NONE, _NOTIFICATION, _REQUEST = Shape.NONE, Shape.NOTIFICATION, Shape.REQUEST
+_ANSWERS = (Shape.RESULT, Shape.ERROR)
 
 
 class Frame:
@@ -83,6 +89,7 @@ class Journal:
         """Microseconds that what is recorded from now on gets for its time, where it happened before. None: now."""
         self.exact_frames = False
         """Frames carry what arrived, secrets included: for who passes messages on. Otherwise what the file says."""
+        self._overflow = Overflow()
         self._zero = time.monotonic_ns()
         self._scanned = 0
         self._cache: OrderedDict[int, Event] = OrderedDict()
@@ -151,6 +158,94 @@ class Journal:
 
     # Writing
 
+    def bound(self, limit: int | None, *, keep_free: int = KEEP_FREE, overflow: Overflow | None = None) -> None:
+        """Keep no more than `limit` bytes (None: no limit), and never use the last `keep_free` bytes of the disk.
+
+        Beyond that, bodies are counted and not kept: see `overflow`.
+        """
+        self._overflow = overflow or Overflow.for_limit(limit)
+        if overflow is None:
+            room = self._overflow.outlines
+            limit = None if limit is None else limit - room
+            keep_free += room
+        self.storage.bound(limit, keep_free)
+
+    @property
+    def dropped(self) -> tuple[int, int]:
+        """How many bodies were counted and not kept because the recording was full, and their bytes."""
+        if self.ended is not None and not self.live:
+            about = self.ended.get("dropped")
+            events, octets = (about.get("events"), about.get("bytes")) if type(about) is dict else (0, 0)
+            return (events, octets) if isinstance(events, int) and isinstance(octets, int) else (0, 0)
+        return self._overflow.events, self._overflow.bytes
+
+    @property
+    def incomplete(self) -> str:
+        """Why the recording does not hold everything, as a short phrase for people; empty where it does."""
+        if self.storage.problem:
+            return f"not on disk: {self.storage.problem}"
+        events, octets = self.dropped
+        if not events and not self.storage.full:
+            return ""
+        why = {"limit": "recording full", "disk": "disk nearly full"}.get(self.storage.full, "recording was full")
+        what = "1 body" if events == 1 else f"{count(events)} bodies"
+        return f"{why}: {what} not kept ({size(octets)})"
+
+    def _is_full(self, size: int) -> bool:
+        """Whether `size` more bytes are to be counted and not kept. Says in the recording when that changes."""
+        storage, overflow = self.storage, self._overflow
+        full = not storage.has_room(size)
+        if self.index.count >= overflow.most_events:
+            storage.full, full = "limit", True
+        if full is not overflow.is_told:
+            overflow.is_told = full
+            if full:
+                n = self.record_life("", "recording-full", reason=storage.full, bytes=storage.size)
+                overflow.marker = n
+                if self.index.count > overflow.most_events:
+                    overflow.outlines = 0
+            else:
+                self.record_life("", "recording-resumed", events=overflow.events, bytes=overflow.bytes)
+        return full
+
+    def _count(
+        self, t: int, dir: Dir, kind: Kind, channel: str, raw: bytes, message: Any = None, extra: str = ""
+    ) -> int:
+        """Take in an event whose body is not kept. Returns its number, or that of the event that said so."""
+        overflow, index = self._overflow, self.index
+        overflow.count(len(raw))
+        n, shape = index.count + 1, shape_of(message)
+        short = outline(message)
+        dropped = {"bytes": len(raw), **({"message": short} if short is not None else {})}
+        about = (extra if len(extra) <= _LONGEST_EXTRA else "") + ',"dropped":' + dumps(dropped)
+        if self.redactor.active:
+            about, _ = self.redactor.text(about)
+        line = event_line(n, t, DIR_NAMES[dir], KIND_NAMES[kind], channel, None, False, about).encode(
+            "utf-8", "replace"
+        )
+        offset = self.storage.size
+        if overflow.takes_line(len(line)):
+            self.storage.append(line)
+        elif not self._is_needed(dir, kind, shape, message):
+            return overflow.marker
+        index.dropped.append(n)
+        index.add(t, dir, kind, channel, offset, len(raw), short)
+        text, binary, _ = self._text(raw, "", json=kind in (_RPC, _INVALID))
+        if not binary:
+            overflow.keep(Event(n, t, dir, kind, channel, text, None, {"dropped": dropped}), len(raw))
+        return n
+
+    def _is_needed(self, dir: Dir, kind: Kind, shape: Shape, message: Any) -> bool:
+        """Whether an event that is not written must have a number of its own: requests, and the answers to ours."""
+        if kind is not _RPC:
+            return False
+        if dir is _SEND:
+            return shape is _REQUEST
+        if shape is _REQUEST:
+            self._overflow.requests -= 1
+            return self._overflow.requests >= 0
+        return shape in _ANSWERS and self.index.awaits(message)
+
     @property
     def live(self) -> bool:
         """Whether this process is writing the recording."""
@@ -171,6 +266,8 @@ class Journal:
         `heeded` are the methods of the notifications that are worth a frame (None: all).
         """
         index, storage = self.index, self.storage
+        if self._is_full(sum(map(len, messages))):
+            return self._count_received(channel, messages, extra, heeded)
         t = self.now()
         hides = self.redactor.active
         exact = not (cut or hides)
@@ -210,6 +307,27 @@ class Journal:
                 frames.append(Frame(n, t, channel, shape, message))
         return frames
 
+    def _count_received(
+        self, channel: str, messages: Sequence[bytes], extra: str, heeded: Collection[str] | None
+    ) -> list[Frame]:
+        """What `record_received` does while the recording is full."""
+        t = self.now()
+        frames: list[Frame] = []
+        for raw in messages:
+            why, kind = "", _RPC
+            try:
+                message = shown = parse(raw)
+                if self.redactor.active:
+                    shown, _ = self._as_shown(raw, message)
+            except NotJson as problem:
+                message = shown = None
+                kind, why = _INVALID, ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
+            n = self._count(t, _RECV, kind, channel, raw, shown, extra + why)
+            given, shape = message if self.exact_frames else shown, shape_of(shown)
+            if kind is _RPC and (heeded is None or shape is not _NOTIFICATION or given["method"] in heeded):
+                frames.append(Frame(n, t, channel, shape, given))
+        return frames
+
     def _as_shown(self, raw: bytes, message: Any) -> tuple[Any, bool]:
         """The value of a message that arrived, as the file will have it, and whether it has no secret."""
         shown, changed = self.redactor.json(raw.decode("utf-8", "replace"))
@@ -219,14 +337,21 @@ class Journal:
         self, n: int, t: int, dir: str, kind: Kind, channel: str, raw: bytes, extra: str, *, clean: bool = False
     ) -> bytes:
         """The line of any message, whatever its bytes are, without the secrets in it (`clean`: it has none)."""
+        text, binary, extra = self._text(raw, extra, ',"encoding":"not UTF-8"', json=True, clean=clean)
+        return event_line(n, t, dir, KIND_NAMES[kind], channel, text, binary, extra).encode("utf-8")
+
+    def _text(
+        self, raw: bytes, extra: str, unreadable: str = "", *, json: bool = False, clean: bool = False
+    ) -> tuple[str, bool, str]:
+        """Bytes as they stand in a line, without secrets: the text, whether it is base64, and the `extra` about it."""
         try:
             text, binary = raw.decode("utf-8"), False
         except UnicodeDecodeError:
             text, binary = to_base64(raw), True
-            extra += ',"encoding":"not UTF-8"'
+            extra += unreadable
         if self.redactor.active and (binary or not clean):
-            text, binary, extra = self._redact(raw, text, binary, extra, json=True)
-        return event_line(n, t, dir, KIND_NAMES[kind], channel, text, binary, extra).encode("utf-8")
+            return self._redact(raw, text, binary, extra, json=json)
+        return text, binary, extra
 
     def record_sent(
         self, channel: str, data: bytes, message: Any = None, extra: str = "", *, hold: bool = False
@@ -236,6 +361,8 @@ class Journal:
         With `hold` it is written with the next event or at `flush`, which must come before the bytes go out.
         """
         kind = _RPC if message is not None else _INVALID
+        if self._is_full(len(data)):
+            return self._count(self.now(), _SEND, kind, channel, data, message, extra)
         t, offset = self.now(), self.storage.size
         line = self._line(self.index.count + 1, t, "send", kind, channel, data, extra)
         self.storage.append(line, hold=hold)
@@ -257,17 +384,16 @@ class Journal:
 
     def record_stderr(self, channel: str, lines: Sequence[bytes]) -> None:
         """Record what the server wrote to stderr, one event a line."""
+        full = self._is_full(sum(map(len, lines)))
         t = self.now()
+        if full:
+            for raw in lines:
+                self._count(t, _RECV, Kind.STDERR, channel, raw)
+            return
         offset = self.storage.size
         out: list[bytes] = []
         for n, raw in enumerate(lines, self.index.count + 1):
-            try:
-                text, binary = raw.decode("utf-8"), False
-            except UnicodeDecodeError:
-                text, binary = to_base64(raw), True
-            more = ""
-            if self.redactor.active:
-                text, binary, more = self._redact(raw, text, binary, more)
+            text, binary, more = self._text(raw, "")
             out.append(event_line(n, t, "recv", "stderr", channel, text, binary, more).encode("utf-8"))
         self.storage.append(b"".join(out))
         for raw, line in zip(lines, out, strict=True):
@@ -327,10 +453,19 @@ class Journal:
                 changed = changed or hidden
         if changed:
             extra += ',"redacted":true'
+        full = self._is_full(len(extra) + len(raw or ""))
         t = self.now()
-        offset = self.storage.size
-        line = event_line(self.index.count + 1, t, DIR_NAMES[dir], name, channel, raw, False, extra)
-        self.storage.append(line.encode("utf-8", "replace"))
+        if full and raw is not None:
+            return self._count(t, dir, kind, channel, raw.encode("utf-8", "replace"), None, extra)
+        offset, n = self.storage.size, self.index.count + 1
+        line = event_line(n, t, DIR_NAMES[dir], name, channel, raw, False, extra).encode("utf-8", "replace")
+        if not full or self._overflow.takes_line(len(line)):
+            self.storage.append(line)
+        elif kind == Kind.HTTP:
+            self._overflow.count(0)
+            return self._overflow.marker
+        else:
+            self._overflow.keep(Event(n, t, dir, kind, channel, raw, None, fields), len(line))
         if kind == Kind.LIFE:
             return self.index.add_life(t, kind, channel, offset, fields)
         return self.index.add(t, dir, kind, channel, offset, len(raw or ""))
@@ -343,6 +478,8 @@ class Journal:
                 "kind": "end", "events": index.count, "t": self.now(), "reason": reason, "invalid": index.invalid,
                 "errors": index.errors,
             }  # fmt: skip
+            if self._overflow.events:
+                self.ended["dropped"] = {"events": self._overflow.events, "bytes": self._overflow.bytes}
             self.storage.append((dumps(self.ended) + "\n").encode())
             self.storage.flush()
 
@@ -412,7 +549,14 @@ class Journal:
 
     def _read(self, n: int) -> Event:
         index = self.index
+        recent = self._overflow.recent(n)
+        if recent is not None:
+            return recent
         line = self.line(n)
+        if not line and self.live and self.storage.full:
+            # Indexed when not even a line without a body was written any more.
+            dropped = {"dropped": {"bytes": index.sizes[n - 1]}}
+            return Event(n, index.times[n - 1], index.dir(n), index.kind(n), index.channel(n), None, None, dropped)
         try:
             value = parse(line)
         except NotJson:
@@ -469,17 +613,21 @@ class Journal:
             return
         if value.get("kind") == "end" and "n" not in value:
             self.ended = value
+            if self.dropped[0]:
+                self.notices.append(f"This recording is not complete: {self.incomplete}.")
             return
         raw = value.get("raw")
         if value.get("kind") == "rpc" and type(raw) is str:
             self._take_message(value, raw.encode("utf-8", "surrogatepass"), offset)
             return
         event = read_event(value, index.count + 1)
-        size = len(event.bytes) if event.data is not None or event.raw is not None else 0
+        size = len(event.bytes) if event.data is not None or event.raw is not None else event.dropped or 0
         if event.kind in (Kind.LIFE, Kind.AUTH):
             index.add_life(event.t, event.kind, event.ch, offset, event.fields)
             return
         message = event.message
+        if event.dropped is not None:
+            index.dropped.append(index.count + 1)
         kind = _INVALID if event.kind is _RPC and message is None else event.kind
         n = index.add(event.t, event.dir, kind, event.ch, offset, size, message)
         if event.kind == Kind.NOTE and type(event.fields.get("finding")) is dict:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import time
 from pathlib import Path
+from typing import Literal
 
 from inspector.errors import RecordingError, RecordingExists
 
@@ -13,6 +15,10 @@ TAIL_LIMIT = 64 << 20
 """Bytes kept in memory while the disk cannot be written."""
 RETRY_AFTER = 1.0
 """Seconds between two attempts to write to a disk that refused."""
+KEEP_FREE = 1 << 30
+"""Bytes of free disk that a recording never uses; a tenth of a file system that is smaller than ten times this."""
+CHECK_EVERY = 16 << 20
+"""Bytes offered between two looks at how much of the disk is free."""
 
 
 class Storage:
@@ -30,7 +36,47 @@ class Storage:
         self.problem = ""
         self.dropped = 0
         """Bytes that neither the disk nor the bounded tail could take."""
+        self.full: Literal["", "limit", "disk"] = ""
+        """Why bodies are not kept at the moment; empty while they are."""
+        self.limit: int | None = None
+        self._keep_free = 0
+        self._room: float = math.inf
         self._retry_at = 0.0
+
+    def bound(self, limit: int | None, keep_free: int = KEEP_FREE) -> None:
+        """Keep no more than `limit` bytes (None: no limit), and leave `keep_free` bytes of the disk free."""
+        self.limit, self._keep_free, self._room = limit, keep_free, 0
+
+    def has_room(self, size: int) -> bool:
+        """Whether `size` more bytes may be written within the bounds; the disk is asked every `CHECK_EVERY` bytes."""
+        self._room -= size
+        if self._room < 0:
+            self._look(size)
+        return not self.full
+
+    def _look(self, size: int) -> None:
+        if self.full == "limit":  # It does not shrink, so there is nothing to look at any more.
+            self._room = math.inf
+            return
+        within = math.inf if self.limit is None else self.limit - self.size
+        free = self._free()
+        self._room = CHECK_EVERY
+        if min(within, free) < size:
+            self.full = "limit" if within < size else "disk"
+        else:
+            self.full = ""
+            self._room = min(CHECK_EVERY, within, free) - size
+
+    def _free(self) -> float:
+        """Bytes of the disk that the recording may still use."""
+        if not self._keep_free or not hasattr(os, "fstatvfs"):
+            return math.inf
+        try:
+            found = os.fstatvfs(self.fd)
+        except OSError:
+            return math.inf
+        total = found.f_blocks * found.f_frsize
+        return found.f_bavail * found.f_frsize - min(self._keep_free, total // 10) if total else math.inf
 
     @classmethod
     def create(cls, path: Path) -> Storage:

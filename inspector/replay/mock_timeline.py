@@ -54,8 +54,11 @@ class Timeline:
         last = self._last_said()
         acknowledged = index.method_names.find(_ACKNOWLEDGED)
         # The hot path of long recordings: kind and direction are taken from the code, not made members of their enums.
+        dropped = frozenset(index.dropped)
         for n, code in enumerate(index.codes, 1):
             told = code & 63
+            if n in dropped:
+                continue
             if told in _SAID:
                 word = n
                 self._sent(n)

@@ -55,11 +55,10 @@ class Script:
         index = self.journal.index
         asked = Kind.RPC | Dir.RECV << 4 | Shape.REQUEST << 6
         for position, code in enumerate(index.codes):
-            if code == asked:
-                n = position + 1
-                if index.method(n) != "ping":
-                    self._questions.setdefault((index.parents[position], index.method(n)), deque()).append(n)
-                    self.questions += bool(index.pairs[position])
+            n = position + 1
+            if code == asked and index.method(n) != "ping" and index.is_kept(n):
+                self._questions.setdefault((index.parents[position], index.method(n)), deque()).append(n)
+                self.questions += bool(index.pairs[position])
 
     def steps(self) -> Iterator[Step]:
         """What was done, in order."""
@@ -73,6 +72,8 @@ class Script:
             kind, dir, shape = index.kind(n), index.dir(n), index.shape(n)
             connect = connect or (n in begins and kind == Kind.LIFE and self._fields(n).get("event") == "reopen")
             if dir == Dir.RECV and kind == Kind.RPC:
+                if not index.is_kept(n):
+                    continue
                 if shape in (*_ANSWERS, Shape.BATCH) and index.pairs[n - 1] not in self._left_out:
                     after.append(n)
                 elif shape == Shape.NOTIFICATION and index.method(n) in _ON_THEIR_OWN:
@@ -92,6 +93,8 @@ class Script:
     def _step(self, n: int, kind: Kind, dir: Dir, shape: Shape) -> Step | None:
         """What event `n` is as a step; None where the client did nothing by it, or only answered."""
         index = self.journal.index
+        if not index.is_kept(n):
+            return None
         if dir == Dir.SEND and kind in _MESSAGES and shape not in _ANSWERS:
             return None if n in self._left_out or index.pairs[n - 1] in self._left_out else Step("send", n)
         if kind == Kind.LIFE and index.pairs[n - 1] and index.pairs[n - 1] not in self._left_out:

@@ -18,7 +18,16 @@ from inspector.journal.journal import Journal
 from inspector.serving.base import MOST_UNSENT
 from inspector.serving.descriptors import Claimed, Input, Output, can_wait
 from inspector.tap.recorder import CHANNEL, LineRecorder
-from inspector.transports.child import ExitWatch, Guard, exit_status, find_program, start_child
+from inspector.transports.child import (
+    MARK,
+    ExitWatch,
+    Guard,
+    exit_status,
+    find_program,
+    new_mark,
+    signal_left,
+    start_child,
+)
 from inspector.transports.pipes import BlockPipe, InputPipe
 
 PAUSE_ABOVE = 1 << 22
@@ -53,7 +62,9 @@ class StdioTap:
         """Start the server and pass everything on. Raises `SpawnError` where it cannot be started."""
         self._loop = asyncio.get_running_loop()
         self._exited, self._unheard, self._silent, self._told = (self._loop.create_future() for _ in range(4))
-        given = dict(os.environ) if environment is None else environment
+        mark = new_mark()
+        self._mark = mark[MARK]
+        given = (dict(os.environ) if environment is None else environment) | mark
         program = find_program(self.command, given)
         self._process = start_child(self.command, program, given, self._cwd)
         self.journal.record_life(
@@ -69,7 +80,7 @@ class StdioTap:
         self._from_stderr = BlockPipe(self._process.stderr, self._complained)
         self._from_client = Input(files.stdin, self._asked)
         watch = ExitWatch(self._process, lambda: self._exited.set_result(None))
-        guard = Guard(self._process.pid, lambda: not self._exited.done())
+        guard = Guard(self._process.pid, self._mark, lambda: not self._exited.done())
         self._take_signals()
         self._from_client.start()
         try:
@@ -245,6 +256,7 @@ class StdioTap:
     def _kill(self) -> None:
         """Whatever is left of the server's group goes; it is reaped only then, so that its number is nobody else's."""
         self._signal(signal.SIGKILL)
+        signal_left(self._mark, signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(0.5)
 

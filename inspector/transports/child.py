@@ -13,8 +13,10 @@ from contextlib import suppress
 
 from inspector.errors import SpawnError
 
-GUARD_AFTER = 0.5
-"""Seconds after which a guard process is started; a child that a one-shot command ends sooner needs none."""
+MARK = "INSPECTOR_CHILD"
+"""The environment variable by which what a child started is found, whatever session it has moved to."""
+MOST_SWEEPS = 5
+"""How often it is looked for what a child has left: what is being ended may start more."""
 LOOK_EVERY = 0.2
 """Seconds between two looks at a process where the system cannot tell us of its end."""
 
@@ -26,17 +28,76 @@ INHERITED = (
     "HOMEPATH", "COMSPEC", "PATHEXT", "PROCESSOR_ARCHITECTURE",
 )  # fmt: skip
 """Variables that a child gets from us. Everything else must be given with `--env` or in the config entry."""
+PROXIES = frozenset(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"))
+"""Those of them that may hold a user name and a password, which a child does not get."""
 INHERITED_PREFIXES = ("LC_", "XDG_")
 
-# Waits for us to die (its stdin ends without a word), then ends the child's process group.
-_GUARD = 'read -r word && exit 0; kill -s TERM -- "-$1" 2>/dev/null; sleep 1; kill -s KILL -- "-$1" 2>/dev/null'
+# Waits for us to die (its stdin ends without a word), then ends the child's process group and what has its mark.
+_GUARD = """
+read -r word && exit 0
+left() {
+    for file in $(grep -ls -e "$2" /proc/[0-9]*/environ 2>/dev/null); do
+        pid=${file#/proc/}
+        kill -s "$3" "${pid%/environ}" 2>/dev/null
+    done
+    kill -s "$3" -- "-$1" 2>/dev/null
+}
+left "$1" "$2" TERM
+sleep 1
+left "$1" "$2" KILL
+left "$1" "$2" KILL
+"""
 
 
 def child_environment(extra: Mapping[str, str], environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The child's environment: what every program needs, plus what was asked for."""
+    """The child's environment: what every program needs, plus what was asked for. No proxy's password is in it."""
     ours = os.environ if environ is None else environ
-    kept = {name: value for name, value in ours.items() if name in INHERITED or name.startswith(INHERITED_PREFIXES)}
+    kept = {
+        name: _without_userinfo(value) if name in PROXIES else value
+        for name, value in ours.items()
+        if name in INHERITED or name.startswith(INHERITED_PREFIXES)
+    }
     return kept | dict(extra)
+
+
+def _without_userinfo(url: str) -> str:
+    """A proxy's address without user name and password."""
+    scheme, separator, rest = url.partition("://")
+    return scheme + separator + rest.rpartition("@")[2] if separator else url.rpartition("@")[2]
+
+
+def new_mark() -> dict[str, str]:
+    """The variable that marks one child and what it starts; add it to the child's environment."""
+    return {MARK: os.urandom(8).hex()}
+
+
+def _marked(mark: str) -> list[int]:
+    """The processes whose environment has the mark; none where the system does not show environments."""
+    wanted = f"{MARK}={mark}".encode()
+    found: list[int] = []
+    with suppress(OSError), os.scandir("/proc") as entries:
+        for entry in entries:
+            if entry.name.isdecimal():
+                with suppress(OSError), open(f"/proc/{entry.name}/environ", "rb", buffering=0) as file:
+                    if wanted in file.read():
+                        found.append(int(entry.name))
+    return found
+
+
+def signal_left(mark: str, number: int) -> None:
+    """Send a signal to everything that the marked child has started, in whatever session it is.
+
+    With SIGKILL until nothing is left. What has emptied its own environment is not found.
+    """
+    if sys.platform != "linux":
+        return
+    for _ in range(MOST_SWEEPS if number == signal.SIGKILL else 1):
+        found = _marked(mark)
+        for pid in found:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+        if not found:
+            return
 
 
 def find_program(command: Sequence[str], environment: Mapping[str, str]) -> str | None:
@@ -155,28 +216,30 @@ class ExitWatch:
 
 
 class Guard:
-    """A small process that ends a process group if we are killed (nobody else can, after a `kill -9`)."""
+    """A small process that ends a child and what it started if we are killed (nobody else can, after a `kill -9`)."""
 
-    def __init__(self, leader: int, wanted: Callable[[], bool]) -> None:
-        """`leader` is the number of the group; `wanted` says, when the time has come, whether there still is one."""
+    def __init__(self, leader: int, mark: str, wanted: Callable[[], bool]) -> None:
+        """`leader` is the number of the child's group; `wanted` says whether there still is one."""
         self._leader = leader
+        self._mark = f"{MARK}={mark}"
         self._wanted = wanted
         self._process: subprocess.Popen[bytes] | None = None
-        self._timer = asyncio.get_running_loop().call_later(GUARD_AFTER, self._start)
+        # In the loop's next turn: what the child is waiting for is sent first.
+        self._start_soon = asyncio.get_running_loop().call_soon(self._start)
 
     def _start(self) -> None:
         if os.name != "posix" or not self._wanted():
             return
         with suppress(OSError):
             self._process = subprocess.Popen(
-                ["/bin/sh", "-c", _GUARD, "inspector-guard", str(self._leader)],
+                ["/bin/sh", "-c", _GUARD, "inspector-guard", str(self._leader), self._mark],
                 stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 start_new_session=True, env={}, cwd="/",
             )  # fmt: skip
 
     def stop(self) -> None:
         """The group has ended: no guard is needed. Idempotent."""
-        self._timer.cancel()
+        self._start_soon.cancel()
         guard, self._process = self._process, None
         if guard is not None and guard.stdin is not None:
             with suppress(OSError):

@@ -14,6 +14,7 @@ from inspector.errors import ConnectionProblem, HttpError
 from inspector.transports.base import HttpOptions, Outgoing, Sink
 from inspector.transports.http_exchange import LATE_SECONDS, Exchange
 from inspector.transports.http_listen import Listener
+from inspector.transports.http_pump import Gate
 from inspector.transports.http_requests import JSON_TYPE, STREAM_TYPE, Requester
 from inspector.transports.http_tasks import Tasks, a_fault, cancelled
 
@@ -37,6 +38,7 @@ class HttpTransport:
         self.resumable = False
         self._exchanges: dict[int | str, tuple[Exchange, asyncio.Task[None]]] = {}
         self._tasks = Tasks()
+        self.gate: Gate = self._tasks
         self._timers: dict[int | str, asyncio.TimerHandle] = {}
         self._listener: Listener | None = None
         self._listening: asyncio.Task[None] | None = None
@@ -63,8 +65,9 @@ class HttpTransport:
         channel = f"post-{self._posts}"
         outgoing.n = self.sink.sent(channel, outgoing)
         exchange = Exchange(self, channel, outgoing)
+        is_reply = outgoing.id is None and not outgoing.method
         task = self._tasks.start(
-            exchange.run(),
+            self._tasks.in_turn(exchange.run) if is_reply else exchange.run(),
             waits=outgoing.id is not None,
             fault=lambda error: self.sink.failed(outgoing, a_fault(error)),
         )
@@ -89,7 +92,7 @@ class HttpTransport:
         self._stop_listening()
         if listen and not self._closed:
             self._gets += 1
-            self._listener = Listener(self.requester, f"get-{self._gets}", resumable=resumable)
+            self._listener = Listener(self.requester, f"get-{self._gets}", self.gate, resumable=resumable)
             self._listening = self._tasks.start(self._listener.run(), waits=True)
 
     def _stop_listening(self) -> None:

@@ -17,15 +17,15 @@ import ssl
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from inspector.errors import HttpError, LimitReached, UsageError
-from inspector.text import safe
+from inspector.text import safe, size
 from inspector.transports.base import HttpOptions
 from inspector.transports.http_problems import explain
-from inspector.transports.http_pump import Pump
+from inspector.transports.http_pump import Gate, Pump, Unpack
 from inspector.transports.http_url import PROXY_SCHEMES, Url, parse_url, system_proxy
 
 if TYPE_CHECKING:
@@ -39,6 +39,12 @@ PATIENCE = 0.01
 """Seconds a request waits for one of the few before it gets a connection of its own."""
 STEP = 16
 """Connections opened at a time for requests that waited: a small server's accept queue must not overflow."""
+
+PIECE = 1 << 16
+"""Bytes unpacked at a time of a body that came compressed."""
+UNPACKED_ANYWAY = 8 << 20
+UNPACKED_RATIO = 100
+"""A compressed body may unpack to so many times its size, and to `UNPACKED_ANYWAY` bytes in any case."""
 
 Connected = Callable[[dict[str, Any]], object]
 """Told about a new connection: address, milliseconds, TLS version, proxy."""
@@ -79,13 +85,14 @@ class Answer:
         """The content type without parameters, in lower case; empty where there is none."""
         return (self.header("content-type") or "").partition(";")[0].strip().lower()
 
-    async def pump(self, deliver: Callable[[bytes], None]) -> None:
+    async def pump(self, deliver: Callable[[bytes], None], gate: Gate | None = None) -> None:
         """Read to the end, passing on what each network read brought in one call. Closes the answer.
 
-        Raises `HttpError` where the body breaks off, and whatever `deliver` raises.
+        Reading pauses while `gate` is crowded. Raises `HttpError` where the body breaks off, `LimitReached` where it
+        unpacks to too much, and whatever `deliver` raises.
         """
         try:
-            await Pump(self._response.stream, self._decoded(deliver))
+            await Pump(self._response.stream, deliver, gate=gate, unpack=self._unpacker())
         except (HttpError, LimitReached):
             raise
         except self._endpoint.failures as error:
@@ -93,30 +100,41 @@ class Answer:
         finally:
             await self.aclose()
 
-    def _decoded(self, deliver: Callable[[bytes], None]) -> Callable[[bytes], None]:
-        """Undo a content coding, which we never ask for (RFC 9110 section 8.4)."""
+    def _unpacker(self) -> Unpack | None:
+        """What undoes the content coding of the body, which we never ask for (RFC 9110 section 8.4)."""
         coding = (self.header("content-encoding") or "identity").strip().lower()
         if coding in ("", "identity"):
-            return deliver
+            return None
         where = self._endpoint.url.address
         if coding not in ("gzip", "x-gzip", "deflate"):
             raise HttpError(
                 f"{where} sent its answer in the coding “{safe(coding, 40)}”, which was not asked for.",
                 hint="Inspector asks for no coding and reads gzip and deflate. Look at the server's proxy.",
             )
-        unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        packed = unpacked = 0
 
-        def unpacked(chunk: bytes) -> None:
-            try:
-                plain = unpack.decompress(chunk)
-            except zlib.error as error:
-                raise HttpError(
-                    f"{where} sent an answer that is not the {coding} it claims to be ({error})."
-                ) from error
-            if plain:
-                deliver(plain)
+        def unpack(chunk: bytes) -> Iterator[bytes]:
+            nonlocal packed, unpacked
+            packed += len(chunk)
+            plain = b"."
+            while chunk or len(plain) == PIECE:
+                try:
+                    plain = inflate.decompress(chunk, PIECE)
+                except zlib.error as error:
+                    raise HttpError(f"{where} sent an answer that is not valid {coding}.") from error
+                chunk = inflate.unconsumed_tail
+                unpacked += len(plain)
+                if unpacked > max(UNPACKED_ANYWAY, UNPACKED_RATIO * packed):
+                    raise LimitReached(
+                        f"The {coding} answer from {where} unpacks to more than {UNPACKED_RATIO} times its size.",
+                        hint=f"{size(packed)} unpacked to more than {size(unpacked - len(plain))}. Inspector asks for "
+                        "no compression; send the answer without it.",
+                    )
+                if plain:
+                    yield plain
 
-        return unpacked
+        return unpack
 
     async def body(self, limit: int) -> tuple[bytes, bool]:
         """Up to `limit` bytes of the body, and whether that is all of it. Never raises for a body that breaks off."""

@@ -11,6 +11,7 @@ from inspector.protocol.jsonrpc import Shape, shape_of
 from inspector.transports.base import Outgoing
 from inspector.transports.correlate import answers, parsed
 from inspector.transports.http_client import Answer
+from inspector.transports.http_pump import Gate
 from inspector.transports.http_requests import (
     JSON_TYPE,
     RESUME_FIELD,
@@ -41,6 +42,8 @@ class Owner(Protocol):
 
     requester: Requester
     resumable: bool
+    gate: Gate
+    """Holds up reading while too many replies to the server are on their way."""
 
     @property
     def listening(self) -> bool:
@@ -68,6 +71,8 @@ class Exchange:
         self._sink = requester.sink
         self._where = requester.url.address
         self._limit = requester.options.longest
+        self._gate = owner.gate if outgoing.id is not None else None
+        """A reply must not wait for itself."""
         self._opens = outgoing.method == "initialize"
         self._session = None if self._opens else requester.session_id
         self._fields = requester.body_fields(len(outgoing.data), fresh=self._opens, wanted=outgoing.headers)
@@ -96,7 +101,7 @@ class Exchange:
             self._offered = answer.header(SESSION_FIELD) or None
         broken: InspectorError | None = None
         try:
-            await answer.pump(self._take)
+            await answer.pump(self._take, self._gate)
         except InspectorError as error:
             broken = error
         if self._stream is None:
@@ -257,7 +262,7 @@ class Exchange:
         if answer.status == 200 and answer.media_type == STREAM_TYPE:
             broken: InspectorError | None = None
             try:
-                await answer.pump(self._take)
+                await answer.pump(self._take, self._gate)
             except InspectorError as error:
                 broken = error
                 raise

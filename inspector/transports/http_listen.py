@@ -7,6 +7,7 @@ from typing import Any
 
 from inspector.errors import HttpError, LimitReached
 from inspector.text import safe
+from inspector.transports.http_pump import Gate
 from inspector.transports.http_requests import RESUME_FIELD, SMALL_BODY, STREAM_TYPE, Requester
 from inspector.transports.http_stream import EventStream
 
@@ -18,11 +19,15 @@ LASTED = 5.0
 
 
 class Listener:
-    """Keeps a standing stream open as long as the session lives. Its end is never an error of the session."""
+    """Keeps a standing stream open as long as the session lives. Its end is never an error of the session.
 
-    def __init__(self, requester: Requester, channel: str, *, resumable: bool) -> None:
+    Reading pauses while the gate is crowded.
+    """
+
+    def __init__(self, requester: Requester, channel: str, gate: Gate, *, resumable: bool) -> None:
         self._requester = requester
         self._sink = requester.sink
+        self._gate = gate
         self.channel = channel
         self.open = False
         """Whether the server has a standing stream open now."""
@@ -65,7 +70,7 @@ class Listener:
         if answer.status == 200 and answer.media_type == STREAM_TYPE:
             self.open = True
             self._life("listening")
-            await answer.pump(self._stream.feed)
+            await answer.pump(self._stream.feed, self._gate)
             return True
         body, _ = await answer.body(SMALL_BODY)
         again = answer.status >= 500 or answer.status == 429

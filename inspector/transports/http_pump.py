@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import Any
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, Protocol
+
+
+class Gate(Protocol):
+    """Holds up reading while too much that was read waits to be dealt with."""
+
+    @property
+    def crowded(self) -> bool:
+        """Whether reading is to pause."""
+
+    async def room(self) -> None:
+        """Wait until it may go on."""
+
+
+Unpack = Callable[[bytes], Iterator[bytes]]
+"""Undoes a content coding: what a chunk unpacks to, in pieces."""
 
 
 class Pump:
@@ -13,9 +28,13 @@ class Pump:
     event. Stepping its iterator by hand shows when it would really wait for the network.
     """
 
-    def __init__(self, stream: Any, deliver: Callable[[bytes], None]) -> None:
+    def __init__(
+        self, stream: Any, deliver: Callable[[bytes], None], *, gate: Gate | None = None, unpack: Unpack | None = None
+    ) -> None:
         self._chunks = stream.__aiter__()
         self._deliver = deliver
+        self._gate = gate
+        self._unpack = unpack
 
     def __await__(self) -> Generator[Any, Any, None]:
         ready: list[bytes] = []
@@ -30,24 +49,32 @@ class Pump:
             except StopAsyncIteration:
                 break
             except BaseException:
-                self._flush(ready)
+                yield from self._flush(ready)
                 raise
             refused: BaseException | None = None
             try:
-                self._flush(ready)
+                yield from self._flush(ready)
             except BaseException as error:  # noqa: BLE001 - raised again, inside the iterator, which cleans up
                 refused = error
             try:
                 ready.append((yield from _go_on(step, signal, refused)))
             except StopAsyncIteration:
                 break
-        self._flush(ready)
+        yield from self._flush(ready)
 
-    def _flush(self, ready: list[bytes]) -> None:
-        if ready:
-            chunk = ready[0] if len(ready) == 1 else b"".join(ready)
-            ready.clear()
+    def _flush(self, ready: list[bytes]) -> Generator[Any, Any, None]:
+        if not ready:
+            return
+        chunk = ready[0] if len(ready) == 1 else b"".join(ready)
+        ready.clear()
+        if self._unpack is None:
             self._deliver(chunk)
+        else:
+            for piece in self._unpack(chunk):
+                self._deliver(piece)
+                yield  # A small chunk may unpack to a large one: others get their turn.
+        if self._gate is not None and self._gate.crowded:
+            yield from self._gate.room().__await__()
 
 
 def _go_on(step: Any, signal: Any, error: BaseException | None = None) -> Generator[Any, Any, bytes]:

@@ -69,8 +69,9 @@ class Requester:
         """Load the HTTP library. Nothing is connected yet."""
         if self._endpoint is None:
             self._endpoint = Endpoint(self.url, self.options)
-            if self._endpoint.proxy is not None and self._endpoint.proxy.password:
-                self.sink.secret(self._endpoint.proxy.password)
+            proxy = self._endpoint.proxy
+            if proxy is not None and (secret := proxy.password or proxy.user):
+                self.sink.secret(secret)  # A user name alone is a token.
 
     def fields(self, accept: str, *, fresh: bool = False, wanted: Iterable[tuple[str, str]] = ()) -> Fields:
         """Header fields of a request without a body: ours, then the era's (`wanted`), then the user's, who wins.

@@ -29,9 +29,11 @@ _F_SETPIPE_SZ = 1031
 class InputPipe:
     """The writing end of a child's stdin: takes everything at once, writes what fits and queues the rest."""
 
-    def __init__(self, pipe: IO[bytes] | None) -> None:
+    def __init__(self, pipe: IO[bytes] | None, drained: Callable[[], None] | None = None) -> None:
+        """`drained` is called whenever everything that was queued has been written, or given up."""
         self._loop = asyncio.get_running_loop()
         self._fd = _take(pipe)
+        self._drained = drained
         self._queue: deque[memoryview] = deque()
         self.queued = 0
         """Bytes that the pipe has not taken yet."""
@@ -80,6 +82,8 @@ class InputPipe:
                 return
             self._queue.popleft()
         self._loop.remove_writer(self._fd)
+        if self._drained is not None:
+            self._drained()
         if self._closes:
             self.close()
 
@@ -93,6 +97,8 @@ class InputPipe:
             self._loop.remove_writer(self._fd)
             os.close(self._fd)
             self._fd = -1
+            if self._drained is not None:
+                self._drained()
 
     def _waiting(self) -> int | None:
         """Bytes in the pipe; None where the system does not tell."""
@@ -152,6 +158,16 @@ class _ReadingPipe:
         except OSError:
             return b""
 
+    def pause(self) -> None:
+        """Read nothing for now: whoever writes has to wait."""
+        if self._fd >= 0:
+            self._loop.remove_reader(self._fd)
+
+    def resume(self) -> None:
+        """Read on."""
+        if self._fd >= 0:
+            self._loop.add_reader(self._fd, self._read)
+
     def drain(self, until: float) -> None:
         """Read what is there, until the moment `until` of the loop's clock at most."""
         for _ in range(64):
@@ -181,16 +197,6 @@ class BlockPipe(_ReadingPipe):
         if not block:
             self.close()
         self._took(block)
-
-    def pause(self) -> None:
-        """Read nothing for now: whoever writes has to wait."""
-        if self._fd >= 0:
-            self._loop.remove_reader(self._fd)
-
-    def resume(self) -> None:
-        """Read on."""
-        if self._fd >= 0:
-            self._loop.add_reader(self._fd, self._read)
 
 
 class LinePipe(_ReadingPipe):

@@ -51,7 +51,7 @@ class RecordedRequests:
         wanted = Kind.RPC | Dir.SEND << 4 | Shape.REQUEST << 6
         count = 0
         for position, code in enumerate(index.codes):
-            if code == wanted:
+            if code == wanted and index.is_kept(position + 1):
                 self.methods.setdefault(index.method(position + 1), []).append(position + 1)
                 count += 1
         return count

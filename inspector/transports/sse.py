@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 
 from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, NoSseEndpoint
 from inspector.text import safe
@@ -104,7 +105,7 @@ class SseTransport:
         self.sink.life(CHANNEL, "listening")
         patience = asyncio.get_running_loop().call_later(ENDPOINT_SECONDS, self._nothing_came)
         try:
-            await answer.pump(self._take)
+            await answer.pump(self._take, self._tasks)
         finally:
             patience.cancel()
 
@@ -192,8 +193,9 @@ class SseTransport:
         channel = f"post-{self._posts}"
         outgoing.n = self.sink.sent(channel, outgoing)
         id = outgoing.id
+        post = partial(self._post, channel, outgoing)
         task = self._tasks.start(
-            self._post(channel, outgoing),
+            self._tasks.in_turn(post) if id is None and not outgoing.method else post(),
             waits=id is not None,
             fault=lambda error: self.sink.failed(outgoing, a_fault(error)),
         )

@@ -26,12 +26,15 @@ from contextlib import suppress
 from inspector.errors import LimitReached, ServerExited, SessionLost
 from inspector.transports.base import LONGEST_MESSAGE, Outgoing, Sink
 from inspector.transports.child import (
+    MARK,
     ExitWatch,
     Guard,
     child_environment,
     describe_status,
     exit_status,
     find_program,
+    new_mark,
+    signal_left,
     start_child,
 )
 from inspector.transports.pipes import InputPipe, LinePipe, StderrPipe
@@ -50,6 +53,8 @@ TAKE_UP = 5.0
 LOOK_EVERY = 0.05
 """Seconds between two looks at whether it has."""
 
+MOST_REPLIES = 1 << 20
+"""Bytes of replies that the server has not taken, beside what its pipe holds, at which we stop reading from it."""
 GATHER_AFTER = 2
 """Messages that are written one by one before the next ones, sent without waiting, are gathered."""
 
@@ -90,9 +95,13 @@ class StdioTransport:
         self._exited: asyncio.Future[None]
         self._watch: ExitWatch
         self._guard: Guard
+        self._mark = ""
         self._heard = 0
         """Reads that brought messages."""
         self._held: list[bytes] = []
+        self._replies = 0
+        """Bytes of replies among what is queued for stdin."""
+        self._paused = False
         self._unanswered = 0
         self._unheard: list[Outgoing] = []
         self._deaf: asyncio.Task[None] | None = None
@@ -107,14 +116,16 @@ class StdioTransport:
         """Start the child. Raises `SpawnError` with the reason: missing, not executable, no such folder."""
         self._loop = asyncio.get_running_loop()
         self._out_ended, self._exited = self._loop.create_future(), self._loop.create_future()
-        environment = child_environment(self.env)
+        mark = new_mark()
+        self._mark = mark[MARK]
+        environment = child_environment(self.env) | mark
         program = find_program(self.command, environment)
         process = self.process = start_child(self.command, program, environment, self.cwd)
         self.sink.life(
             self.channel, "spawn", argv=self.command, program=program or self.command[0], cwd=self.cwd or os.getcwd(),
             env=sorted(environment), pid=process.pid,
         )  # fmt: skip
-        self._in = InputPipe(process.stdin)
+        self._in = InputPipe(process.stdin, self._taken)
         self._out = LinePipe(
             process.stdout,
             limit=self._limit,
@@ -124,7 +135,7 @@ class StdioTransport:
         )
         self._err = StderrPipe(process.stderr, self._complained)
         self._watch = ExitWatch(process, self._process_ended)
-        self._guard = Guard(process.pid, lambda: not self._is_gone())
+        self._guard = Guard(process.pid, self._mark, lambda: not self._is_gone())
 
     # Reading
 
@@ -265,8 +276,10 @@ class StdioTransport:
         self._unanswered += 1
         gather = self._unanswered > GATHER_AFTER
         self.sink.sent(self.channel, outgoing, hold=gather)
+        if outgoing.id is None and not outgoing.method:
+            self._replies += len(outgoing.data)
         if not gather:
-            self._in.write(outgoing.data + b"\n")
+            self._write(outgoing.data + b"\n")
             return
         if not self._held:
             self._loop.call_soon(self._send_held)
@@ -279,7 +292,23 @@ class StdioTransport:
             data = b"\n".join(self._held)
             self._held.clear()
             if self._in.open:
-                self._in.write(data)
+                self._write(data)
+
+    def _write(self, data: bytes) -> None:
+        """Write to stdin. A server that asks and does not read our replies is not read on, which bounds our memory."""
+        self._in.write(data)
+        if not self._in.queued:
+            self._replies = 0
+        elif self._replies > MOST_REPLIES and not self._paused:
+            self._paused = True
+            self._out.pause()
+
+    def _taken(self) -> None:
+        """The server has taken all that was queued for it."""
+        self._replies = 0
+        if self._paused:
+            self._paused = False
+            self._out.resume()
 
     def _send_unheard(self, outgoing: Outgoing) -> None:
         """The child has stopped reading, mostly since it is ending: how it ended is the better reason, so wait."""
@@ -376,7 +405,7 @@ class StdioTransport:
             )
 
     def kill_now(self) -> None:
-        """End the child's group at once, without waiting: for exits that leave no time for `close`."""
+        """End the child and what it started at once, without waiting: for exits that leave no time for `close`."""
         if self.process is not None:
             self._signal_group(signal.SIGKILL)
 
@@ -385,3 +414,4 @@ class StdioTransport:
         if not self._finished:  # Afterwards the number of the group may be another one's.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, number)
+            signal_left(self._mark, number)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from inspector.auth.actions import Action, Secret, Wait
+from inspector.auth.actions import Action, Fetched, Secret, Wait
 from inspector.auth.authorize import Authorization
 from inspector.auth.credential import Authorizer, SessionCredential, combined
 from inspector.auth.options import AuthOptions
@@ -159,7 +159,7 @@ async def test_all_connections_of_a_session_share_a_login_and_the_next_session_b
     sent = await credential.fields("POST", TARGET.url)
     await credential.refused(REFUSED, sent)
     assert await again.fields("POST", TARGET.url) == [("Authorization", "Bearer token-number-1")]
-    authorizer.opening()
+    authorizer.opening(3.0)
     assert authorizer.login(TARGET) is not login
 
 
@@ -192,3 +192,16 @@ async def test_a_login_begun_anew_takes_what_is_said_now_and_forgets_what_was_kn
     authorizer.options = AuthOptions(bearer="with a space")
     with pytest.raises(UsageError):
         login.anew()
+
+
+async def test_each_request_of_a_login_has_the_timeout_of_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Silent(FakeWeb):
+        async def send(self, *args: Any, **how: Any) -> Fetched:
+            return await asyncio.get_running_loop().create_future()
+
+    authorizer = Authorizer(AuthOptions(), web=lambda target: Silent(), person=FakePerson())
+    authorizer.opening(0.01)
+    login, recorder = authorizer.login(TARGET), FakeRecorder()
+    with pytest.raises(AuthorizationNeeded):
+        await login.run(login.authorization.log_in, recorder)
+    assert "did not answer within 0.01 s" in recorder.text()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from inspector.auth.actions import Fetch, Fetched, FetchFailed
@@ -183,3 +186,14 @@ async def test_a_fetch_that_fails_is_recorded_too() -> None:
         await Fetcher(REMOTE, FakeWeb(), recorder)(Fetch("GET", "http://as.example/?token=secret-1"))
     assert recorder.steps() == [("fetch", False)]
     assert "secret-1" not in recorder.text()
+
+
+async def test_a_request_takes_no_longer_than_the_session_allows() -> None:
+    class Silent(FakeWeb):
+        async def send(self, *args: Any, **how: Any) -> Fetched:
+            return await asyncio.get_running_loop().create_future()
+
+    recorder = FakeRecorder()
+    with pytest.raises(FetchFailed, match=r"did not answer within 0\.01 s") as caught:
+        await Fetcher(REMOTE, Silent(), recorder, 0.01)(Fetch("GET", "https://as.example/x"))
+    assert "--timeout" in caught.value.hint

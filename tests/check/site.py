@@ -171,7 +171,7 @@ class LoggedIn:
 
     person = None
 
-    def opening(self):
+    def opening(self, seconds):
         pass
 
     def credential(self, _target, _sink):

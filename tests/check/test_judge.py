@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from inspector.check import judge as judge_module
 from inspector.check.judge import Judge
 from inspector.journal.journal import Journal
 
@@ -293,6 +294,18 @@ def test_huge_messages_are_not_looked_at_in_detail(court):
     court.call(1)
     n = court.receive(result(1, content=[{"type": "text", "text": "x" * (5 << 20)}]))
     assert court.rules(n) == ["size"]
+
+
+def test_a_message_that_is_far_too_large_is_not_read_again(court, monkeypatch):
+    monkeypatch.setattr(judge_module, "UNREAD", 10_000)
+    court.call(1)
+    n = court.receive(result(1, content=[{"type": "text", "text": "x" * 20_000}]))
+    read = []
+    events = court.journal.events
+    monkeypatch.setattr(court.journal, "events", lambda first, last: read.append(first) or events(first, last))
+    assert court.rules(n) == ["size"]
+    assert n not in read
+    assert court.judge.judged == n
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,7 @@ def location_of(url: str) -> str:
 def test_without_a_browser_the_address_is_shown_and_the_answer_pasted(server: str, tmp_path: Path) -> None:
     terminal = Terminal(tmp_path, "login", "--no-browser", server)
     url = terminal.until(r"http://\S+/authorize\?\S+").group()
+    terminal.until(r"Waiting until \d\d:\d\d:\d\d\.")
     terminal.until("Ctrl-C ends the waiting")
     terminal.type("nonsense\n")
     terminal.until("does not begin with")
@@ -251,6 +252,7 @@ def test_a_browser_is_opened_after_consent_only(server: str, tmp_path: Path) -> 
     terminal = Terminal(tmp_path, "login", server, BROWSER=browser(tmp_path))
     terminal.until(r"log in at 127\.0\.0\.1:")
     terminal.until(r"/authorize\?\S+")
+    terminal.until(r"Waiting until \d\d:\d\d:\d\d\.")
     terminal.until(r"\[y/N\]")
     terminal.type("y\n")
     terminal.until("Logged in to")

@@ -117,6 +117,7 @@ WRONG: dict[str, list[Any]] = {
     "sampling": [1, None, True, {}],
     "elicitation": ["perhaps", 1, None, []],
     "max_body_bytes": [0, -1, 1.5, "5", True, [], 1e999],
+    "max_recording_bytes": [0, -1, "2 GB", True],
     "record": ["yes", 1, None],
     "keep_recordings": [-1, 0.5, "5", True, None],
     "keep_recordings_bytes": [-1, "2 GB", None],

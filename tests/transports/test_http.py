@@ -8,14 +8,22 @@ import sys
 
 import pytest
 
-from inspector.errors import AuthorizationNeeded, HttpError, ServerError, SessionLost, TargetError, UsageError
+from inspector.errors import (
+    AuthorizationNeeded,
+    HttpError,
+    LimitReached,
+    ServerError,
+    SessionLost,
+    TargetError,
+    UsageError,
+)
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.protocol import jsonrpc
 from inspector.transports import http_client
 from inspector.transports.base import HttpOptions, Outgoing
 from inspector.transports.http import HttpTransport
-from tests.transports.web import JSON, answer_to
+from tests.transports.web import JSON, SSE, answer_to
 
 SESSION = "session-0123456789"
 
@@ -411,7 +419,7 @@ async def test_an_answer_in_an_unknown_coding_is_named(serve, peer):
 async def test_a_coding_that_is_a_lie_is_named(serve, peer):
     web = await serve(answering(b'{"jsonrpc":"2.0"}', JSON, ("Content-Encoding", "gzip")))
     client = await peer(web.url)
-    assert "not the gzip it claims" in (await client.error()).message
+    assert "not valid gzip" in (await client.error()).message
 
 
 @pytest.mark.parametrize("status", [200, 202, 204])
@@ -697,3 +705,44 @@ async def test_a_redirect_without_a_location_is_an_error(serve, peer):
     web = await serve(answering("", status=302))
     client = await peer(web.url)
     assert (await client.error()).status == 302
+
+
+def bomb(amount):
+    """An event stream that packs to a thousandth of its size: so many bytes of comments, then the answer."""
+    answer = b'data: {"jsonrpc":"2.0","id":1,"result":{"ok":true}}\n\n'
+    return gzip.compress(b":" + b"x" * amount + b"\n\n" + answer, 9)
+
+
+async def test_a_body_that_unpacks_to_far_more_than_its_size_is_given_up(serve, peer, monkeypatch):
+    monkeypatch.setattr(http_client, "UNPACKED_ANYWAY", 100_000)
+    web = await serve(answering(bomb(2_000_000), SSE, ("Content-Encoding", "gzip")))
+    client = await peer(web.url)
+    error = await client.error()
+    assert isinstance(error, LimitReached)
+    assert "unpacks to more than 100 times its size" in error.message
+    assert sum(client.sink.journal.index.sizes) < 300_000
+
+
+async def test_what_is_small_enough_unpacked_may_be_packed_as_tightly_as_it_likes(serve, peer):
+    web = await serve(answering(bomb(2_000_000), SSE, ("Content-Encoding", "gzip")))
+    client = await peer(web.url)
+    assert (await client.call("ping"))["result"] == {"ok": True}
+
+
+async def test_a_packed_body_is_delivered_in_pieces_and_others_have_their_turn_between(serve, peer, monkeypatch):
+    monkeypatch.setattr(http_client, "PIECE", 1000)
+    turns = []
+    events = b"".join(b'data: {"jsonrpc":"2.0","method":"notifications/%d"}\n\n' % n for n in range(1000))
+    answer = b'data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n'
+    web = await serve(answering(gzip.compress(events + answer), SSE, ("Content-Encoding", "gzip")))
+    client = await peer(web.url)
+
+    async def turn():
+        while True:
+            turns.append(len(client.sink.frames))
+            await asyncio.sleep(0)
+
+    others = asyncio.create_task(turn())
+    await client.call("ping")
+    others.cancel()
+    assert len({count for count in turns if count}) > 20

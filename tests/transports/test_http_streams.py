@@ -7,7 +7,7 @@ import pytest
 
 from inspector.errors import AuthorizationNeeded, HttpError, ServerError, SessionLost
 from inspector.journal.format import Kind
-from inspector.transports import http_exchange, http_listen, http_stream
+from inspector.transports import http_exchange, http_listen, http_stream, http_tasks
 from inspector.transports.http_stream import EventStream
 from tests.transports.web import JSON, SSE, answer_to
 
@@ -556,3 +556,66 @@ async def test_an_rpc_error_alone_on_a_stream_does_not_hang_the_request(serve, p
     web = await serve(streams)
     client = await connected(peer, web.url)
     assert isinstance(await client.error(), ServerError)
+
+
+# A server that asks faster than it takes our replies
+
+
+async def test_a_flood_of_requests_is_not_read_on_while_the_replies_wait(serve, peer, monkeypatch):
+    monkeypatch.setattr(http_tasks, "MOST_SENDING", 5)
+    taken, total = asyncio.Event(), 400
+    at_once = most_at_once = 0
+
+    async def serves(request, reply):
+        nonlocal at_once, most_at_once
+        if request.method == "GET":
+            reply.stream()
+            for n in range(total):
+                reply.event({"jsonrpc": "2.0", "id": f"p{n}", "method": "ping"})
+                await reply.writer.drain()
+                await asyncio.sleep(0)
+            await asyncio.Event().wait()
+        elif request.message is not None and "result" in request.message:
+            at_once += 1
+            most_at_once = max(most_at_once, at_once)
+            await taken.wait()
+            at_once -= 1
+            reply.body(202)
+
+    web = await serve(serves)
+    client = await peer(web.url)
+    most = 0
+
+    def answer(frame):
+        nonlocal most
+        client.post({"jsonrpc": "2.0", "id": frame.message["id"], "result": {}})
+        most = max(most, len(client.transport._tasks))
+
+    client.sink.on_frame = answer
+    client.transport.agreed("2025-11-25", version_header=True, resumable=False, listen=True)
+    gate = client.transport._tasks
+    await client.sink.until(lambda: gate.crowded and gate._relief is not None)
+    waiting = len(client.sink.frames)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert len(client.sink.frames) == waiting < total
+    taken.set()
+    await client.sink.until(lambda: len(client.sink.frames) == total)
+    assert most < total
+    await client.sink.until(lambda: not gate._sending)
+    assert most_at_once <= http_tasks.REPLIES_AT_ONCE
+
+
+async def test_a_reply_does_not_wait_for_itself(serve, peer, monkeypatch):
+    """Its own POST may be answered by a stream, which is read although the gate is crowded."""
+    monkeypatch.setattr(http_tasks, "MOST_SENDING", 0)
+
+    def streams(request, reply):
+        reply.stream()
+        reply.event(note("after the reply"))
+        reply.end()
+
+    web = await serve(streams)
+    client = await peer(web.url)
+    client.post({"jsonrpc": "2.0", "id": "p", "result": {}})
+    await client.sink.until(lambda: notes(client.sink) == ["after the reply"])

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 
@@ -168,6 +169,24 @@ async def test_the_child_gets_the_wanted_environment_only(monkeypatch):
         spawn = child.life("spawn")[0]
         assert "WANTED" in spawn["env"]
         assert "do not pass on" not in json.dumps(spawn)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("http://user:password@proxy.example:3128", "http://proxy.example:3128"),
+        ("http://user:p@ss/w@proxy.example:3128/", "http://proxy.example:3128/"),
+        ("user:password@proxy.example:3128", "proxy.example:3128"),
+        ("http://token@[::1]:3128", "http://[::1]:3128"),
+        ("http://user:a://b@proxy.example", "http://proxy.example"),
+        ("http://proxy.example:3128", "http://proxy.example:3128"),
+        ("", ""),
+    ],
+)
+def test_no_child_gets_the_password_of_a_proxy(ours, theirs):
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
+        assert child_environment({}, {name: ours}) == {name: theirs}
+        assert child_environment({name: ours}, {name: ours}) == {name: ours}, "--env passes it on as it is"
 
 
 def test_inherited_variables():
@@ -445,6 +464,26 @@ async def test_a_child_that_ignores_everything_is_killed_with_its_children():
     assert child.life("exit")[0]["signal"] == signal.SIGKILL
 
 
+ESCAPED = """
+import json, os, subprocess, sys, time
+sleeper = "import os, time; os.fork() and os._exit(0); os.setsid(); print(os.getpid(), flush=True); time.sleep(60)"
+left = subprocess.Popen([sys.executable, "-S", "-c", sleeper], stdout=subprocess.PIPE, start_new_session=True)
+print(json.dumps({"id": 1, "result": [os.getpid(), int(left.stdout.readline())]}), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("now", [False, True], ids=["closed", "killed at once"])
+async def test_what_a_child_left_in_a_session_of_its_own_is_ended_too(now):
+    async with Child(ESCAPED) as child:
+        await child.listener.wait(lambda: child.listener.frames)
+        pids = child.listener.frames[0].message["result"]
+        if now:
+            child.transport.kill_now()
+        await child.transport.close()
+        await gone(*pids)
+
+
 async def test_a_child_that_heeds_its_closed_input_is_not_signalled():
     """C-STDIO-04, C-STDIO-05."""
     async with Child("import sys; sys.stdin.read(); sys.exit(7)") as child:
@@ -491,7 +530,8 @@ async def test_unread_input_is_known():
         assert child.transport.unread() == 0
 
 
-def test_no_orphan_survives_a_kill_of_the_inspector():
+@pytest.mark.parametrize("code", [STUBBORN, ESCAPED], ids=["stubborn", "escaped"])
+def test_no_orphan_survives_a_kill_of_the_inspector(code):
     """The guard ends the child's group when we are killed and cannot do it ourselves."""
     program = f"""
 import asyncio
@@ -502,16 +542,16 @@ class L:
     def on_frame(self, frame): print(*frame.message["result"], flush=True)
     def on_lost(self, error): pass
 async def main():
-    t = StdioTransport([{sys.executable!r}, "-S", "-c", {STUBBORN!r}], Wire(Journal.unnamed({{}}), L(), lambda: None))
+    t = StdioTransport([{sys.executable!r}, "-S", "-c", {code!r}], Wire(Journal.unnamed({{}}), L(), lambda: None))
     await t.start()
-    await asyncio.sleep(0.8)
     print("guarded", flush=True)
     await asyncio.sleep(60)
 asyncio.run(main())
 """
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    pids = [int(pid) for pid in process.stdout.readline().split()]
-    assert process.stdout.readline() == "guarded\n"
+    lines = [process.stdout.readline().split() for _ in range(2)]
+    assert ["guarded"] in lines
+    pids = [int(pid) for line in lines for pid in line if pid != "guarded"]
     assert all(alive(pid) for pid in pids)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
@@ -525,3 +565,40 @@ def test_exit_statuses_in_words():
     assert describe_status(0) == "ended with exit code 0"
     assert describe_status(-11) == "was ended by SIGSEGV"
     assert describe_status(-200) == "was ended by signal 200"
+
+
+async def test_a_server_that_asks_and_does_not_read_the_replies_is_not_read_on(monkeypatch):
+    monkeypatch.setattr(stdio, "MOST_REPLIES", 10_000)
+    code = """
+    import os, sys, threading
+    def flood():
+        for n in range(4000):
+            os.write(1, b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\\n' % n)
+    asking = threading.Thread(target=flood, daemon=True)
+    asking.start()
+    go = os.open(sys.argv[1], os.O_RDONLY)
+    count = sum(1 for _ in zip(range(4000), sys.stdin.buffer))
+    os.write(2, b'%d replies\\n' % count)
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        gate = os.path.join(folder, "gate")
+        os.mkfifo(gate)
+        command = [sys.executable, "-S", "-E", "-c", textwrap.dedent(code), gate]
+        async with Child("", command=command) as child:
+            reply = b'{"jsonrpc":"2.0","id":0,"result":{"padding":"%b"}}' % (b"x" * 1000)
+
+            def answer(frame):
+                child.transport.send(Outgoing(reply, json.loads(reply)))
+                child.listener.changed.set()
+
+            child.listener.on_frame = answer
+            async with asyncio.timeout(60):
+                while not child.transport._paused:
+                    await asyncio.sleep(0)
+            waiting = len(child.journal)
+            for _ in range(50):
+                await asyncio.sleep(0)
+            assert len(child.journal) == waiting
+            os.close(os.open(gate, os.O_WRONLY))
+            await child.listener.wait(lambda: child.count(Kind.STDERR) == 1)
+            assert child.received(Kind.STDERR) == [b"4000 replies"]

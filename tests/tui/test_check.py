@@ -15,6 +15,7 @@ from inspector.check import catalog
 from inspector.check.catalog import Check
 from inspector.check.outcome import Outcome, bad, doubtful, good
 from inspector.check.visit import Visit
+from inspector.client.session import Session
 from inspector.protocol.revisions import REVISIONS
 from inspector.tui.app import InspectorApp
 from inspector.tui.panes.check import CheckPane
@@ -362,3 +363,19 @@ async def test_a_server_that_cannot_be_reached_is_said(probes: Probes) -> None:
         await pilot.press("8")
         await run(app, pilot)
         assert "Nothing could be checked" in screen_text(app)
+
+
+async def test_the_tab_says_how_far_the_judge_is_while_it_catches_up(
+    probes: Probes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with on_demo() as (app, pilot):
+        session = app.session
+        assert isinstance(session, Session)
+        monkeypatch.setattr("inspector.tui.screens.main.JUDGE_SECONDS", 0.0)
+        session.journal.record_received("stdio", [b'{"jsonrpc":"2.0","method":"notifications/x"}'] * 3000)
+        session.changes.bump("log")
+        await shows(app, pilot, f" of {len(session.journal):,} messages")
+        assert "checking" in screen_text(app)
+        monkeypatch.setattr("inspector.tui.screens.main.JUDGE_SECONDS", 60.0)
+        session.changes.bump("log")
+        await becomes(app, pilot, lambda: "checking" not in screen_text(app), "done")

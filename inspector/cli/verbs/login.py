@@ -59,11 +59,12 @@ def log_in(said: Invocation) -> int:
 def log_out(said: Invocation) -> int:
     """Forget every login to a server, and give its tokens back where they are taken."""
     from inspector.cli import logins
+    from inspector.cli.setup import settings_of
 
     target = _target(said)
     out = Output.of(said)
     authorizer = logins.authorize(said, asking=False)
-    done, revoked = asyncio.run(_forget(authorizer, target))
+    done, revoked = asyncio.run(_forget(authorizer, target, settings_of(said).timeout))
     if out.json:
         out.document({"server": target.describe(), "loggedOut": done, "revoked": revoked})
     elif not done:
@@ -78,7 +79,7 @@ def log_out(said: Invocation) -> int:
     return 0
 
 
-async def _forget(authorizer: Authorizer, target: HttpTarget) -> tuple[int, bool]:
+async def _forget(authorizer: Authorizer, target: HttpTarget, seconds: float) -> tuple[int, bool]:
     """How many logins there were, and whether the tokens of all were taken back."""
     from inspector.cli.logins import Unrecorded
 
@@ -87,7 +88,7 @@ async def _forget(authorizer: Authorizer, target: HttpTarget) -> tuple[int, bool
     kept = store.logins(target.url)
     revoked = bool(kept)
     for _ in kept:
-        authorizer.opening()
+        authorizer.opening(seconds)
         login = authorizer.login(target)
         revoked = await login.run(login.authorization.log_out, Unrecorded()) and revoked
     for left in store.logins(target.url):

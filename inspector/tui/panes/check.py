@@ -33,6 +33,8 @@ from inspector.tui.widgets.virtual_list import VirtualList
 if TYPE_CHECKING:
     from inspector.tui.app import InspectorApp
 
+FAR_BEHIND = 2000
+"""Messages that the judge may be behind without a word about it: a moment's work."""
 SOON = 0.05
 """Seconds after which what is new is drawn."""
 NARROW = 100
@@ -80,6 +82,14 @@ class CheckPane(Horizontal):
         self._worker: Worker[None] | None = None
         self._problem = ""
         self._found: CheckRun | None = None
+        self._judged = (0, 0)
+
+    def show_judged(self, judged: int, events: int) -> None:
+        """Say how far the judge of the session's own messages is, while it is far behind."""
+        behind = (judged, events) if events - judged > FAR_BEHIND else (0, 0)
+        if behind != self._judged:
+            self._judged = behind
+            self.query_one("#check-list", Edge).facts = self._facts()
 
     @property
     def found(self) -> CheckRun:
@@ -193,7 +203,8 @@ class CheckPane(Horizontal):
 
     def _facts(self) -> list[str]:
         found, report = self.found, self.found.report
-        facts = []
+        judged, events = self._judged
+        facts = [f"checking {count(judged)} of {count(events)} messages"] if events else []
         if self._rows.only != VERDICTS:
             facts.append("only fails")
         if self._rows.level:

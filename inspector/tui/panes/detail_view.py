@@ -79,8 +79,15 @@ def json_text(event: Event) -> str:
     return json.dumps(members, ensure_ascii=False, default=str)
 
 
+def not_kept(octets: int) -> str:
+    """The sentence for a message of which only the size is known."""
+    return f"The body ({size(octets)}) was not kept: the recording was full. See max_recording_bytes in the settings."
+
+
 def plain_sections(event: Event, *, all: bool = False) -> list[Section]:
     """An event that is no JSON, as text, with the reason above it."""
+    if event.dropped is not None:
+        return [PieceSection([line((not_kept(event.dropped), "finding"))])]
     why = event.fields.get("why")
     if event.kind == Kind.INVALID:
         words = why if isinstance(why, str) else "this is no JSON"
@@ -115,6 +122,8 @@ def raw_sections(event: Event, *, all: bool = False) -> list[Section]:
     head: list[Section] = [PieceSection([*notes, EMPTY])] if notes else []
     if event.data is not None:
         return [*head, HexSection(event.data)]
+    if event.dropped is not None:
+        return [PieceSection([line((not_kept(event.dropped), "finding"))])]
     if event.raw is None:
         return [
             PieceSection([line("This event is a fact that Inspector recorded; no bytes crossed the wire with it.")])

@@ -52,6 +52,8 @@ def gist(journal: Journal, n: int) -> list[Piece]:
     if index.sizes[n - 1] > LARGEST_READ:
         return _too_large(kind, shape, method, index.sizes[n - 1])
     event = journal.event(n)
+    if event.dropped is not None:
+        return [*_too_large(kind, shape, method, event.dropped), (", not kept", "muted")]
     if kind == Kind.RPC:
         return _message(index, n, event, shape, method)
     if kind == Kind.INVALID:

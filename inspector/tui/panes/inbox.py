@@ -12,6 +12,7 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from inspector.client.answers import Question
+from inspector.text import count
 from inspector.tui.events import AnySession, HintsChanged
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes import asked
@@ -130,7 +131,12 @@ class InboxPane(Edge):
         waiting = len(self.session.inbox.open())
         total = len(self._rows)
         self.tone = "ask" if waiting else ""
-        self.facts = ([[(f"{waiting} waiting", "ask")]] if waiting else []) + ([str(total)] if total else [])
+        declined = self.session.inbox.declined
+        self.facts = [
+            *([[(f"{count(declined)} declined unseen", "finding")]] if declined else []),
+            *([[(f"{count(waiting)} waiting", "ask")]] if waiting else []),
+            *([count(total)] if total else []),
+        ]
         self.keys = hints(self, "inbox.ask-again") if self._answers_stand else []
         self.post_message(HintsChanged())
 

@@ -48,12 +48,12 @@ _HOW = 60
 
 def header(session: AnySession, state: tuple[str, str] | None, width: int) -> list[Part]:
     """Who the server is and how it fares; `state` stands in the place of a live session's phase."""
-    target, problem = session.target, session.journal.storage.problem
+    target, problem = session.target, session.journal.incomplete
     latency = session.pending.latency
     phase = _PHASES[session.phase]
     if session.phase == "failed" and isinstance(session.error, AuthorizationNeeded):
         phase = ("not authorized", "error")
-    said = (f"not on disk: {problem}", "error") if problem else state or phase
+    said = (problem, "error") if problem else state or phase
     unchecked = isinstance(target, HttpTarget) and not target.verify
     if unchecked and session.phase == "ready" and not problem and state is None:
         said = ("certificate not checked", "error")

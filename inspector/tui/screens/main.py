@@ -135,6 +135,9 @@ class MainScreen(Layout):
             more = self._judge.run(20)
         if more:
             self._wake()
+        check = self.query_one(CheckPane)
+        if check.display:
+            check.show_judged(self._judge.judged, len(session.journal))
         self._tick_state()
         self._pin.look()
         for pane in (self._catalog, self._work, self._messages, self._detail):
@@ -158,7 +161,7 @@ class MainScreen(Layout):
     def _tick_state(self) -> None:
         session = self.session
         facts = (
-            session.phase, session.server, len(session.journal), session.journal.storage.problem, self.size.width,
+            session.phase, session.server, len(session.journal), session.journal.incomplete, self.size.width,
             self.place, len(session.inbox.open()), session.pending.latency, len(session.pending),
             self._connection.indexing, session.journal.ended is None,
             session.changes["tasks"], *(len(session.catalog[name]) for name in KINDS),

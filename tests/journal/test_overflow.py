@@ -1,0 +1,212 @@
+"""A recording that is full: bodies are counted and not kept, and everything that reads one copes with it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from inspector import export
+from inspector.check.judge import Judge
+from inspector.journal import storage as storage_module
+from inspector.journal.format import Kind
+from inspector.journal.index import State
+from inspector.journal.journal import Journal
+from inspector.journal.overflow import Overflow
+from inspector.replay.script import Script
+
+COLUMNS = ("states", "pairs", "parents", "methods", "sizes", "codes", "ids", "channels", "dropped")
+ROOM = 1500
+"""Bytes that the recordings here may have: enough for a handshake and one call."""
+
+
+def begin(path: Path, limit: int | None = ROOM, overflow: Overflow | None = None) -> Journal:
+    journal = Journal.create(path, {"kind": "stdio", "argv": ["server"], "label": "server"})
+    journal.bound(limit, keep_free=0, overflow=overflow or Overflow())
+    return journal
+
+
+def ask(journal: Journal, id: int, method: str, params: object, answer: object) -> int:
+    """Record a request and its answer; returns the number of the answer."""
+    request = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+    journal.record_sent("stdio", json.dumps(request).encode(), request)
+    frames = journal.record_received("stdio", [json.dumps({"jsonrpc": "2.0", "id": id, "result": answer}).encode()])
+    return frames[0].n
+
+
+def talk(journal: Journal, calls: int = 8) -> None:
+    """A handshake and some calls, each with everything around it that a server may send."""
+    about = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}
+    ask(journal, 0, "initialize", about, {**about, "serverInfo": {"name": "s", "version": "1"}})
+    for id in range(1, calls + 1):
+        meta = {"_meta": {"progressToken": id}}
+        text = {"content": [{"type": "text", "text": "y" * 200}]}
+        request = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "t", **meta}}
+        journal.record_sent("stdio", json.dumps(request).encode(), request)
+        progress = {"progressToken": id, "progress": 1}
+        journal.record_received("stdio", [
+            json.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress}).encode(),
+            b'{"jsonrpc":"2.0","id":"q%d","method":"ping"}' % id,
+            b"{broken",
+            json.dumps({"jsonrpc": "2.0", "id": id, "result": text}).encode(),
+        ])  # fmt: skip
+        journal.record_stderr("stderr", [b"a line of stderr"])
+
+
+def read(path: Path) -> Journal:
+    journal = Journal.open(path)
+    while journal.refresh():
+        pass
+    return journal
+
+
+def test_beyond_the_limit_messages_are_counted_and_their_bodies_are_not_kept(tmp_path):
+    path = tmp_path / "a.mcp.jsonl"
+    journal = begin(path)
+    talk(journal)
+    journal.close()
+    found = read(path)
+    lost = found.event(found.index.dropped[-2])
+    assert (lost.kind, lost.raw, lost.data) == (Kind.RPC, None, None)
+    assert lost.dropped == found.index.sizes[lost.n - 1] > 200
+    assert found.dropped == (len(found.index.dropped), sum(found.index.sizes[n - 1] for n in found.index.dropped))
+    assert found.ended is not None
+    assert "y" * 200 not in path.read_text().splitlines()[-3]
+
+
+def test_what_was_not_kept_is_paired_live_and_later_alike(tmp_path):
+    journal = begin(tmp_path / "a.mcp.jsonl")
+    talk(journal)
+    found = read(tmp_path / "a.mcp.jsonl")
+    assert [getattr(found.index, name) for name in COLUMNS] == [getattr(journal.index, name) for name in COLUMNS]
+    calls = [n for n in range(1, len(found) + 1) if found.index.method(n) == "tools/call" and found.index.pairs[n - 1]]
+    assert {found.index.state(n) for n in calls} == {State.DONE}
+
+
+def test_the_recording_says_when_it_was_full_and_how_much_is_missing(tmp_path):
+    path = tmp_path / "a.mcp.jsonl"
+    journal = begin(path)
+    assert journal.incomplete == ""
+    talk(journal)
+    events, octets = journal.dropped
+    assert journal.incomplete.startswith(f"recording full: {events} bodies not kept (")
+    journal.close()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    (told,) = [line for line in lines if line.get("event") == "recording-full"]
+    assert told["reason"] == "limit"
+    assert lines[-1]["dropped"] == {"events": events, "bytes": octets}
+    found = read(path)
+    assert found.notices == [f"This recording is not complete: {found.incomplete}."]
+
+
+def test_the_newest_bodies_can_be_read_while_the_session_lives(tmp_path):
+    journal = begin(tmp_path / "a.mcp.jsonl", overflow=Overflow(recent_bytes=1000))
+    talk(journal)
+    newest = ask(journal, 90, "tools/call", {"name": "t"}, {"content": []})
+    assert journal.event(newest).message["result"] == {"content": []}
+    assert journal.event(newest).dropped is None
+    first = journal.index.dropped[0]
+    assert journal.event(first).dropped == journal.index.sizes[first - 1]
+
+
+def test_a_body_in_memory_has_no_secrets_either(tmp_path):
+    journal = begin(tmp_path / "a.mcp.jsonl")
+    journal.redactor.add("s3cret-value")
+    talk(journal)
+    n = ask(journal, 90, "tools/call", {"name": "t"}, {"token": "s3cret-value"})
+    ask(journal, 91, "s3cret-value", {}, {})
+    assert "s3cret" not in journal.event(n).text
+    journal.close()
+    assert "s3cret" not in (tmp_path / "a.mcp.jsonl").read_text()
+
+
+def test_when_the_room_for_outlines_is_gone_nothing_grows_but_requests_are_answered(tmp_path):
+    path = tmp_path / "a.mcp.jsonl"
+    journal = begin(path, overflow=Overflow(outlines=600))
+    talk(journal)
+    size, events = path.stat().st_size, len(journal)
+    journal.record_stderr("stderr", [b"more"] * 1000)
+    frames = journal.record_received("stdio", [b'{"jsonrpc":"2.0","method":"notifications/x"}'] * 1000)
+    assert (path.stat().st_size, len(journal)) == (size, events)
+    assert journal.event(frames[0].n).fields["event"] == "recording-full"
+    n = ask(journal, 90, "tools/call", {"name": "t"}, {"content": []})
+    assert journal.index.state(n - 1) == State.DONE
+    assert journal.event(n).message["result"] == {"content": []}
+    assert path.stat().st_size == size
+    journal.close()
+    assert read(path).dropped == journal.dropped
+
+
+def test_the_index_is_bounded_too(tmp_path):
+    journal = begin(tmp_path / "a.mcp.jsonl", limit=None, overflow=Overflow(most_events=20))
+    journal.record_received("stdio", [b'{"jsonrpc":"2.0","method":"notifications/x"}'] * 20)
+    for _ in range(50):
+        journal.record_received("stdio", [b'{"jsonrpc":"2.0","method":"notifications/x"}'] * 10)
+    assert len(journal) == 21
+    assert journal.dropped[0] == 500
+
+
+def test_the_last_free_bytes_of_the_disk_are_left_and_recording_goes_on_when_there_is_room(tmp_path, monkeypatch):
+    free = [1000]
+    found = SimpleNamespace(f_blocks=10**9, f_frsize=1)
+    monkeypatch.setattr(os, "fstatvfs", lambda fd: SimpleNamespace(**vars(found), f_bavail=free[0]))
+    monkeypatch.setattr(storage_module, "CHECK_EVERY", 1000)
+    journal = Journal.create(tmp_path / "a.mcp.jsonl", {"kind": "stdio"})
+    journal.bound(None, keep_free=900, overflow=Overflow())
+    talk(journal, 2)
+    assert "disk nearly full" in journal.incomplete
+    free[0] = 10**6
+    talk(journal, 8)
+    assert journal.index.is_kept(len(journal))
+    events = [journal.event(n).fields.get("event") for n in range(1, len(journal) + 1)]
+    assert [event for event in events if event and event.startswith("recording-")] == [
+        "recording-full", "recording-resumed",
+    ]  # fmt: skip
+    assert "recording was full" in journal.incomplete
+
+
+def test_the_disk_is_asked_rarely(tmp_path, monkeypatch):
+    asked = []
+    real = os.fstatvfs
+    monkeypatch.setattr(os, "fstatvfs", lambda fd: asked.append(1) or real(fd))
+    journal = Journal.create(tmp_path / "a.mcp.jsonl", {"kind": "stdio"})
+    journal.bound(1 << 40, keep_free=1, overflow=Overflow())
+    talk(journal, 100)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("format", export.FORMATS)
+def test_every_export_copes_and_says_that_something_is_missing(tmp_path, format):
+    journal = begin(tmp_path / "a.mcp.jsonl")
+    talk(journal)
+    journal.close()
+    found = read(tmp_path / "a.mcp.jsonl")
+    out = io.StringIO()
+    notes = export.export(found, format, out)
+    assert notes[0] == f"The recording is not complete: {found.incomplete}."
+    assert out.getvalue()
+
+
+def test_the_judge_does_not_blame_what_was_not_kept(tmp_path):
+    journal = begin(tmp_path / "a.mcp.jsonl")
+    talk(journal)
+    journal.close()
+    found = read(tmp_path / "a.mcp.jsonl")
+    judge = Judge(found)
+    judge.run_all()
+    judge.end()
+    assert not [finding for finding in found.findings.all() if finding.n in found.index.dropped]
+
+
+def test_a_rerun_leaves_out_what_was_not_kept(tmp_path):
+    journal = begin(tmp_path / "a.mcp.jsonl")
+    talk(journal)
+    journal.close()
+    found = read(tmp_path / "a.mcp.jsonl")
+    sent = [step.n for step in Script(found).steps() if step.do == "send"]
+    assert sent
+    assert not set(sent) & set(found.index.dropped)
