@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from inspector.check.web import Web
 from inspector.client.catalog import ListName
 from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
+from inspector.client.pending import Call
 from inspector.client.session import Session
 from inspector.client.wire import Wire
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -38,6 +39,11 @@ class Limits:
     """Seconds that are waited for what should not come."""
     items: int = 20
     """Resources that are read, prompts that are got, tools that are called: of each at most so many in one check."""
+
+    @property
+    def grace(self) -> float:
+        """Seconds after which a request without an answer counts as never answered, if others are answered."""
+        return 3 * self.request
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,12 @@ class Visit:
         """All revisions that the server speaks over this transport, oldest first."""
         self.remembered: dict[str, Any] = {}
         """What one check has found out and another may use."""
+        self.check = ""
+        """The check that is done now."""
+        self.overdue: dict[int, float] = {}
+        """Requests without an answer, and for how many seconds it was waited for: it may still come."""
+        self._waiting: list[Call] = []
+        """Requests on the shared session whose answer is still waited for, though not by the check that made them."""
         self._connect = connect
         self._web: Web | None = None
         self._link: Link | None = None
@@ -125,28 +137,65 @@ class Visit:
 
     # Asking on the shared session
 
-    async def ask(self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None) -> Asked:
+    async def ask(
+        self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None, probe: bool = False
+    ) -> Asked:
         """A request on the shared session, as a client would make it. Never raises for what the server does.
 
-        A task, or a server that keeps asking, may make it last twice as long as `timeout`, and no longer.
+        A task, or a server that keeps asking or reports progress, may make it last twice as long as `timeout`, and no
+        longer. A request without an answer is not cancelled then: `settle` looks whether the answer ever comes. With
+        `probe` the check has made the parameters wrong, and judges the answer itself.
         """
         seconds = self.limits.request if timeout is None else timeout
-        call = self.session.start(method, params, timeout=seconds, progress=False)
+        with self.journal.probing(self.check if probe else ""):
+            call = self.session.start(method, params, timeout=self.limits.run, progress=False)
         asked = Asked(method, call.n)
-        try:
-            async with asyncio.timeout(2 * seconds):
-                asked.message = {"result": await call.result()}
-        except TimeoutError:
-            call.cancel("it takes too long")
-            asked.why = f"no answer within {2 * seconds:g} s"
-        except ServerError as error:
-            asked.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
-        except InspectorError as error:
-            asked.why = error.message
-        asked.answer_n = call.answer_n
+        ended = asyncio.create_task(_ended(call))
+        await asyncio.wait([ended], timeout=seconds)
+        if not ended.done() and (call.held or call.rounds or call.progress is not None):
+            await asyncio.wait([ended], timeout=seconds)
         asked.seconds = call.elapsed
+        if not ended.done():
+            asked.why = f"no answer within {asked.seconds:.1f} s"
+            self.overdue[call.n] = asked.seconds
+            if call.held or call.rounds:
+                call.cancel("it takes too long")
+            else:
+                self._waiting.append(call)
+        elif call.error is None:
+            asked.message = {"result": call.value}
+        elif isinstance(call.error, ServerError):
+            error = call.error
+            asked.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
+        else:
+            asked.why = call.error.message
+        asked.answer_n = call.answer_n
         asked.status = status_of(self.journal, call.n) if call.n else 0
         return asked
+
+    async def settle(self) -> None:
+        """Give requests without an answer their time, and record which of them never got one."""
+        waiting = [call for call in self._waiting if call.fate == "pending"]
+        self._waiting.clear()
+        if not waiting:
+            return
+        left = max(0.0, self.limits.grace - min(call.elapsed for call in waiting))
+        ends = [asyncio.create_task(_ended(call)) for call in waiting]
+        await asyncio.wait(ends, timeout=left)
+        waiting = [call for call in waiting if call.fate == "pending" and self._is_silent(call)]
+        if waiting and self.session.phase == "ready":
+            # What is answered now was sent after them: the connection stands, and the server reads.
+            ping = self.session.start("ping" if self.features.ping else "server/discover", None, progress=False)
+            await asyncio.wait([asyncio.create_task(_ended(ping))], timeout=self.limits.request)
+        for call in waiting:
+            if call.fate == "pending":
+                self.journal.record_life(
+                    "", "unanswered", **{"for": call.n, "after_ms": round(call.elapsed * 1000), "by": "check"}
+                )
+
+    def _is_silent(self, call: Call) -> bool:
+        """Whether nothing shows that the server is at work on a request: neither progress nor a question."""
+        return call.progress is None and not call.rounds and not call.held
 
     # Connections of a check's own
 
@@ -162,6 +211,7 @@ class Visit:
             link = self._link = self._make(self.revision, None)
             await link.open()
         link.frames = []
+        link.check = self.check
         yield link
 
     @asynccontextmanager
@@ -178,15 +228,17 @@ class Visit:
 
     def _make(self, revision: str, capabilities: dict[str, Any] | None) -> Link:
         return Link(
-            self.target, self.journal, self.options, revision, self.limits.request, capabilities, connect=self._connect
-        )
+            self.target, self.journal, self.options, revision, self.limits.request, capabilities,
+            connect=self._connect, check=self.check, overdue=self.overdue,
+        )  # fmt: skip
 
     @property
     def web(self) -> Web:
         """Plain HTTP requests to the server."""
         assert isinstance(self.target, HttpTarget)
         if self._web is None:
-            self._web = Web(self.target, self.journal, self.limits.request)
+            self._web = Web(self.target, self.journal, self.limits.request, self.check, self.overdue)
+        self._web.check = self.check
         return self._web
 
     async def token_fields(self) -> Sequence[tuple[str, str]]:
@@ -203,6 +255,12 @@ class Visit:
             await self._web.close()
         if self._link is not None:
             await self._link.close()
+
+
+async def _ended(call: Call) -> None:
+    """Wait until a call has ended, however it did."""
+    with suppress(InspectorError):
+        await call.result()
 
 
 def _may(tool: dict[str, Any], calls: str | tuple[str, ...]) -> bool:

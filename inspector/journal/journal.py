@@ -11,6 +11,7 @@ import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ from inspector.journal.format import (
     read_event,
     to_base64,
 )
-from inspector.journal.index import Index
+from inspector.journal.index import Index, conn_of
 from inspector.journal.redaction import Redactor, describe
 from inspector.journal.storage import Storage
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
@@ -83,6 +84,9 @@ class Journal:
         """Microseconds that what is recorded from now on gets for its time, where it happened before. None: now."""
         self.exact_frames = False
         """Frames carry what arrived, secrets included: for who passes messages on. Otherwise what the file says."""
+        self._mark = ""
+        """Members of the lines of what is sent now, as JSON: see `probing`."""
+        self._conns = 0
         self._zero = time.monotonic_ns()
         self._scanned = 0
         self._cache: OrderedDict[int, Event] = OrderedDict()
@@ -160,9 +164,27 @@ class Journal:
         """Microseconds since the recording began, on the monotonic clock; `moment` where that is set."""
         return (time.monotonic_ns() - self._zero) // 1000 if self.moment is None else self.moment
 
+    def new_conn(self) -> int:
+        """A number for a connection beside the session's: `conn` of all that is recorded of it."""
+        self._conns += 1
+        return self._conns
+
+    @contextmanager
+    def probing(self, check: str) -> Iterator[None]:
+        """Mark what is sent meanwhile as a probe: a message that is wrong on purpose. Empty: it is none.
+
+        The mark stands on the line of the message itself, so that it cannot be parted from it. Nothing may be awaited
+        inside, or messages of others are marked too.
+        """
+        before, self._mark = self._mark, f',"probe":{escape(check)}' if check else ""
+        try:
+            yield
+        finally:
+            self._mark = before
+
     def record_received(
         self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False,
-        heeded: Collection[str] | None = None,
+        heeded: Collection[str] | None = None, conn: int = 0,
     ) -> list[Frame]:  # fmt: skip
         """Record what one read brought, in one write, and return what can be handed on.
 
@@ -175,6 +197,8 @@ class Journal:
         hides = self.redactor.active
         exact = not (cut or hides)
         arrived: list[Any] = []
+        if conn:
+            extra += f',"conn":{conn}'
         rest = f',"t":{t},"dir":"recv","kind":"rpc","ch":{escape(channel)}{extra},"raw":'
         lines: list[bytes] = []
         parsed: list[tuple[Kind, Shape, Any]] = []
@@ -202,7 +226,7 @@ class Journal:
         # Only now, so that whoever reads in another thread finds in the file what is in the index.
         frames: list[Frame] = []
         for at, (raw, line, (kind, shape, message)) in enumerate(zip(messages, lines, parsed, strict=True)):
-            n = index.add(t, _RECV, kind, channel, offset, len(raw), message, shape)
+            n = index.add(t, _RECV, kind, channel, offset, len(raw), message, shape, conn)
             offset += len(line)
             if hides and self.exact_frames:
                 message = arrived[at]
@@ -229,7 +253,7 @@ class Journal:
         return event_line(n, t, dir, KIND_NAMES[kind], channel, text, binary, extra).encode("utf-8")
 
     def record_sent(
-        self, channel: str, data: bytes, message: Any = None, extra: str = "", *, hold: bool = False
+        self, channel: str, data: bytes, message: Any = None, extra: str = "", *, hold: bool = False, conn: int = 0
     ) -> int:
         """Record a message before it is sent. `message` is its parsed form; None: bytes that are no JSON. Returns `n`.
 
@@ -237,9 +261,12 @@ class Journal:
         """
         kind = _RPC if message is not None else _INVALID
         t, offset = self.now(), self.storage.size
+        if conn:
+            extra += f',"conn":{conn}'
+        extra += self._mark
         line = self._line(self.index.count + 1, t, "send", kind, channel, data, extra)
         self.storage.append(line, hold=hold)
-        return self.index.add(t, _SEND, kind, channel, offset, len(data), message)
+        return self.index.add(t, _SEND, kind, channel, offset, len(data), message, conn=conn)
 
     def flush(self) -> None:
         """Write what was recorded with `hold`."""
@@ -255,7 +282,7 @@ class Journal:
         shown, changed = self.redactor.json(text) if json else self.redactor.text(text)
         return (shown, False, more + ',"redacted":true') if changed else (text, False, more)
 
-    def record_stderr(self, channel: str, lines: Sequence[bytes]) -> None:
+    def record_stderr(self, channel: str, lines: Sequence[bytes], *, conn: int = 0) -> None:
         """Record what the server wrote to stderr, one event a line."""
         t = self.now()
         offset = self.storage.size
@@ -265,13 +292,13 @@ class Journal:
                 text, binary = raw.decode("utf-8"), False
             except UnicodeDecodeError:
                 text, binary = to_base64(raw), True
-            more = ""
+            more = f',"conn":{conn}' if conn else ""
             if self.redactor.active:
                 text, binary, more = self._redact(raw, text, binary, more)
             out.append(event_line(n, t, "recv", "stderr", channel, text, binary, more).encode("utf-8"))
         self.storage.append(b"".join(out))
         for raw, line in zip(lines, out, strict=True):
-            self.index.add(t, _RECV, Kind.STDERR, channel, offset, len(raw))
+            self.index.add(t, _RECV, Kind.STDERR, channel, offset, len(raw), conn=conn)
             offset += len(line)
 
     def record_life(self, channel: str, event: str, **fields: Any) -> int:
@@ -319,6 +346,8 @@ class Journal:
         raw: str | None = None,
     ) -> int:  # fmt: skip
         extra = extra_json(fields)
+        if dir is _SEND:
+            extra += self._mark
         if self.redactor.active:
             extra, hidden = self.redactor.text(extra)
             changed = changed or hidden
@@ -333,7 +362,7 @@ class Journal:
         self.storage.append(line.encode("utf-8", "replace"))
         if kind == Kind.LIFE:
             return self.index.add_life(t, kind, channel, offset, fields)
-        return self.index.add(t, dir, kind, channel, offset, len(raw or ""))
+        return self.index.add(t, dir, kind, channel, offset, len(raw or ""), conn=conn_of(fields))
 
     def close(self, reason: str = "closed") -> None:
         """Write the end line and close the file for writing; the journal can still be read until `release`."""
@@ -481,17 +510,18 @@ class Journal:
             return
         message = event.message
         kind = _INVALID if event.kind is _RPC and message is None else event.kind
-        n = index.add(event.t, event.dir, kind, event.ch, offset, size, message)
+        n = index.add(event.t, event.dir, kind, event.ch, offset, size, message, conn=conn_of(event.fields))
         if event.kind == Kind.NOTE and type(event.fields.get("finding")) is dict:
             self._take_finding(n, event)
 
     def _take_message(self, line: dict[str, Any], raw: bytes, offset: int) -> None:
         """Most lines of most recordings: what `_take` does, without an `Event`."""
         t, dir, channel = read_envelope(line)
+        conn = conn_of(line) if "conn" in line else 0
         try:
-            self.index.add(t, dir, _RPC, channel, offset, len(raw), parse(raw))
+            self.index.add(t, dir, _RPC, channel, offset, len(raw), parse(raw), conn=conn)
         except NotJson:
-            self.index.add(t, dir, _INVALID, channel, offset, len(raw))
+            self.index.add(t, dir, _INVALID, channel, offset, len(raw), conn=conn)
 
     def _take_finding(self, n: int, event: Event) -> None:
         about = event.fields["finding"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -57,9 +58,10 @@ async def token_kept(visit: Visit) -> Outcome:
             for token in (next(given), str(next(given))):
                 link.frames = []
                 params = link.dressed({**trial.params, "_meta": {"progressToken": token}})
-                asked = link.begin(jsonrpc.request(f"progress-{token}", "tools/call", params))
-                await link.until(lambda frame: _is_progress(frame) or frame.shape in _ANSWERS, visit.limits.request / 2)
-                link.notify(_CANCELLED, {"requestId": f"progress-{token}"})
+                id = f"progress-{token}"
+                asked = link.begin(jsonrpc.request(id, "tools/call", params))
+                await link.until(partial(_reports_or_answers, token, id))
+                link.notify(_CANCELLED, {"requestId": id})
                 for n, other in _tokens(link):
                     if type(other) is not type(token) and str(other) == str(token):
                         return bad(f"{excerpt(token, 20)} came back as {excerpt(other, 60)}.", asked.n, n)
@@ -155,6 +157,14 @@ passive(
 
 def _is_progress(frame: Frame) -> bool:
     return frame.shape is Shape.NOTIFICATION and bool(frame.message["method"] == PROGRESS)
+
+
+def _reports_or_answers(token: Any, id: str, frame: Frame) -> bool:
+    """Whether a frame is progress under a token, of whichever type, or the answer to a request."""
+    if frame.shape in _ANSWERS:
+        return bool(frame.message.get("id") == id)
+    params = frame.message.get("params") if _is_progress(frame) else None
+    return type(params) is dict and str(params.get("progressToken")) == str(token)
 
 
 def _tokens(link: Link) -> list[tuple[int, Any]]:

@@ -1,0 +1,94 @@
+"""Requests that got no answer: the connection broke, or time went by while others were answered.
+
+A slow server is not told apart from a silent one by a clock alone: a time-out is advice (`should`) at most, and only
+where requests sent later were answered. The check waits longer, and says so by the event `unanswered`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from inspector.check.rules import Verdict, short
+from inspector.journal.format import Dir, Event
+from inspector.journal.index import Index
+from inspector.protocol.jsonrpc import Shape
+
+CALL = "tools/call"
+_LOOKED_AT = 5_000
+"""Events after a request in which answers to others are looked for."""
+
+
+class Unanswered(NamedTuple):
+    """A finding about a request, when its connection has ended or its time is over."""
+
+    n: int
+    verdict: Verdict
+    of_itself: bool
+    """It holds even where the request was a probe: no call of a tool may end a server."""
+
+
+class LostRequests:
+    """Watches the `life` events of one connection."""
+
+    def __init__(self) -> None:
+        self._stands = True
+
+    def arrived(self) -> None:
+        """Something came from the server: the connection stands."""
+        self._stands = True
+
+    def look(self, event: Event, index: Index) -> Iterator[Unanswered]:
+        """What a `life` event says about a request of ours."""
+        n, what = event.fields.get("for"), event.fields.get("event")
+        if type(n) is not int or not 0 < n < event.n or what not in ("lost", "timeout", "unanswered"):
+            return
+        if index.shape(n) is not Shape.REQUEST or index.dir(n) is not Dir.SEND or index.pairs[n - 1]:
+            return
+        method = index.method(n)
+        if what == "lost":
+            yield from self._lost(event, n, method)
+            return
+        waited = _seconds(event)
+        later = _answered_later(index, n, event.n)
+        served = f"{later:,} {'request' if later == 1 else 'requests'} sent later got answers"
+        if what == "timeout":
+            if later:
+                yield Unanswered(
+                    n, ("BASE-02", "should", f"No answer to {short(method)} in {waited}; {served}."), False
+                )
+        elif later:
+            yield Unanswered(n, ("BASE-02", "must", f"{short(method)} was never answered ({waited}); {served}."), False)
+        elif method == CALL:
+            text = f"The server answered nothing after this {CALL} ({waited})."
+            yield Unanswered(n, ("TOOL-30", "must", text), True)
+
+    def _lost(self, event: Event, n: int, method: str) -> Iterator[Unanswered]:
+        error = event.fields.get("error")
+        if type(error) is not dict or not self._stands:
+            return  # We closed the connection, or it was gone before.
+        self._stands = False
+        why = short(error.get("message"))
+        if method == CALL:
+            yield Unanswered(n, ("TOOL-30", "must", f"The connection ended during this {CALL}: {why}."), True)
+        else:
+            yield Unanswered(
+                n, ("BASE-02", "must", f"The connection ended before the answer to {method}: {why}."), False
+            )
+
+
+def _answered_later(index: Index, n: int, until: int) -> int:
+    """How many requests of the same connection, sent after `n`, were answered before event `until`."""
+    conn = index.conn(n)
+    return sum(
+        index.shape(m) is Shape.REQUEST
+        and index.dir(m) is Dir.SEND
+        and 0 < index.pairs[m - 1] < until
+        and index.conn(m) == conn
+        for m in range(n + 1, min(until, n + _LOOKED_AT))
+    )
+
+
+def _seconds(event: Event) -> str:
+    after = event.fields.get("after_ms")
+    return f"{after / 1000:.1f} s" if type(after) is int else "an unknown time"
