@@ -133,7 +133,12 @@ class Link:
         if not await self._wait(known, seconds) and self.lost is None:
             self._overdue[asked.n] = seconds
             if timeout is None and await self._passed():
-                await self._wait(known, self.patience(0.0))
+                # The connection stands: as long again, and it is no longer a matter of time.
+                if not await self._wait(known, seconds) and self.lost is None:
+                    after = round((time.monotonic() - asked.began) * 1000)
+                    self.journal.record_life(
+                        "", "unanswered", conn=self.conn, by="check", after_ms=after, **{"for": asked.n}
+                    )
                 self._overdue.pop(asked.n)
         asked.seconds = time.monotonic() - asked.began
         if asked.n and index.pairs[asked.n - 1]:

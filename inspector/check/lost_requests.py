@@ -32,7 +32,8 @@ class LostRequests:
     """Watches the `life` events of one connection."""
 
     def __init__(self) -> None:
-        self._stands = True
+        self._stands = False
+        """The server has said something since the connection was made."""
 
     def arrived(self) -> None:
         """Something came from the server: the connection stands."""
@@ -68,12 +69,13 @@ class LostRequests:
         if type(error) is not dict or not self._stands:
             return  # We closed the connection, or it was gone before.
         self._stands = False
-        why = short(error.get("message"))
+        message = error.get("message")
+        why = message[:200] if type(message) is str else short(message)
         if method == CALL:
-            yield Unanswered(n, ("TOOL-30", "must", f"The connection ended during this {CALL}: {why}."), True)
+            yield Unanswered(n, ("TOOL-30", "must", f"The connection ended during this {CALL}: {why}"), True)
         else:
             yield Unanswered(
-                n, ("BASE-02", "must", f"The connection ended before the answer to {method}: {why}."), False
+                n, ("BASE-02", "must", f"The connection ended before the answer to {short(method)}: {why}"), False
             )
 
 

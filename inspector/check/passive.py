@@ -24,6 +24,7 @@ _WORDS = {
     "told": "",
     "asked": "request ",
     "input": "result that wants input",
+    "structured": "structured content",
     "result": "result of ",
     "error": "error of ",
 }

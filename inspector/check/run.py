@@ -315,9 +315,9 @@ class Runner:
 
     async def _see_that_it_answers(self, visit: Visit, check: Check) -> None:
         """A tool may have hung the server: then it is started again, and no later check is misled."""
-        asked = await visit.ask("ping" if visit.features.ping else "server/discover", {})
-        if not asked.answered:
-            self.run.deaths.append(f"{check.id} ({visit.visited.name}): it answered nothing any more: {asked.shown}")
+        if not await visit.is_served():
+            await visit.settle()
+            self.run.deaths.append(f"{check.id} ({visit.visited.name}): it answered nothing any more")
             await self._revive(visit)
 
     def _failed_since(self, before: int) -> bool:
@@ -336,10 +336,8 @@ class Runner:
             return ""
         if not await self._takes_connections(self.target):
             return "it takes no connection"
-        if not check.apart:
-            asked = await visit.ask("ping" if visit.features.ping else "server/discover", {})
-            if asked.answered:
-                return ""
+        if not check.apart and await visit.is_served():
+            return ""
         try:
             async with visit.fresh() as link:
                 first = await link.ask("server/discover", {}) if visit.modern else link.opened

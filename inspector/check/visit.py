@@ -82,6 +82,8 @@ class Visit:
         """Requests without an answer, and for how many seconds it was waited for: it may still come."""
         self._waiting: list[Call] = []
         """Requests on the shared session whose answer is still waited for, though not by the check that made them."""
+        self._found_silent = False
+        """A request of this visit never got an answer."""
         self._connect = connect
         self._web: Web | None = None
         self._link: Link | None = None
@@ -173,6 +175,10 @@ class Visit:
         asked.status = status_of(self.journal, call.n) if call.n else 0
         return asked
 
+    async def is_served(self) -> bool:
+        """Whether the shared session still gets answers."""
+        return (await self.ask("ping" if self.features.ping else "server/discover", {})).answered
+
     async def settle(self) -> None:
         """Give requests without an answer their time, and record which of them never got one."""
         waiting = [call for call in self._waiting if call.fate == "pending"]
@@ -180,15 +186,17 @@ class Visit:
         if not waiting:
             return
         left = max(0.0, self.limits.grace - min(call.elapsed for call in waiting))
+        if self._found_silent:
+            return  # It has been shown: the verdict does not depend on how often.
         ends = [asyncio.create_task(_ended(call)) for call in waiting]
         await asyncio.wait(ends, timeout=left)
         waiting = [call for call in waiting if call.fate == "pending" and self._is_silent(call)]
         if waiting and self.session.phase == "ready":
-            # What is answered now was sent after them: the connection stands, and the server reads.
-            ping = self.session.start("ping" if self.features.ping else "server/discover", None, progress=False)
-            await asyncio.wait([asyncio.create_task(_ended(ping))], timeout=self.limits.request)
+            await self.is_served()  # What is answered now was sent after them: the server reads, and answers.
+            self._waiting.clear()
         for call in waiting:
             if call.fate == "pending":
+                self._found_silent = True
                 self.journal.record_life(
                     "", "unanswered", **{"for": call.n, "after_ms": round(call.elapsed * 1000), "by": "check"}
                 )
