@@ -48,7 +48,8 @@ class LostRequests:
             return
         method = index.method(n)
         if what == "lost":
-            yield from self._lost(event, n, method)
+            if not _has_answer(index, n, event.n):
+                yield from self._lost(event, n, method)
             return
         waited = _seconds(event)
         later = _answered_later(index, n, event.n)
@@ -77,6 +78,18 @@ class LostRequests:
             yield Unanswered(
                 n, ("BASE-02", "must", f"The connection ended before the answer to {short(method)}: {why}"), False
             )
+
+
+def _has_answer(index: Index, n: int, until: int) -> bool:
+    """Whether the HTTP response to request `n` brought an answer, if only with another id: that is found elsewhere."""
+    channel, conn = index.channel(n), index.conn(n)
+    return channel.startswith("post-") and any(
+        index.dir(m) is Dir.RECV
+        and index.shape(m) in (Shape.RESULT, Shape.ERROR)
+        and index.channel(m) == channel
+        and index.conn(m) == conn
+        for m in range(n + 1, min(until, n + _LOOKED_AT))
+    )
 
 
 def _answered_later(index: Index, n: int, until: int) -> int:
