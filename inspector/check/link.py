@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from inspector.check.asked import Asked
@@ -31,17 +32,28 @@ PREFIX = "io.modelcontextprotocol/"
 CLIENT = {"name": "inspector-check", "version": "1"}
 
 
+@dataclass(slots=True)
+class Pace:
+    """How long the server takes to start, as it was seen so far. One for all connections of a run."""
+
+    startup: float = 0.0
+    """Seconds from the connection to the first that came, at most; 0 while none was seen."""
+
+
 class Link:
     """`open` it, say things, `close` it. `revision` is the one that is spoken; `capabilities` what we claim to have."""
 
     def __init__(
         self, target: Target, journal: Journal, options: Options, revision: str, timeout: float,
         capabilities: dict[str, Any] | None = None, *, connect: Connect = transport_for, check: str = "survey",
-        overdue: dict[int, float] | None = None,
+        overdue: dict[int, float] | None = None, pace: Pace | None = None,
     ) -> None:  # fmt: skip
         """Requests without an answer in time stand in `overdue`, unless others that were sent later were answered."""
         self.journal = journal
         self._overdue = {} if overdue is None else overdue
+        self._pace = pace or Pace()
+        self._opened_at = 0.0
+        """When it was connected; 0 once something has come."""
         self.check = check
         """The check that has it, which stands beside its probes in the recording."""
         self.conn = journal.new_conn()
@@ -68,6 +80,7 @@ class Link:
         """Connect, and where the era has one, shake hands. Raises a `ConnectionProblem` if it cannot be reached."""
         self.journal.record_life("", "reopen", by="check", conn=self.conn)
         await self._bare.open()
+        self._opened_at = time.monotonic()
         if handshake and not self.modern:
             self.opened = await self.initialize()
             if self.opened.ok:
@@ -127,7 +140,7 @@ class Link:
 
     async def answer(self, asked: Asked, *, timeout: float | None = None) -> Asked:
         """Wait for the answer to a request that was sent with `begin`."""
-        seconds = self.timeout if timeout is None else timeout
+        seconds = self._allowed(self.timeout if timeout is None else timeout)
         index = self.journal.index
         known = lambda: not asked.n or bool(index.pairs[asked.n - 1]) or asked.n in self._failed  # noqa: E731
         if not await self._wait(known, seconds) and self.lost is None:
@@ -159,6 +172,12 @@ class Link:
             silence = f"no answer within {round(asked.seconds, 1):g} s"
             asked.why = self.lost.message if self.lost is not None else silence
         return asked
+
+    def _allowed(self, seconds: float) -> float:
+        """Seconds to wait: for the first that comes, also as long as the server may need to start."""
+        if not self._opened_at:
+            return seconds
+        return seconds + 3 * (self._pace.startup or self.timeout)
 
     async def _passed(self) -> bool:
         """Whether a request that is sent now is answered: then the server has had what was sent before."""
@@ -222,7 +241,7 @@ class Link:
                     return True
             return False
 
-        await self._wait(look, self.timeout if seconds is None else seconds)
+        await self._wait(look, self._allowed(self.timeout if seconds is None else seconds))
         return found[0] if found else None
 
     async def _wait(self, met: Callable[[], bool], seconds: float) -> bool:
@@ -253,6 +272,9 @@ class Link:
         server may let its own answer wait for ours. Pings are always answered.
         """
         self.frames += frames
+        if self._opened_at:
+            self._pace.startup = max(self._pace.startup, time.monotonic() - self._opened_at)
+            self._opened_at = 0.0
         for frame in frames:
             if frame.shape in (Shape.RESULT, Shape.ERROR):
                 self._manners.answered(frame.message)

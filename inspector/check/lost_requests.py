@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from inspector.check.rules import Verdict, short
 from inspector.journal.format import Dir, Event
-from inspector.journal.index import Index
+from inspector.journal.index import Index, State
 from inspector.protocol.jsonrpc import Shape
 
 CALL = "tools/call"
+_GIVEN_UP = (State.CANCELLED, State.TIMED_OUT)
 _LOOKED_AT = 5_000
 """Events after a request in which answers to others are looked for."""
 
@@ -49,7 +50,7 @@ class LostRequests:
         method = index.method(n)
         if what == "lost":
             if not _has_answer(index, n, event.n):
-                yield from self._lost(event, n, method)
+                yield from self._lost(event, index)
             return
         waited = _seconds(event)
         later = _answered_later(index, n, event.n)
@@ -65,12 +66,15 @@ class LostRequests:
             text = f"The server answered nothing after this {CALL} ({waited})."
             yield Unanswered(n, ("TOOL-30", "must", text), True)
 
-    def _lost(self, event: Event, n: int, method: str) -> Iterator[Unanswered]:
-        error = event.fields.get("error")
-        if type(error) is not dict or not self._stands:
+    def _lost(self, event: Event, index: Index) -> Iterator[Unanswered]:
+        fields = event.fields
+        error = fields.get("error")
+        message = error.get("message") if type(error) is dict else fields.get("why")
+        if message is None or not self._stands:
             return  # We closed the connection, or it was gone before.
         self._stands = False
-        message = error.get("message")
+        n = _newest_open(index, event)
+        method = index.method(n)
         why = message[:200] if type(message) is str else short(message)
         if method == CALL:
             yield Unanswered(n, ("TOOL-30", "must", f"The connection ended during this {CALL}: {why}"), True)
@@ -78,6 +82,22 @@ class LostRequests:
             yield Unanswered(
                 n, ("BASE-02", "must", f"The connection ended before the answer to {short(method)}: {why}"), False
             )
+
+
+def _newest_open(index: Index, event: Event) -> int:
+    """The request during which a connection ended: the newest that is open. A ping only asks what has happened."""
+    conn, last = index.conn(event.n), max(0, event.n - _LOOKED_AT)
+    still_open = [
+        m
+        for m in range(event.n - 1, last, -1)
+        if index.dir(m) is Dir.SEND
+        and index.shape(m) is Shape.REQUEST
+        and not index.pairs[m - 1]
+        and index.state(m) not in _GIVEN_UP
+        and index.conn(m) == conn
+    ]
+    named: int = event.fields["for"]
+    return next((m for m in still_open if index.method(m) != "ping"), still_open[0] if still_open else named)
 
 
 def _has_answer(index: Index, n: int, until: int) -> bool:

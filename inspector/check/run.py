@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from inspector.check.catalog import Check, Transport, checks
+from inspector.check.link import Pace
 from inspector.check.outcome import Outcome, Result, Visited, bad, doubtful, skipped
 from inspector.check.passive import Evidence
 from inspector.check.survey import Survey, survey
@@ -104,7 +105,7 @@ class Runner:
         self.journal = journal
         # Everything is offered, and declined: what a server asks shall neither hang a check nor be answered in earnest.
         standing = Standing(sampling="decline", elicitation="decline", roots=())
-        self.options = replace(options, standing=standing, timeout=wanted.limits.request, verdicts=None)
+        self.options = replace(options, standing=standing, timeout=wanted.limits.start, verdicts=None)
         self.wanted = wanted
         self.run = Run(target.label)
         self._told = told
@@ -115,6 +116,7 @@ class Runner:
         """Why nothing more can be asked."""
         self._once: set[str] = set()
         self._evidence = Evidence(journal)
+        self._pace = Pace()
 
     async def go(self) -> Run:
         """Do it all. Cancelling it ends every connection that was made."""
@@ -124,7 +126,7 @@ class Runner:
         if transport is not None:
             found = await survey(
                 self.target, self.journal, self.options, self.wanted.limits, self.wanted.revisions,
-                self._connect,
+                self._connect, self._pace,
             )  # fmt: skip
             spoken = [revision for revision in found.spoken if revision in self.wanted.revisions]
             if not spoken:
@@ -166,7 +168,7 @@ class Runner:
         visited = Visited(wanted[-1], "http", len(self.journal) + 1)
         visit = Visit(
             self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session,
-            self._connect,
+            self._connect, self._pace,
         )  # fmt: skip
         try:
             for check in checks().values():
@@ -192,7 +194,7 @@ class Runner:
         session = Session(self.target, self.journal, self._options_for(visited.revision), connect=self._connect)
         visit = Visit(
             self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session,
-            self._connect,
+            self._connect, self._pace,
         )  # fmt: skip
         visit.spoken = found.spoken
         visit.remembered["survey"] = found
@@ -205,10 +207,11 @@ class Runner:
             problem = await self._open(visit)
             for check in shared:
                 await self._one(visit, check, problem)
-            await visit.settle()
-            await _end(visit.session)
+            if not visit.waits:
+                await _end(visit.session)
             for check in apart:
                 await self._one(visit, check, problem)
+            await visit.settle()
         finally:
             await _end(visit.session)
             await visit.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from inspector.check.asked import Asked
-from inspector.check.link import Link
+from inspector.check.link import Link, Pace
 from inspector.check.visit import Limits
 from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
@@ -54,12 +54,12 @@ class Survey:
 
 async def survey(
     target: StdioTarget | HttpTarget, journal: Journal, options: Options, limits: Limits, wanted: tuple[str, ...],
-    connect: Connect = transport_for,
+    connect: Connect = transport_for, pace: Pace | None = None,
 ) -> Survey:  # fmt: skip
     """Offer each of the `wanted` revisions on a connection of its own."""
     found = Survey()
     for revision in wanted:
-        link = Link(target, journal, options, revision, limits.request, connect=connect)
+        link = Link(target, journal, options, revision, limits.request, connect=connect, pace=pace)
         try:
             opened = await link.open()
             if revision in MODERN:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.link import Link, status_of
+from inspector.check.link import Link, Pace, status_of
 from inspector.check.outcome import Visited
 from inspector.check.web import Web
 from inspector.client.catalog import ListName
@@ -41,6 +41,11 @@ class Limits:
     """Resources that are read, prompts that are got, tools that are called: of each at most so many in one check."""
 
     @property
+    def start(self) -> float:
+        """Seconds for the first answers of a connection: the server may have to start, on a busy machine."""
+        return 4 * self.request
+
+    @property
     def grace(self) -> float:
         """Seconds after which a request without an answer counts as never answered, if others are answered."""
         return 3 * self.request
@@ -63,7 +68,7 @@ class Visit:
 
     def __init__(
         self, target: StdioTarget | HttpTarget, journal: Journal, options: Options, visited: Visited, limits: Limits,
-        allowed: Allowed, session: Session, connect: Connect = transport_for,
+        allowed: Allowed, session: Session, connect: Connect = transport_for, pace: Pace | None = None,
     ) -> None:  # fmt: skip
         self.target = target
         self.journal = journal
@@ -85,6 +90,7 @@ class Visit:
         self._found_silent = False
         """A request of this visit never got an answer."""
         self._connect = connect
+        self._pace = pace or Pace()
         self._web: Web | None = None
         self._link: Link | None = None
 
@@ -154,7 +160,7 @@ class Visit:
         asked = Asked(method, call.n)
         ended = asyncio.create_task(_ended(call))
         await asyncio.wait([ended], timeout=seconds)
-        if not ended.done() and (call.held or call.rounds or call.progress is not None):
+        if not ended.done() and (call.held or call.rounds or self._is_worked_on(call)):
             await asyncio.wait([ended], timeout=seconds)
         asked.seconds = call.elapsed
         if not ended.done():
@@ -179,6 +185,11 @@ class Visit:
         """Whether the shared session still gets answers."""
         return (await self.ask("ping" if self.features.ping else "server/discover", {})).answered
 
+    @property
+    def waits(self) -> bool:
+        """Whether requests on the shared session are without an answer that may still come."""
+        return any(call.fate == "pending" for call in self._waiting)
+
     async def settle(self) -> None:
         """Give requests without an answer their time, and record which of them never got one."""
         waiting = [call for call in self._waiting if call.fate == "pending"]
@@ -190,7 +201,7 @@ class Visit:
             return  # It has been shown: the verdict does not depend on how often.
         ends = [asyncio.create_task(_ended(call)) for call in waiting]
         await asyncio.wait(ends, timeout=left)
-        waiting = [call for call in waiting if call.fate == "pending" and self._is_silent(call)]
+        waiting = [call for call in waiting if call.fate == "pending" and not self._is_worked_on(call)]
         if waiting and self.session.phase == "ready":
             await self.is_served()  # What is answered now was sent after them: the server reads, and answers.
             self._waiting.clear()
@@ -201,9 +212,11 @@ class Visit:
                     "", "unanswered", **{"for": call.n, "after_ms": round(call.elapsed * 1000), "by": "check"}
                 )
 
-    def _is_silent(self, call: Call) -> bool:
-        """Whether nothing shows that the server is at work on a request: neither progress nor a question."""
-        return call.progress is None and not call.rounds and not call.held
+    def _is_worked_on(self, call: Call) -> bool:
+        """Whether the server has told of progress since a request was sent, or asked for something that it needs."""
+        index = self.journal.index
+        about = (n for n in index.exchange(call.n) if index.pairs[n - 1] == call.n)
+        return bool(call.rounds) or call.held or any(index.method(n) == "notifications/progress" for n in about)
 
     # Connections of a check's own
 
@@ -237,7 +250,7 @@ class Visit:
     def _make(self, revision: str, capabilities: dict[str, Any] | None) -> Link:
         return Link(
             self.target, self.journal, self.options, revision, self.limits.request, capabilities,
-            connect=self._connect, check=self.check, overdue=self.overdue,
+            connect=self._connect, check=self.check, overdue=self.overdue, pace=self._pace,
         )  # fmt: skip
 
     @property

@@ -379,8 +379,8 @@ class Session:
                 call.resume()
 
     def _end_requests(self, error: InspectorError, *, broken: bool = False) -> None:
-        """`broken`: by the server or the network, and not by us. The error stands on the line then."""
-        why = {"error": error.as_json()} if broken else {}
+        """`broken`: by the server or the network, and not by us. The line says so, and why."""
+        why = {"by": "server", "why": error.message} if broken else {}
         for call in self.pending.calls():
             self.journal.record_life("", "lost", **{"for": call.n, **why})
         self.pending.fail_all(error)
