@@ -235,18 +235,29 @@ class Runner:
                 self.run.results[at] = replace(result, outcome=seen.outcome(result.check))
             elif seen is not None:
                 self.run.results[at] = seen.veto(result)
+        known = {(result.check.id, result.visited.revision) for result in self.run.results}
+        for name, visited in visits.items():
+            # A check that one visit is enough for, or that was not reached: what is found counts all the same.
+            for id in shown[name].findings:
+                check = checks().get(id)
+                if check is not None and (id, name) not in known and self._may_concern(check, visited):
+                    result = shown[name].veto(Result(check, visited, skipped("it was not done in this visit")))
+                    if result.verdict != "skip":
+                        self.run.results.append(result)
 
     def _options_for(self, revision: str) -> Options:
         return replace(self.options, era=FEATURES[revision].era, protocol=revision)
 
     def _concerns(self, check: Check, visited: Visited) -> bool:
-        if visited.transport not in check.transports or visited.revision not in check.revisions:
-            return False
         if check.once and check.id in self._once:
             return False
-        if check.once:
+        if check.once and visited.transport in check.transports and visited.revision in check.revisions:
             self._once.add(check.id)
-        return self.wanted.takes(check)
+        return self._may_concern(check, visited)
+
+    def _may_concern(self, check: Check, visited: Visited) -> bool:
+        here = visited.transport in check.transports and visited.revision in check.revisions
+        return here and self.wanted.takes(check)
 
     async def _open(self, visit: Visit) -> str:
         """Open the shared session and read its lists; why that failed, or nothing."""

@@ -146,12 +146,13 @@ class Visit:
     # Asking on the shared session
 
     async def ask(
-        self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None, probe: bool = False
-    ) -> Asked:
+        self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None, probe: bool = False,
+        patient: bool = True,
+    ) -> Asked:  # fmt: skip
         """A request on the shared session, as a client would make it. Never raises for what the server does.
 
         A task, or a server that keeps asking or reports progress, may make it last twice as long as `timeout`, and no
-        longer. A request without an answer is not cancelled then: `settle` looks whether the answer ever comes. With
+        longer. With `patient` the request is not cancelled then: `settle` looks whether the answer ever comes. With
         `probe` the check has made the parameters wrong, and judges the answer itself.
         """
         seconds = self.limits.request if timeout is None else timeout
@@ -166,7 +167,7 @@ class Visit:
         if not ended.done():
             asked.why = f"no answer within {asked.seconds:.1f} s"
             self.overdue[call.n] = asked.seconds
-            if call.held or call.rounds:
+            if not patient or call.held or call.rounds:
                 call.cancel("it takes too long")
             else:
                 self._waiting.append(call)
