@@ -41,7 +41,9 @@ class Check(NamedTuple):
     group: str
     transports: frozenset[Transport] = EVERYWHERE
     subjects: tuple[str, ...] = ()
-    """Passive: what must have been seen (any of these, see `subjects`) for its absence of faults to mean anything."""
+    """What must have been seen (any of these, see `subjects`) for the absence of findings to mean anything. Of a check
+    with a probe: what lets a recording decide it; empty where a recording can only show its fault.
+    """
     probe: Probe | None = None
     """What asks the server; None: the judge sees it."""
     apart: bool = False
@@ -85,12 +87,13 @@ def passive(
 def active(
     id: str, level: Level, revisions: str, *, says: str, fix: str, page: str, group: str, mode: Mode = "active",
     transports: frozenset[Transport] = EVERYWHERE, apart: bool = False, once: bool = False,
+    shown: tuple[str, ...] = (),
 ) -> Callable[[Probe], Probe]:  # fmt: skip
-    """Enter a check that the decorated function does."""
+    """Enter a check that the decorated function does. `shown`: what a recording must show to decide it."""
 
     def entered(probe: Probe) -> Probe:
         known = revisions_of(revisions)
-        _enter(Check(id, level, known, mode, says, fix, page, group, transports, (), probe, apart, once))
+        _enter(Check(id, level, known, mode, says, fix, page, group, transports, shown, probe, apart, once))
         return probe
 
     return entered

@@ -283,8 +283,9 @@ class HttpWatch:
             yield "HTTP-16", "should", f"The stream of {short(exchange.rpc)} ended before the answer."
 
     def end(self) -> Iterator[tuple[int, Verdict]]:
-        """What can be said only when nothing more comes."""
-        for exchange in self._open.values():
+        """What can be said only when nothing more comes. It is said once."""
+        left, self._open = self._open, {}
+        for exchange in left.values():
             if exchange.later >= LATER:
                 yield (
                     exchange.answer_n,

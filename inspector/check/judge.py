@@ -13,7 +13,9 @@ from inspector.check import published, rules, schema_rules
 from inspector.check.answers import Answer
 from inspector.check.eras import ERAS
 from inspector.check.http_rules import HttpWatch, stdio_error_rules
+from inspector.check.lost_requests import LostRequests
 from inspector.check.notices import Notice
+from inspector.check.probes import Probes
 from inspector.check.rules import Verdict
 from inspector.check.watched import Watched
 from inspector.journal.findings import Finding, Findings
@@ -26,6 +28,27 @@ UNREAD = 32 << 20
 LARGEST = 4 << 20
 """Bytes of a message above which its text and schema are not looked at in detail; a finding says so."""
 _OK = 200
+
+
+class _Connection:
+    """What the judge knows of one connection."""
+
+    def __init__(self, thorough: bool) -> None:
+        self.thorough = thorough
+        self.schemas = schema_rules.ToolSchemas()
+        self.tool_names: set[str] = set()
+        self.next_page: Any = None
+        """The cursor that the newest page of tools named."""
+        self.held: Event | None = None
+        """An answer to `server/discover` that does not show which era the server speaks: what follows will."""
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """Forget what holds for one connection only: another one takes its place."""
+        self.watched = Watched()
+        self.http = HttpWatch(thorough=self.thorough)
+        self.probes = Probes()
+        self.lost = LostRequests()
 
 
 class Judge:
@@ -42,14 +65,26 @@ class Judge:
         self.findings = journal.findings if findings is None else findings
         self.judged = after
         """The number of the newest event that has been judged."""
-        self.watched = Watched()
-        self.http = HttpWatch(thorough=thorough)
-        self._schemas = schema_rules.ToolSchemas()
-        self._tool_names: set[str] = set()
-        self._next_page: Any = None
-        """The cursor that the newest page of tools named."""
-        self._held: Event | None = None
-        """An answer to `server/discover` that does not show which era the server speaks: what follows will."""
+        self._provoked: set[int] = set()
+        """Events that probes have provoked."""
+        self._connections: dict[int, _Connection] = {}
+        self._now = self._connection(0)
+        """The connection whose event is judged."""
+
+    def _connection(self, conn: int) -> _Connection:
+        found = self._connections.get(conn)
+        if found is None:
+            found = self._connections[conn] = _Connection(self.thorough)
+        return found
+
+    @property
+    def watched(self) -> Watched:
+        """What is known of the connection whose event is judged."""
+        return self._now.watched
+
+    def was_provoked(self, n: int) -> bool:
+        """Whether event `n`, which has been judged, was provoked by a probe."""
+        return n in self._provoked
 
     def run(self, limit: int = 200) -> bool:
         """Judge up to `limit` more events. True: there are more already."""
@@ -57,10 +92,14 @@ class Judge:
         last = min(len(journal), self.judged + limit)
         for n in range(self.judged + 1, last + 1):
             self.judged = n
+            now = self._now = self._connection(journal.index.conn(n))
             if journal.index.sizes[n - 1] > UNREAD:
                 self._add(n, (("size", "note", f"The message is larger than {UNREAD >> 20} MiB: it was not checked."),))
                 continue
             for event in journal.events(n, n):
+                now.probes.sent(event, journal.index)
+                if now.probes.provoked(event, journal.index):
+                    self._provoked.add(n)
                 self._add(n, self._verdicts(event))
         return last < len(journal)
 
@@ -76,14 +115,20 @@ class Judge:
 
     def end(self) -> None:
         """Say what can be said only when nothing more comes."""
-        for n, verdict in self.http.end():
+        for connection in self._connections.values():
+            self._now = connection
+            self._end(connection)
+
+    def _end(self, connection: _Connection) -> None:
+        for n, verdict in connection.http.end():
             self._add(n, (verdict,))
 
     def _add(self, n: int, verdicts: Iterable[Verdict]) -> None:
+        """Attach what was found, unless a probe has provoked it: the rules learn from such events, too."""
         page = self.watched.schema_revision
         seen: set[tuple[str, str]] = set()
         for rule, level, sentence in verdicts:
-            if (rule, sentence) not in seen:
+            if (rule, sentence) not in seen and n not in self._provoked:
                 seen.add((rule, sentence))
                 self.findings.add(Finding(n, rule, level, sentence, page=page))
 
@@ -94,27 +139,35 @@ class Judge:
         if kind == Kind.RPC:
             yield from self._message(event)
         elif kind == Kind.HTTP:
-            yield from self.http.head(event, self.watched)
+            yield from self._now.http.head(event, self.watched)
         elif kind == Kind.SSE:
-            yield from self.http.bare_event(event, self.watched)
+            yield from self._now.http.bare_event(event, self.watched)
         elif kind == Kind.INVALID and event.dir == Dir.RECV:
-            yield from self.http.received(event, None, self.journal.index, self.watched)
+            yield from self._now.http.received(event, None, self.journal.index, self.watched)
             if not rules.refuses(event):
                 yield from rules.bytes_rules(event, event.ch == "stdio")
                 yield from rules.invalid_rules(event, event.ch == "stdio")
         elif kind == Kind.STDERR and event.data is not None:
             yield "STDIO-03", "must", "stderr is not UTF-8 text."
         elif kind == Kind.LIFE:
-            yield from self.http.life(event, self.watched)
+            yield from self._now.http.life(event, self.watched)
+            self._look_for_lost(event)
             if event.fields.get("event") == "reopen":
-                self.watched = Watched()
-                self.http = HttpWatch(thorough=self.thorough)
+                self._end(self._now)
+                self._now.begin_again()
+
+    def _look_for_lost(self, event: Event) -> None:
+        """What is found about a request stands beside the request, and not beside the end of its connection."""
+        for found in self._now.lost.look(event, self.journal.index):
+            if found.of_itself or event.n not in self._provoked:
+                self._add(found.n, (found.verdict,))
 
     def _message(self, event: Event) -> Iterator[Verdict]:
         received = event.dir == Dir.RECV
         message = event.message
         if received:
-            yield from self.http.received(event, message, self.journal.index, self.watched)
+            self._now.lost.arrived()
+            yield from self._now.http.received(event, message, self.journal.index, self.watched)
             if rules.refuses(event) and not rules.is_error_response(message):
                 return
             yield from rules.bytes_rules(event, event.ch == "stdio")
@@ -124,7 +177,7 @@ class Judge:
         elif received:
             yield from rules.json_rules(event)
         if not received:
-            self.http.sent(event, message)
+            self._now.http.sent(event, message)
         if shape_of(message) == Shape.BATCH:
             if received:
                 yield from rules.batch_rules(self.watched)
@@ -142,11 +195,11 @@ class Judge:
             self._release(message["method"])
         params = message.get("params")
         if message.get("method") == "tools/call" and type(params) is dict and not large:
-            yield from schema_rules.argument_rules(params, self.watched, self._schemas)
+            yield from schema_rules.argument_rules(params, self.watched, self._now.schemas)
 
     def _release(self, method: str) -> None:
         """We go on: in the modern era, what was held is judged by its rules; a handshake shows that it is another."""
-        held, self._held = self._held, None
+        held, self._now.held = self._now.held, None
         if held is not None and method not in ("initialize", "server/discover") and not self.watched.undecided:
             self._add(held.n, self._answer(held, held.message, shape_of(held.message), False))
 
@@ -163,7 +216,7 @@ class Judge:
             yield from rules.answer_rules(self.journal.index, n, message, stream, rules.refuses(event))
             probe = watched.undecided and self._answered(event, message)[0] == "server/discover"
             if probe and not watched.settled_by(message):
-                self._held = event
+                self._now.held = event
                 return
             yield from self._answer(event, message, shape, large)
             return
@@ -250,18 +303,18 @@ class Judge:
             yield from self._tools(event, request, body)
         elif method == "tools/call" and not large:
             name = self._request(request)[1].get("name")
-            yield from schema_rules.structured_rules(name, body, self.watched, self._schemas)
+            yield from schema_rules.structured_rules(name, body, self.watched, self._now.schemas)
 
     def _tools(self, event: Event, request: int, result: dict[str, Any]) -> Iterator[Verdict]:
         cursor = self._request(request)[1].get("cursor")
-        if cursor is None or cursor != self._next_page:
-            self._tool_names = set()  # The first page, or one that does not follow what came before.
-        self._next_page = result.get("nextCursor")
+        if cursor is None or cursor != self._now.next_page:
+            self._now.tool_names = set()  # The first page, or one that does not follow what came before.
+        self._now.next_page = result.get("nextCursor")
         over_http = ERAS[self.watched.era].http_tools if event.ch in self.watched.streams else ()
         tools = result.get("tools")
         for tool in tools if type(tools) is list else ():
             if type(tool) is dict:
-                yield from rules.tool_rules(tool, self._tool_names, self.watched)
+                yield from rules.tool_rules(tool, self._now.tool_names, self.watched)
                 for rule in over_http:
                     yield from rule(tool, self.watched)
 

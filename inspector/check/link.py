@@ -1,7 +1,8 @@
 """A connection of a check's own, on which it may say anything: each message goes out as it is written.
 
 Requests of the modern era get the metadata that they must have unless a check leaves it out. What arrives is kept as
-frames, in order; whoever asks waits for its answer, and `quiet` waits for what should not come.
+frames, in order; whoever asks waits for its answer, and `quiet` waits for what should not come. A message that no right
+client would send is marked in the recording as a probe: its answer is for the check to judge, and for nobody else.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from inspector.check.asked import Asked
+from inspector.check.manners import Manners
 from inspector.client.bare import BareConnection
 from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
@@ -21,7 +24,7 @@ from inspector.errors import ConnectionProblem, InspectorError, ServerError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
-from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, Shape
+from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, NotJson, Shape
 from inspector.protocol.revisions import features
 from inspector.transports.base import Outgoing
 
@@ -29,14 +32,31 @@ PREFIX = "io.modelcontextprotocol/"
 CLIENT = {"name": "inspector-check", "version": "1"}
 
 
+@dataclass(slots=True)
+class Pace:
+    """How long the server takes to start, as it was seen so far. One for all connections of a run."""
+
+    startup: float = 0.0
+    """Seconds from the connection to the first that came, at most; 0 while none was seen."""
+
+
 class Link:
     """`open` it, say things, `close` it. `revision` is the one that is spoken; `capabilities` what we claim to have."""
 
     def __init__(
         self, target: Target, journal: Journal, options: Options, revision: str, timeout: float,
-        capabilities: dict[str, Any] | None = None, *, connect: Connect = transport_for,
+        capabilities: dict[str, Any] | None = None, *, connect: Connect = transport_for, check: str = "survey",
+        overdue: dict[int, float] | None = None, pace: Pace | None = None,
     ) -> None:  # fmt: skip
+        """Requests without an answer in time stand in `overdue`, unless others that were sent later were answered."""
         self.journal = journal
+        self._overdue = {} if overdue is None else overdue
+        self._pace = pace or Pace()
+        self._opened_at = 0.0
+        """When it was connected; 0 once something has come."""
+        self.check = check
+        """The check that has it, which stands beside its probes in the recording."""
+        self.conn = journal.new_conn()
         self.revision = revision
         self.capabilities = capabilities or {}
         self.timeout = timeout
@@ -48,15 +68,19 @@ class Link:
         self.opened: Asked | None = None
         """The answer to the handshake."""
         self.modern = features(revision).era == "modern"
-        self._bare = BareConnection(target, journal, self, options, connect=connect)
+        self._bare = BareConnection(target, journal, self, options, connect=connect, conn=self.conn)
+        self._manners = Manners(revision)
         self._failed: dict[int, InspectorError] = {}
         self._news = asyncio.Event()
         self._next_id = 1
+        self._slowest = 0.0
+        """Seconds of the slowest exchange."""
 
     async def open(self, *, handshake: bool = True) -> Asked | None:
         """Connect, and where the era has one, shake hands. Raises a `ConnectionProblem` if it cannot be reached."""
-        self.journal.record_life("", "reopen", by="check")
+        self.journal.record_life("", "reopen", by="check", conn=self.conn)
         await self._bare.open()
+        self._opened_at = time.monotonic()
         if handshake and not self.modern:
             self.opened = await self.initialize()
             if self.opened.ok:
@@ -109,18 +133,29 @@ class Link:
         asked = Asked(str(message.get("method", "")))
         asked.began = time.monotonic()
         try:
-            asked.n = self._bare.send(jsonrpc.encode(message))
+            asked.n = self._send(jsonrpc.encode(message), message)
         except ConnectionProblem as error:
             asked.why = error.message
         return asked
 
     async def answer(self, asked: Asked, *, timeout: float | None = None) -> Asked:
         """Wait for the answer to a request that was sent with `begin`."""
-        seconds = self.timeout if timeout is None else timeout
+        seconds = self._allowed(self.timeout if timeout is None else timeout)
         index = self.journal.index
-        await self._wait(lambda: not asked.n or bool(index.pairs[asked.n - 1]) or asked.n in self._failed, seconds)
+        known = lambda: not asked.n or bool(index.pairs[asked.n - 1]) or asked.n in self._failed  # noqa: E731
+        if not await self._wait(known, seconds) and self.lost is None:
+            self._overdue[asked.n] = seconds
+            if timeout is None and await self._passed():
+                # The connection stands: as long again, and it is no longer a matter of time.
+                if not await self._wait(known, seconds) and self.lost is None:
+                    after = round((time.monotonic() - asked.began) * 1000)
+                    self.journal.record_life(
+                        "", "unanswered", conn=self.conn, by="check", after_ms=after, **{"for": asked.n}
+                    )
+                self._overdue.pop(asked.n)
         asked.seconds = time.monotonic() - asked.began
         if asked.n and index.pairs[asked.n - 1]:
+            self._slowest = max(self._slowest, asked.seconds)
             asked.answer_n = index.pairs[asked.n - 1]
             event = self.journal.event(asked.answer_n)
             message = event.message
@@ -138,6 +173,34 @@ class Link:
             asked.why = self.lost.message if self.lost is not None else silence
         return asked
 
+    def _allowed(self, seconds: float) -> float:
+        """Seconds to wait: for the first that comes, also as long as the server may need to start."""
+        if not self._opened_at:
+            return seconds
+        return seconds + 3 * (self._pace.startup or self.timeout)
+
+    async def _passed(self) -> bool:
+        """Whether a request that is sent now is answered: then the server has had what was sent before."""
+        if not self.modern and (self.opened is None or not self.opened.ok):
+            return False
+        id = f"inspector-check-after-{len(self.journal)}"
+        asked = self.begin(
+            jsonrpc.request(id, "server/discover", self.dressed({})) if self.modern else jsonrpc.request(id, "ping")
+        )
+        return asked.n > 0 and await self._wait(lambda: bool(self.journal.index.pairs[asked.n - 1]), self.timeout)
+
+    async def barrier(self) -> bool:
+        """Have the server answer twice. Whether it did: what it had to say of all that was sent before has come."""
+        began = time.monotonic()
+        await self._bare.transport.settled()
+        both = await self._passed() and await self._passed()
+        self._slowest = max(self._slowest, time.monotonic() - began)
+        return both
+
+    def patience(self, least: float) -> float:
+        """Seconds to wait for what should not come, or may: more where the server, or this machine, is slow."""
+        return min(self.timeout, max(least, 4 * self._slowest))
+
     def notify(self, method: str, params: Any = None) -> int:
         """Send a notification; its number in the recording, 0 where the connection is gone."""
         message: dict[str, Any] = {"jsonrpc": jsonrpc.VERSION, "method": method}
@@ -147,9 +210,17 @@ class Link:
 
     def send(self, data: bytes) -> int:
         """Send bytes, whatever they are."""
+        try:
+            message = jsonrpc.parse(data)
+        except NotJson:
+            message = None
         with suppress(ConnectionProblem):
-            return self._bare.send(data)
+            return self._send(data, message)
         return 0
+
+    def _send(self, data: bytes, message: Any) -> int:
+        with self.journal.probing("" if self._manners.allow(message) else self.check):
+            return self._bare.send(data)
 
     async def quiet(self, seconds: float) -> list[Frame]:
         """What arrives in this time."""
@@ -170,7 +241,7 @@ class Link:
                     return True
             return False
 
-        await self._wait(look, self.timeout if seconds is None else seconds)
+        await self._wait(look, self._allowed(self.timeout if seconds is None else seconds))
         return found[0] if found else None
 
     async def _wait(self, met: Callable[[], bool], seconds: float) -> bool:
@@ -201,8 +272,14 @@ class Link:
         server may let its own answer wait for ours. Pings are always answered.
         """
         self.frames += frames
+        if self._opened_at:
+            self._pace.startup = max(self._pace.startup, time.monotonic() - self._opened_at)
+            self._opened_at = 0.0
         for frame in frames:
-            if frame.shape is Shape.REQUEST:
+            if frame.shape in (Shape.RESULT, Shape.ERROR):
+                self._manners.answered(frame.message)
+            elif frame.shape is Shape.REQUEST:
+                self._manners.asked(frame.message)
                 id, method = frame.message["id"], frame.message["method"]
                 if method == "ping":
                     self.send(jsonrpc.encode(jsonrpc.result(id, {})))

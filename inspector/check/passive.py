@@ -1,46 +1,198 @@
-"""What the judge has found in a part of a recording, as results of checks.
+"""What the judge has found in a recording, as results of checks: for each revision that was spoken in it.
 
-A check without a fault has passed only where something that it is about was seen.
+A check without a fault has passed only where something that it is about was seen. A finding weighs more than what the
+check's own probe has seen: no check passes whose rule the same recording shows broken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-from inspector.check.catalog import Check
+from inspector.check.catalog import Check, Transport
 from inspector.check.judge import Judge
-from inspector.check.outcome import Outcome, Result, Visited, bad, doubtful, good, remark, skipped
+from inspector.check.outcome import VERDICTS, Outcome, Result, Visited, bad, doubtful, good, remark, skipped
 from inspector.check.subjects import Subjects
+from inspector.client.header_fields import VERSION_KEY
 from inspector.journal.findings import Finding, Findings
+from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.revisions import REVISIONS
 
 _WORDS = {
     "told": "",
     "asked": "request ",
     "input": "result that wants input",
+    "structured": "structured content",
     "result": "result of ",
     "error": "error of ",
 }
 """How a kind of subject is called in a sentence."""
 MOST = 10
 """Events that are named as evidence of one fault."""
+CANNOT_ASK = "a recording cannot be asked"
+COUNTS_AS = {"C-BASE-02": "BASE-01", "C-LIFE-07": "RES-01", "C-PAG-03": "UTIL-02", "C-TASK-02": "TASK-05"}
+"""The check to which a finding counts whose rule has no check of its own."""
+_BEGINS = frozenset(("reopen", "session-lost"))
+
+
+@dataclass(slots=True)
+class Part:
+    """The events of one connection, while one revision is spoken on it."""
+
+    first: int
+    revision: str = ""
+    """Empty where none was agreed."""
+    last: int = 0
+    subjects: Subjects = field(default_factory=Subjects)
+    findings: list[Finding] = field(default_factory=list)
+    said: bool = False
+    """A message has passed."""
+    channels: set[str] = field(default_factory=set)
+
+    @property
+    def transport(self) -> Transport:
+        """What its messages came over."""
+        return "stdio" if "stdio" in self.channels else "sse" if "sse" in self.channels else "http"
+
+    def learn(self, journal: Journal, event: Event) -> None:
+        """Look which revision a message shows."""
+        index, n, message = journal.index, event.n, event.message
+        self.said = True
+        self.channels.add(event.ch.partition("-")[0])
+        shape, method = index.shape(n), index.method(n)
+        if shape == Shape.RESULT and method == "initialize":
+            result = message["result"]
+            self.revision = str(result.get("protocolVersion") or "") if type(result) is dict else ""
+        elif not self.revision and shape == Shape.REQUEST and event.dir == Dir.SEND and method != "server/discover":
+            params = message.get("params")
+            meta = params.get("_meta") if type(params) is dict else None
+            named = meta.get(VERSION_KEY) if type(meta) is dict else None
+            self.revision = named if isinstance(named, str) else ""
+
+
+class Evidence:
+    """All that a recording shows, judged once, event by event, as it grows."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self._findings = Findings()
+        self._judge = Judge(journal, self._findings, thorough=True)
+        self._parts: list[Part] = []
+        self._now: dict[int, int] = {}
+        """By connection, where in `_parts` the one stands that goes on."""
+        self._part_of: list[int] = [0]
+        """By event, where in `_parts` it belongs."""
+
+    def look(self) -> None:
+        """Judge what has come since the last time."""
+        journal = self.journal
+        last = len(journal)
+        self._judge.run_to(last)
+        self._judge.end()
+        for event in journal.events(len(self._part_of), last):
+            self._take(event)
+        for part in self._parts:
+            part.findings = []
+        for finding in _once((*self._findings.all(), *journal.findings.all())):
+            if 0 < finding.n < len(self._part_of):
+                self._parts[self._part_of[finding.n]].findings.append(finding)
+
+    def _take(self, event: Event) -> None:
+        conn = self.journal.index.conn(event.n)
+        at = self._now.get(conn)
+        begins = event.kind == Kind.LIFE and event.fields.get("event") in _BEGINS
+        if at is None or (begins and self._parts[at].said):
+            at = self._now[conn] = len(self._parts)
+            self._parts.append(Part(event.n))
+        part = self._parts[at]
+        part.last = event.n
+        self._part_of.append(at)
+        if event.kind == Kind.RPC:
+            part.learn(self.journal, event)
+        if not self._judge.was_provoked(event.n):
+            part.subjects.take(event, self.journal.index.method(event.n))
+
+    def visits(self) -> list[Visited]:
+        """The revisions that are spoken in the recording, with the transport, as visits."""
+        found: dict[tuple[str, Transport], Visited] = {}
+        for part in self._parts:
+            key = part.revision, part.transport
+            if part.revision in REVISIONS:
+                known = found.get(key)
+                found[key] = Visited(*key, part.first if known is None else known.first, part.last)
+        return list(found.values())
+
+    def shown(self, visited: Visited, visits: Sequence[Visited]) -> Shown:
+        """What is shown of one of several visits."""
+        found = Shown()
+        for part in self._parts:
+            if _visit_of(part, visits) is visited:
+                found.subjects.counts.update(part.subjects.counts)
+                for finding in part.findings:
+                    found.findings.setdefault(COUNTS_AS.get(finding.rule, finding.rule), []).append(finding)
+        return found
+
+
+class Shown:
+    """What a recording shows of one visit."""
+
+    def __init__(self) -> None:
+        self.findings: dict[str, list[Finding]] = {}
+        """By the id of the check to which they count."""
+        self.subjects = Subjects()
+
+    def outcome(self, check: Check) -> Outcome:
+        """What it says about a check, all by itself."""
+        findings = self.findings.get(check.id, [])
+        if check.probe is not None:
+            findings = [finding for finding in findings if finding.level != "note"]
+        if findings:
+            return _fault(check, findings)
+        seen = self.subjects.any(check.subjects)
+        if seen:
+            return good(f"{seen:,} looked at")
+        if check.probe is not None and not check.subjects:
+            return skipped(CANNOT_ASK)
+        nothing = _nothing(check.subjects[0]) if check.subjects else ""
+        return skipped(nothing if check.probe is None else f"the recording does not show it: {nothing}")
+
+    def veto(self, result: Result) -> Result:
+        """A result of a probe, or what was found where that is worse."""
+        found = [finding for finding in self.findings.get(result.check.id, []) if finding.level != "note"]
+        if not found:
+            return result
+        vetoed = replace(result, outcome=_fault(result.check, found))
+        return vetoed if VERDICTS.index(vetoed.verdict) < VERDICTS.index(result.verdict) else result
 
 
 def judged(journal: Journal, checks: Sequence[Check], visited: Visited) -> Iterator[Result]:
-    """The results of passive checks over the events of a visit; a judge of its own looks at them alone."""
-    findings = Findings()
-    judge = Judge(journal, findings, after=visited.first - 1, thorough=True)
-    judge.run_to(visited.last)
-    judge.end()
-    subjects = Subjects()
-    index = journal.index
-    for event in journal.events(visited.first, visited.last):
-        subjects.take(event, index.method(event.n))
-    found: dict[str, list[Finding]] = {}
-    for finding in findings.all():
-        found.setdefault(finding.rule, []).append(finding)
-    for check in checks:
-        yield Result(check, visited, _outcome(check, found.get(check.id, []), subjects))
+    """The results of checks over all of a recording, as of one visit."""
+    evidence = Evidence(journal)
+    evidence.look()
+    shown = evidence.shown(visited, (visited,))
+    yield from (Result(check, visited, shown.outcome(check)) for check in checks)
+
+
+def _visit_of(part: Part, visits: Sequence[Visited]) -> Visited | None:
+    """The visit to which a part belongs: that with its revision, else that in which it happened, else the first."""
+    named = [visited for visited in visits if visited.revision == part.revision]
+    for visited in named:
+        if visited.transport == part.transport:
+            return visited
+    around = (visited for visited in visits if visited.first <= part.first <= (visited.last or part.first))
+    return next(iter(named), None) or next(around, None) or next(iter(visits), None)
+
+
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Findings without those that are there twice: the recording may hold what the judge finds, too."""
+    seen: set[tuple[int, str, str]] = set()
+    for finding in findings:
+        key = finding.n, finding.rule, finding.message
+        if key not in seen:
+            seen.add(key)
+            yield finding
 
 
 def _nothing(subject: str) -> str:
@@ -49,15 +201,10 @@ def _nothing(subject: str) -> str:
     return f"no {_WORDS.get(kind, f'{kind} ')}{method}".rstrip() + " was seen"
 
 
-def _outcome(check: Check, findings: list[Finding], subjects: Subjects) -> Outcome:
-    if not findings:
-        seen = subjects.any(check.subjects)
-        if not seen:
-            return skipped(_nothing(check.subjects[0]) if check.subjects else "")
-        return good(f"{seen:,} looked at")
+def _fault(check: Check, findings: list[Finding]) -> Outcome:
     worst = min(findings, key=lambda finding: ("must", "should", "note").index(finding.level))
     more = f" ({len(findings) - 1:,} more)" if len(findings) > 1 else ""
-    evidence = tuple(finding.n for finding in findings[:MOST] if finding.n)
+    evidence = tuple(finding.n for finding in findings[:MOST])
     milder = worst.level == "should" and check.level in ("must", "type")
     make = remark if worst.level == "note" else doubtful if milder else bad
     return make(f"{worst.message}{more}", *evidence)

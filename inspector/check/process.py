@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from inspector.config.targets import StdioTarget
 from inspector.errors import SpawnError
 from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import parse
 from inspector.transports.child import child_environment, find_program
 
 CHANNEL = "stdio"
@@ -23,10 +24,13 @@ _END_SECONDS = 1.0
 class Child:
     """A started server. Made by `child`, which ends it."""
 
-    def __init__(self, process: asyncio.subprocess.Process, journal: Journal, spawned: int) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, journal: Journal, command: tuple[str, ...], conn: int
+    ) -> None:
         self.process = process
         self.journal = journal
-        self.spawned = spawned
+        self.conn = conn
+        self.spawned = journal.record_life(CHANNEL, "spawn", argv=command, pid=process.pid, conn=conn)
         """The event of its start."""
         self.seconds = 0.0
         """From what was done to it last until it ended, or was no longer waited for."""
@@ -46,7 +50,7 @@ class Child:
     async def greet(self, message: bytes, seconds: float) -> None:
         """Send it one request, so that it is known to be up, and wait until it says something or has ended."""
         assert self.process.stdin is not None
-        self.journal.record_sent(CHANNEL, message)
+        self.journal.record_sent(CHANNEL, message, parse(message), conn=self.conn)
         with suppress(ConnectionError, TimeoutError):
             self.process.stdin.write(message + b"\n")
             async with asyncio.timeout(seconds):
@@ -56,13 +60,13 @@ class Child:
     async def close_input(self, seconds: float) -> bool:
         """Close its stdin and wait for it to end; whether it did."""
         assert self.process.stdin is not None
-        self.journal.record_life(CHANNEL, "input-closed", pid=self.process.pid)
+        self.journal.record_life(CHANNEL, "input-closed", pid=self.process.pid, conn=self.conn)
         self.process.stdin.close()
         return await self._wait(seconds)
 
     async def terminate(self, seconds: float) -> bool:
         """Ask the process alone to end, as a client does; whether it did."""
-        self.journal.record_life(CHANNEL, "signal", pid=self.process.pid, signal="SIGTERM")
+        self.journal.record_life(CHANNEL, "signal", pid=self.process.pid, signal="SIGTERM", conn=self.conn)
         with suppress(ProcessLookupError):
             self.process.terminate()
         return await self._wait(seconds)
@@ -78,7 +82,7 @@ class Child:
         status = self.process.returncode
         if status is None:
             return False
-        self.ended = self.journal.record_life(CHANNEL, "exit", status=status, pid=self.process.pid)
+        self.ended = self.journal.record_life(CHANNEL, "exit", status=status, pid=self.process.pid, conn=self.conn)
         return True
 
     @property
@@ -126,7 +130,7 @@ async def child(target: StdioTarget, journal: Journal) -> AsyncIterator[Child]:
         )  # fmt: skip
     except OSError as error:
         raise SpawnError(f"“{target.command[0]}” could not be started: {error.strerror}.") from error
-    started = Child(process, journal, journal.record_life(CHANNEL, "spawn", argv=target.command, pid=process.pid))
+    started = Child(process, journal, target.command, journal.new_conn())
     try:
         yield started
     finally:

@@ -13,17 +13,19 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from inspector.check.catalog import Check, Transport, checks
+from inspector.check.link import Pace
 from inspector.check.outcome import Outcome, Result, Visited, bad, doubtful, skipped
-from inspector.check.passive import judged
-from inspector.check.survey import Survey, spoken_in, survey
+from inspector.check.passive import Evidence
+from inspector.check.survey import Survey, survey
 from inspector.check.tour import tour
 from inspector.check.visit import Allowed, Limits, Visit
 from inspector.client.answers import Standing
+from inspector.client.catalog import KINDS, ListName
 from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.errors import AuthorizationNeeded, ConnectionProblem, InspectorError, UsageError
+from inspector.errors import AuthorizationNeeded, ConnectionProblem, InspectorError, RequestTimeout, UsageError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.revisions import FEATURES, LEGACY, MODERN, REVISIONS
@@ -103,7 +105,7 @@ class Runner:
         self.journal = journal
         # Everything is offered, and declined: what a server asks shall neither hang a check nor be answered in earnest.
         standing = Standing(sampling="decline", elicitation="decline", roots=())
-        self.options = replace(options, standing=standing, timeout=wanted.limits.request, verdicts=None)
+        self.options = replace(options, standing=standing, timeout=wanted.limits.start, verdicts=None)
         self.wanted = wanted
         self.run = Run(target.label)
         self._told = told
@@ -113,6 +115,8 @@ class Runner:
         self._gone = ""
         """Why nothing more can be asked."""
         self._once: set[str] = set()
+        self._evidence = Evidence(journal)
+        self._pace = Pace()
 
     async def go(self) -> Run:
         """Do it all. Cancelling it ends every connection that was made."""
@@ -122,7 +126,7 @@ class Runner:
         if transport is not None:
             found = await survey(
                 self.target, self.journal, self.options, self.wanted.limits, self.wanted.revisions,
-                self._connect,
+                self._connect, self._pace,
             )  # fmt: skip
             spoken = [revision for revision in found.spoken if revision in self.wanted.revisions]
             if not spoken:
@@ -132,6 +136,7 @@ class Runner:
             self.run.total = self._expected(spoken, transport)
             for revision in spoken:
                 await self._visit(Visited(revision, transport), found)
+            await asyncio.to_thread(self._veto)
         self.run.seconds = time.monotonic() - started
         return self.run
 
@@ -163,7 +168,7 @@ class Runner:
         visited = Visited(wanted[-1], "http", len(self.journal) + 1)
         visit = Visit(
             self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session,
-            self._connect,
+            self._connect, self._pace,
         )  # fmt: skip
         try:
             for check in checks().values():
@@ -189,7 +194,7 @@ class Runner:
         session = Session(self.target, self.journal, self._options_for(visited.revision), connect=self._connect)
         visit = Visit(
             self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session,
-            self._connect,
+            self._connect, self._pace,
         )  # fmt: skip
         visit.spoken = found.spoken
         visit.remembered["survey"] = found
@@ -202,32 +207,57 @@ class Runner:
             problem = await self._open(visit)
             for check in shared:
                 await self._one(visit, check, problem)
-            last = len(self.journal)
-            await _end(visit.session)
-            last = max(last, len(self.journal))
-            passive = [check for check in mine if check.probe is None]
-            # In a thread: whoever draws while a check goes on is not held up by the judge.
-            seen = replace(visited, first=first, last=last)
-            for result in await asyncio.to_thread(lambda: list(judged(self.journal, passive, seen))):
-                self._tell(result)
+            if not visit.waits:
+                await _end(visit.session)
             for check in apart:
                 await self._one(visit, check, problem)
+            await visit.settle()
         finally:
             await _end(visit.session)
             await visit.close()
-            self.run.visits.append(replace(visited, first=first, last=len(self.journal), problem=problem))
+            visited = replace(visited, first=first, last=len(self.journal), problem=problem)
+            self.run.visits.append(visited)
+        # In a thread: the interface is not held up by the judge.
+        await asyncio.to_thread(self._evidence.look)
+        shown = self._evidence.shown(visited, self.run.visits)
+        for check in mine:
+            if check.probe is None:
+                self._tell(Result(check, visited, shown.outcome(check)))
+
+    def _veto(self) -> None:
+        """Hold every result against all that the run has shown, the connections of the probes included."""
+        self._evidence.look()
+        visits = {visited.revision: visited for visited in self.run.visits}
+        shown = {name: self._evidence.shown(visited, self.run.visits) for name, visited in visits.items()}
+        for at, result in enumerate(self.run.results):
+            seen = shown.get(result.visited.revision)
+            if seen is not None and result.check.probe is None:
+                self.run.results[at] = replace(result, outcome=seen.outcome(result.check))
+            elif seen is not None:
+                self.run.results[at] = seen.veto(result)
+        known = {(result.check.id, result.visited.revision) for result in self.run.results}
+        for name, visited in visits.items():
+            # A check that one visit is enough for, or that was not reached: what is found counts all the same.
+            for id in shown[name].findings:
+                check = checks().get(id)
+                if check is not None and (id, name) not in known and self._may_concern(check, visited):
+                    result = shown[name].veto(Result(check, visited, skipped("it was not done in this visit")))
+                    if result.verdict != "skip":
+                        self.run.results.append(result)
 
     def _options_for(self, revision: str) -> Options:
         return replace(self.options, era=FEATURES[revision].era, protocol=revision)
 
     def _concerns(self, check: Check, visited: Visited) -> bool:
-        if visited.transport not in check.transports or visited.revision not in check.revisions:
-            return False
         if check.once and check.id in self._once:
             return False
-        if check.once:
+        if check.once and visited.transport in check.transports and visited.revision in check.revisions:
             self._once.add(check.id)
-        return self.wanted.takes(check)
+        return self._may_concern(check, visited)
+
+    def _may_concern(self, check: Check, visited: Visited) -> bool:
+        here = visited.transport in check.transports and visited.revision in check.revisions
+        return here and self.wanted.takes(check)
 
     async def _open(self, visit: Visit) -> str:
         """Open the shared session and read its lists; why that failed, or nothing."""
@@ -237,15 +267,25 @@ class Runner:
             for name in ("tools", "resources", "templates", "prompts"):
                 capability = "resources" if name == "templates" else name
                 if visit.can(capability):
-                    await visit.session.load(name)
+                    await self._load(visit, name)
             await tour(visit)
         except InspectorError as error:
             return error.message
         return ""
 
+    async def _load(self, visit: Visit, name: ListName) -> None:
+        """Read a list. Where that lasts too long, ask once more: `settle` looks whether the answer ever comes."""
+        await visit.session.load(name)
+        if isinstance(visit.session.catalog[name].error, RequestTimeout):
+            asked = await visit.ask(KINDS[name].method, {})
+            if asked.ok:
+                await visit.session.load(name)
+
     async def _one(self, visit: Visit, check: Check, problem: str) -> None:
         """One check, within its time; what it does to the server is noticed."""
         began = time.monotonic()
+        visit.check = check.id
+        visit.overdue.clear()
         self._began(visit.visited, check)
         outcome = await self._outcome(visit, check, problem)
         self._tell(Result(check, visit.visited, outcome, time.monotonic() - began))
@@ -269,6 +309,9 @@ class Runner:
             outcome = skipped(f"no connection could be made: {error.message}")
         except InspectorError as error:
             outcome = skipped(error.message)
+        late = outcome.seen == "bad" and not visit.overdue.keys().isdisjoint(outcome.evidence)
+        if late and check.level in ("must", "type"):
+            outcome = doubtful(outcome.text, *outcome.evidence)  # By a clock alone nothing is failed.
         if check.mode == "tool" and not check.apart and visit.session.phase == "ready":
             await self._see_that_it_answers(visit, check)
         if not check.apart and visit.session.phase == "lost":
@@ -286,9 +329,9 @@ class Runner:
 
     async def _see_that_it_answers(self, visit: Visit, check: Check) -> None:
         """A tool may have hung the server: then it is started again, and no later check is misled."""
-        asked = await visit.ask("ping" if visit.features.ping else "server/discover", {})
-        if not asked.answered:
-            self.run.deaths.append(f"{check.id} ({visit.visited.name}): it answered nothing any more: {asked.shown}")
+        if not await visit.is_served():
+            await visit.settle()
+            self.run.deaths.append(f"{check.id} ({visit.visited.name}): it answered nothing any more")
             await self._revive(visit)
 
     def _failed_since(self, before: int) -> bool:
@@ -307,10 +350,8 @@ class Runner:
             return ""
         if not await self._takes_connections(self.target):
             return "it takes no connection"
-        if not check.apart:
-            asked = await visit.ask("ping" if visit.features.ping else "server/discover", {})
-            if asked.answered:
-                return ""
+        if not check.apart and await visit.is_served():
+            return ""
         try:
             async with visit.fresh() as link:
                 first = await link.ask("server/discover", {}) if visit.modern else link.opened
@@ -363,36 +404,22 @@ def renewed(run: Run, again: Run) -> Run:
 
 
 def of_recording(journal: Journal, name: str, wanted: Wanted) -> Run:
-    """What passed by in a finished recording: passive checks of the revisions that were spoken in it."""
+    """What a finished recording shows, of the revisions that were spoken in it."""
     run = Run(name)
-    for visited in _visits_in(journal):
-        mine = [
-            check
+    evidence = Evidence(journal)
+    evidence.look()
+    run.visits = evidence.visits()
+    for visited in run.visits:
+        shown = evidence.shown(visited, run.visits)
+        run.results += (
+            Result(check, visited, shown.outcome(check))
             for check in checks().values()
             if wanted.takes(check) and visited.transport in check.transports and visited.revision in check.revisions
-        ]
-        run.results += judged(journal, [check for check in mine if check.probe is None], visited)
-        asks = skipped("a recording cannot be asked")
-        run.results += (Result(check, visited, asks) for check in mine if check.probe is not None)
-        run.visits.append(visited)
+        )
     if not run.visits:
         run.problem = f"{name} holds no session: nobody agreed on a revision in it."
         run.problem_code = UsageError.exit_code
     return run
-
-
-def _visits_in(journal: Journal) -> list[Visited]:
-    """The parts of a recording in which one revision was spoken, one for each revision and transport."""
-    found: dict[tuple[str, Transport], Visited] = {}
-    index = journal.index
-    starts = [first for first, _ in index.connections.between(1, index.count)] or [1]
-    for first, after in zip(starts, [*starts[1:], index.count + 1], strict=True):
-        revision, transport = spoken_in(journal, first, after - 1)
-        if revision in REVISIONS:
-            known = found.get((revision, transport))
-            begin = known.first if known is not None else first
-            found[revision, transport] = Visited(revision, transport, begin, after - 1)
-    return list(found.values())
 
 
 def planned(wanted: Wanted, transports: Sequence[Transport], revisions: Sequence[str]) -> list[tuple[Check, str]]:

@@ -2,7 +2,7 @@
 
 Kinds: `message`, `answer`, `result`, `error`, `notification`, `request` (all of the server's); `result:METHOD`,
 `error:METHOD`, `told:METHOD` (a notification), `asked:METHOD` (a request of the server), `input` (results that want
-input), `task` (results that are tasks); `tool`, `resource`,
+input), `task` (results that are tasks), `structured` (those with structured content); `tool`, `resource`,
 `template`, `prompt` (items of lists), `schema` (input and output schemas), `icon`, `annotations`; `stderr`, `invalid`,
 `http` (heads of responses), `http:STATUS`, `http:stream` (heads of event streams), `posted` (heads of responses to
 messages), `sse` (events without a message), `endpoint` (those that name one), `told-id` (events with an id), `stdio`,
@@ -103,6 +103,8 @@ def _of_message(message: Any, method: str) -> Iterator[str]:
         resulted = result.get("resultType") if type(result) is dict else None
         if resulted in ("input_required", "task"):
             yield "task" if resulted == "task" else "input"
+        if type(result) is dict and "structuredContent" in result:
+            yield "structured"
         if shape is Shape.RESULT and type(message["result"]) is dict:
             yield from _of_items(message["result"], method)
     elif shape is Shape.NOTIFICATION:

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from inspector.check.asked import Asked
-from inspector.check.catalog import Transport
-from inspector.check.link import Link
+from inspector.check.link import Link, Pace
 from inspector.check.visit import Limits
 from inspector.client.connect import Connect, transport_for
-from inspector.client.header_fields import VERSION_KEY
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConnectionProblem
-from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import FEATURES, LEGACY, MODERN
 
 
@@ -58,12 +54,12 @@ class Survey:
 
 async def survey(
     target: StdioTarget | HttpTarget, journal: Journal, options: Options, limits: Limits, wanted: tuple[str, ...],
-    connect: Connect = transport_for,
+    connect: Connect = transport_for, pace: Pace | None = None,
 ) -> Survey:  # fmt: skip
     """Offer each of the `wanted` revisions on a connection of its own."""
     found = Survey()
     for revision in wanted:
-        link = Link(target, journal, options, revision, limits.request, connect=connect)
+        link = Link(target, journal, options, revision, limits.request, connect=connect, pace=pace)
         try:
             opened = await link.open()
             if revision in MODERN:
@@ -75,26 +71,3 @@ async def survey(
         finally:
             await link.close()
     return found
-
-
-def spoken_in(journal: Journal, first: int, last: int) -> tuple[str, Transport]:
-    """The revision and the transport of a connection in a recording; the revision is empty where none was agreed."""
-    index = journal.index
-    revision = ""
-    channels = set()
-    for n in range(first, last + 1):
-        if index.kind(n) != Kind.RPC:
-            continue
-        channels.add(index.channel(n).partition("-")[0])
-        method, shape = index.method(n), index.shape(n)
-        if shape == Shape.RESULT and method == "initialize":
-            result = journal.event(n).message["result"]
-            revision = str(result.get("protocolVersion") or "") if type(result) is dict else ""
-        elif not revision and shape == Shape.REQUEST and index.dir(n) == Dir.SEND and method != "server/discover":
-            params = journal.event(n).message.get("params")
-            meta = params.get("_meta") if type(params) is dict else None
-            named = meta.get(VERSION_KEY) if type(meta) is dict else None
-            revision = named if isinstance(named, str) else ""
-        if revision and channels & {"post", "stdio"}:
-            break
-    return revision, "stdio" if "stdio" in channels else "sse" if "sse" in channels else "http"

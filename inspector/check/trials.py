@@ -30,8 +30,8 @@ MOST = 100
 """Tools that are called."""
 MOST_SAID = 5_000
 """Events of one call that are looked at."""
-_SHARE = 0.75
-"""How much of the time of one check the calls may take."""
+_SHARE = 2.0
+"""How many times the time of one check the calls may take: fewer calls on a busy machine would be other verdicts."""
 _REMEMBERED = "trials"
 _REVIVED = "trials revived"
 
@@ -104,6 +104,9 @@ async def trials(visit: Visit) -> list[Trial]:
             if time.monotonic() > until or not await _is_alive(visit):
                 break
             made.append(await _try(visit, tool, f"inspector-check-{len(made) + 1}"))
+            if not made[-1].asked.answered and visit.session.phase == "ready" and not await visit.is_served():
+                await visit.settle()
+                await _reopen(visit)
         for trial in [trial for trial in made if trial.came and trial.heard(PROGRESS)][:FEW]:
             # Once more without a token, so that the judge sees whether progress comes unasked.
             await visit.ask("tools/call", trial.params)
@@ -156,12 +159,17 @@ def arguments_for(tool: dict[str, Any]) -> dict[str, Any]:
 
 async def _is_alive(visit: Visit) -> bool:
     """Whether there is a session; one that a tool has ended is opened again, once."""
-    if visit.session.phase != "ready" and _REVIVED not in visit.remembered:
+    if visit.session.phase != "ready":
+        await _reopen(visit)
+    return visit.session.phase == "ready"
+
+
+async def _reopen(visit: Visit) -> None:
+    if _REVIVED not in visit.remembered:
         visit.remembered[_REVIVED] = True
         with suppress(InspectorError, TimeoutError):
-            async with asyncio.timeout(visit.limits.request):
+            async with asyncio.timeout(2 * visit.limits.request):
                 await visit.session.reopen()
-    return visit.session.phase == "ready"
 
 
 async def _try(visit: Visit, tool: dict[str, Any], token: str) -> Trial:

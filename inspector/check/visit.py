@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.link import Link, status_of
+from inspector.check.link import Link, Pace, status_of
 from inspector.check.outcome import Visited
 from inspector.check.web import Web
 from inspector.client.catalog import ListName
 from inspector.client.connect import Connect, transport_for
 from inspector.client.options import Options
+from inspector.client.pending import Call
 from inspector.client.session import Session
 from inspector.client.wire import Wire
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -39,6 +40,16 @@ class Limits:
     items: int = 20
     """Resources that are read, prompts that are got, tools that are called: of each at most so many in one check."""
 
+    @property
+    def start(self) -> float:
+        """Seconds for the first answers of a connection: the server may have to start, on a busy machine."""
+        return 4 * self.request
+
+    @property
+    def grace(self) -> float:
+        """Seconds after which a request without an answer counts as never answered, if others are answered."""
+        return 3 * self.request
+
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
@@ -57,7 +68,7 @@ class Visit:
 
     def __init__(
         self, target: StdioTarget | HttpTarget, journal: Journal, options: Options, visited: Visited, limits: Limits,
-        allowed: Allowed, session: Session, connect: Connect = transport_for,
+        allowed: Allowed, session: Session, connect: Connect = transport_for, pace: Pace | None = None,
     ) -> None:  # fmt: skip
         self.target = target
         self.journal = journal
@@ -70,7 +81,16 @@ class Visit:
         """All revisions that the server speaks over this transport, oldest first."""
         self.remembered: dict[str, Any] = {}
         """What one check has found out and another may use."""
+        self.check = ""
+        """The check that is done now."""
+        self.overdue: dict[int, float] = {}
+        """Requests without an answer, and for how many seconds it was waited for: it may still come."""
+        self._waiting: list[Call] = []
+        """Requests on the shared session whose answer is still waited for, though not by the check that made them."""
+        self._found_silent = False
+        """A request of this visit never got an answer."""
         self._connect = connect
+        self._pace = pace or Pace()
         self._web: Web | None = None
         self._link: Link | None = None
 
@@ -125,28 +145,79 @@ class Visit:
 
     # Asking on the shared session
 
-    async def ask(self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None) -> Asked:
+    async def ask(
+        self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None, probe: bool = False,
+        patient: bool = True,
+    ) -> Asked:  # fmt: skip
         """A request on the shared session, as a client would make it. Never raises for what the server does.
 
-        A task, or a server that keeps asking, may make it last twice as long as `timeout`, and no longer.
+        A task, or a server that keeps asking or reports progress, may make it last twice as long as `timeout`, and no
+        longer. With `patient` the request is not cancelled then: `settle` looks whether the answer ever comes. With
+        `probe` the check has made the parameters wrong, and judges the answer itself.
         """
         seconds = self.limits.request if timeout is None else timeout
-        call = self.session.start(method, params, timeout=seconds, progress=False)
+        with self.journal.probing(self.check if probe else ""):
+            call = self.session.start(method, params, timeout=self.limits.run, progress=False)
         asked = Asked(method, call.n)
-        try:
-            async with asyncio.timeout(2 * seconds):
-                asked.message = {"result": await call.result()}
-        except TimeoutError:
-            call.cancel("it takes too long")
-            asked.why = f"no answer within {2 * seconds:g} s"
-        except ServerError as error:
-            asked.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
-        except InspectorError as error:
-            asked.why = error.message
-        asked.answer_n = call.answer_n
+        ended = asyncio.create_task(_ended(call))
+        await asyncio.wait([ended], timeout=seconds)
+        if not ended.done() and (call.held or call.rounds or self._is_worked_on(call)):
+            await asyncio.wait([ended], timeout=seconds)
         asked.seconds = call.elapsed
+        if not ended.done():
+            asked.why = f"no answer within {asked.seconds:.1f} s"
+            self.overdue[call.n] = asked.seconds
+            if not patient or call.held or call.rounds:
+                call.cancel("it takes too long")
+            else:
+                self._waiting.append(call)
+        elif call.error is None:
+            asked.message = {"result": call.value}
+        elif isinstance(call.error, ServerError):
+            error = call.error
+            asked.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
+        else:
+            asked.why = call.error.message
+        asked.answer_n = call.answer_n
         asked.status = status_of(self.journal, call.n) if call.n else 0
         return asked
+
+    async def is_served(self) -> bool:
+        """Whether the shared session still gets answers."""
+        return (await self.ask("ping" if self.features.ping else "server/discover", {})).answered
+
+    @property
+    def waits(self) -> bool:
+        """Whether requests on the shared session are without an answer that may still come."""
+        return any(call.fate == "pending" for call in self._waiting)
+
+    async def settle(self) -> None:
+        """Give requests without an answer their time, and record which of them never got one."""
+        waiting = [call for call in self._waiting if call.fate == "pending"]
+        self._waiting.clear()
+        if not waiting:
+            return
+        left = max(0.0, self.limits.grace - min(call.elapsed for call in waiting))
+        if self._found_silent:
+            return  # It has been shown: the verdict does not depend on how often.
+        ends = [asyncio.create_task(_ended(call)) for call in waiting]
+        await asyncio.wait(ends, timeout=left)
+        waiting = [call for call in waiting if call.fate == "pending" and not self._is_worked_on(call)]
+        if waiting and self.session.phase == "ready":
+            await self.is_served()  # What is answered now was sent after them: the server reads, and answers.
+            self._waiting.clear()
+        for call in waiting:
+            if call.fate == "pending":
+                self._found_silent = True
+                self.journal.record_life(
+                    "", "unanswered", **{"for": call.n, "after_ms": round(call.elapsed * 1000), "by": "check"}
+                )
+
+    def _is_worked_on(self, call: Call) -> bool:
+        """Whether the server has told of progress since a request was sent, or asked for something that it needs."""
+        index = self.journal.index
+        about = (n for n in index.exchange(call.n) if index.pairs[n - 1] == call.n)
+        return bool(call.rounds) or call.held or any(index.method(n) == "notifications/progress" for n in about)
 
     # Connections of a check's own
 
@@ -162,6 +233,7 @@ class Visit:
             link = self._link = self._make(self.revision, None)
             await link.open()
         link.frames = []
+        link.check = self.check
         yield link
 
     @asynccontextmanager
@@ -178,15 +250,17 @@ class Visit:
 
     def _make(self, revision: str, capabilities: dict[str, Any] | None) -> Link:
         return Link(
-            self.target, self.journal, self.options, revision, self.limits.request, capabilities, connect=self._connect
-        )
+            self.target, self.journal, self.options, revision, self.limits.request, capabilities,
+            connect=self._connect, check=self.check, overdue=self.overdue, pace=self._pace,
+        )  # fmt: skip
 
     @property
     def web(self) -> Web:
         """Plain HTTP requests to the server."""
         assert isinstance(self.target, HttpTarget)
         if self._web is None:
-            self._web = Web(self.target, self.journal, self.limits.request)
+            self._web = Web(self.target, self.journal, self.limits.request, self.check, self.overdue)
+        self._web.check = self.check
         return self._web
 
     async def token_fields(self) -> Sequence[tuple[str, str]]:
@@ -203,6 +277,12 @@ class Visit:
             await self._web.close()
         if self._link is not None:
             await self._link.close()
+
+
+async def _ended(call: Call) -> None:
+    """Wait until a call has ended, however it did."""
+    with suppress(InspectorError):
+        await call.result()
 
 
 def _may(tool: dict[str, Any], calls: str | tuple[str, ...]) -> bool:

@@ -1,6 +1,7 @@
 """HTTP as a check wants it: any method, any header fields, any body, at the server's endpoint or beside it. Recorded.
 
 What goes out and comes back stands in the recording as everything else does, on a channel of its own for each request.
+Each request is marked as a probe: what answers it is for the check to judge, and for nobody else.
 """
 
 from __future__ import annotations
@@ -100,9 +101,16 @@ class Response:
 class Web:
     """Requests to one server. Connections are its own; `close` it."""
 
-    def __init__(self, target: HttpTarget, journal: Journal, timeout: float) -> None:
+    def __init__(
+        self, target: HttpTarget, journal: Journal, timeout: float, check: str, overdue: dict[int, float] | None = None
+    ) -> None:
+        """Requests that get no response in time stand in `overdue`, with the seconds that were waited."""
         self.target = target
         self.journal = journal
+        self.check = check
+        """The check that has it, which stands beside its requests in the recording."""
+        self.conn = journal.new_conn()
+        self._overdue = {} if overdue is None else overdue
         self.timeout = timeout
         self.url: Url = parse_url(target.url)
         self._options = HttpOptions(proxy=target.proxy, verify=target.verify)
@@ -141,9 +149,11 @@ class Web:
             sent += [(name, value) for name, value in self.target.headers if name.lower() not in known]
         if body or method in ("POST", "PUT", "PATCH"):
             sent.append(("Content-Length", str(len(body))))
-        n = self.journal.record_http(channel, Dir.SEND, method=method, url=where.text, headers=sent)
-        if body:
-            self.journal.record_sent(channel, body, message if message is not None else _parsed(body))
+        with self.journal.probing(self.check):
+            n = self.journal.record_http(channel, Dir.SEND, method=method, url=where.text, headers=sent, conn=self.conn)
+            if body:
+                parsed = message if message is not None else _parsed(body)
+                self.journal.record_sent(channel, body, parsed, conn=self.conn)
         answer = Response(n)
         if not here and is_private(where.host) and not is_private(self.url.host):
             answer.why = f"{where.origin} is a private address, and the server is not: it is not asked"
@@ -155,6 +165,7 @@ class Web:
                 await self._exchange(answer, channel, method, where, sent, body, until, most, secrets)
         except TimeoutError:
             answer.whole = False
+            self._overdue[n] = loop.time() - began
             answer.why = answer.why or f"no response within {self.timeout if timeout is None else timeout:g} s"
         except HttpError as error:
             answer.whole = False
@@ -173,8 +184,9 @@ class Web:
         try:
             answer.status, answer.headers = response.status, response.headers
             answer.answer_n = self.journal.record_http(
-                channel, Dir.RECV, status=response.status, headers=response.headers, ms=round(response.ms, 3)
-            )
+                channel, Dir.RECV, status=response.status, headers=response.headers, ms=round(response.ms, 3),
+                conn=self.conn,
+            )  # fmt: skip
             if answer.media_type == "text/event-stream":
                 if until and most:
                     await self._events(answer, channel, response, until, most)
@@ -216,7 +228,7 @@ class Web:
                 if event.data:
                     self._take(answer, channel, event.data)
                 else:
-                    self.journal.record_sse(channel, "", id=event.id, retry=event.retry)
+                    self.journal.record_sse(channel, "", id=event.id, retry=event.retry, conn=self.conn)
             answers = sum(shape_of(item) in (Shape.RESULT, Shape.ERROR) for item in answer.messages)
             if answers >= until or len(answer.stream) >= most or len(answer.body) >= MOST:
                 raise _Enough
@@ -227,7 +239,8 @@ class Web:
         answer.whole = False
 
     def _take(self, answer: Response, channel: str, text: bytes) -> None:
-        self.journal.record_received(channel, [text], f',"status":{answer.status}' if answer.status != 200 else "")
+        status = f',"status":{answer.status}' if answer.status != 200 else ""
+        self.journal.record_received(channel, [text], status, conn=self.conn)
         answer.message_n = answer.message_n or len(self.journal)
         value = _parsed(text)
         if value is not None:

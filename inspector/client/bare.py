@@ -49,7 +49,9 @@ class BareConnection:
         options: Options | None = None,
         *,
         connect: Connect = transport_for,
+        conn: int = 0,
     ) -> None:
+        """`conn` is its number in the journal where that holds other connections beside it."""
         self.journal = journal
         self.hearer = hearer
         self.revision = ""
@@ -57,7 +59,7 @@ class BareConnection:
         self._fields = HeaderFields()
         self._asked: dict[Any, tuple[str, bool]] = {}
         """By id, the requests whose answers are read: method, and whether it is the first page of a list."""
-        self.transport = connect(target, _BareWire(journal, self), options or Options())
+        self.transport = connect(target, _BareWire(journal, self, conn), options or Options())
 
     async def open(self) -> None:
         """Make the transport ready. Raises a `ConnectionProblem`."""
@@ -147,13 +149,13 @@ class BareConnection:
 class _BareWire(Wire):
     """Records like any wire, and hands on the bytes too."""
 
-    def __init__(self, journal: Journal, connection: BareConnection) -> None:
-        super().__init__(journal, connection, lambda: None)
+    def __init__(self, journal: Journal, connection: BareConnection, conn: int) -> None:
+        super().__init__(journal, connection, lambda: None, conn=conn)
         self._connection = connection
 
     def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> bool:
         invalid = self.journal.index.invalid
-        frames = self.journal.record_received(channel, messages, extra, cut=cut)
+        frames = self.journal.record_received(channel, messages, extra, cut=cut, conn=self.conn)
         for frame in frames:
             self._connection.on_frame(frame)
         self._connection.hearer.on_received(messages, frames)

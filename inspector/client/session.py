@@ -368,7 +368,7 @@ class Session:
 
     def on_lost(self, error: InspectorError) -> None:
         """The connection is gone: everything in flight ends with the reason."""
-        self._end_requests(error)
+        self._end_requests(error, broken=True)
         if self.phase == "ready":
             self.error = error
             self.journal.record_life("", "lost", error=error.as_json())
@@ -382,9 +382,11 @@ class Session:
             elif not any(call in self._calls_around(question) for question in self.inbox.open()):
                 call.resume()
 
-    def _end_requests(self, error: InspectorError) -> None:
+    def _end_requests(self, error: InspectorError, *, broken: bool = False) -> None:
+        """`broken`: by the server or the network, and not by us. The line says so, and why."""
+        why = {"by": "server", "why": error.message} if broken else {}
         for call in self.pending.calls():
-            self.journal.record_life("", "lost", **{"for": call.n})
+            self.journal.record_life("", "lost", **{"for": call.n, **why})
         self.pending.fail_all(error)
         self.inbox.lose_all()
 

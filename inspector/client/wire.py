@@ -31,6 +31,7 @@ class Wire:
     """The `Sink` of a live session's transport.
 
     `heeded` says which notifications the listener wants to be told of (None: all); the others are recorded only.
+    `conn` is the connection's number in the journal, where it is another one than the session's (0).
     """
 
     def __init__(
@@ -39,8 +40,11 @@ class Wire:
         listener: Listener,
         changed: Callable[[], None],
         heeded: Callable[[], Collection[str] | None] = lambda: None,
+        conn: int = 0,
     ) -> None:
         self.journal = journal
+        self.conn = conn
+        self._named = {"conn": conn} if conn else {}
         self.listener = listener
         self._changed = changed
         self._heeded = heeded
@@ -48,14 +52,16 @@ class Wire:
 
     def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> bool:
         invalid = self.journal.index.invalid
-        frames = self.journal.record_received(channel, messages, extra, cut=cut, heeded=self._heeded())
+        frames = self.journal.record_received(channel, messages, extra, cut=cut, heeded=self._heeded(), conn=self.conn)
         for frame in frames:
             self.listener.on_frame(frame)
         self._changed()
         return self.journal.index.invalid == invalid
 
     def sent(self, channel: str, outgoing: Outgoing, extra: str = "", *, hold: bool = False) -> int:
-        outgoing.n = self.journal.record_sent(channel, outgoing.data, outgoing.message, extra, hold=hold)
+        outgoing.n = self.journal.record_sent(
+            channel, outgoing.data, outgoing.message, extra, hold=hold, conn=self.conn
+        )
         self._changed()
         return outgoing.n
 
@@ -63,19 +69,19 @@ class Wire:
         self.journal.flush()
 
     def stderr(self, lines: Sequence[bytes]) -> None:
-        self.journal.record_stderr("stderr", lines)
+        self.journal.record_stderr("stderr", lines, conn=self.conn)
         self._changed()
 
     def life(self, channel: str, event: str, **fields: Any) -> int:
-        n = self.journal.record_life(channel, event, **fields)
+        n = self.journal.record_life(channel, event, **self._named, **fields)
         self._changed()
         return n
 
     def http(self, channel: str, dir: Dir, **fields: Any) -> int:
-        return self.journal.record_http(channel, dir, **fields)
+        return self.journal.record_http(channel, dir, **self._named, **fields)
 
     def sse(self, channel: str, text: str, **fields: Any) -> int:
-        return self.journal.record_sse(channel, text, **fields)
+        return self.journal.record_sse(channel, text, **self._named, **fields)
 
     def auth(
         self, step: str, ok: bool, text: str, *, rule: str = "", fix: str = "", facts: dict[str, Any] | None = None

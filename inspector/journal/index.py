@@ -25,6 +25,8 @@ _KEPT_CHANNELS = 4096
 
 MAX_NAMES = 0xFFFF
 """Names of one sort that are kept; further ones share the last number."""
+_MOST_CONNS = 1 << 32
+_NOTHING: dict[int, None] = {}
 _MAX_DIRECT_ID = 1 << 62
 
 
@@ -121,12 +123,15 @@ class Index:
         self._list_heads: dict[tuple[int, str], int] = {}
         self._id_texts: list[str] = []
         self._id_numbers: dict[str, int] = {}
-        self._pending: dict[tuple[int, Any], int] = {}
-        self._answered: OrderedDict[tuple[int, Any], int] = OrderedDict()
-        self._tokens: dict[Any, int] = {}
-        self._token_of: dict[int, Any] = {}
-        self._open_calls: dict[int, None] = {}
-        self._channel_request: dict[str, int] = {}
+        self._conns: dict[int, int] = {}
+        """The connection of each event that belongs to another one than the session's."""
+        self._pending: dict[tuple[int, int, Any], int] = {}
+        self._answered: OrderedDict[tuple[int, int, Any], int] = OrderedDict()
+        self._tokens: dict[tuple[int, Any], int] = {}
+        self._token_of: dict[int, tuple[int, Any]] = {}
+        self._open_calls: dict[int, dict[int, None]] = {}
+        """By connection, the calls that are open."""
+        self._channel_request: dict[tuple[int, str], int] = {}
 
     def __len__(self) -> int:
         return self.count
@@ -156,6 +161,10 @@ class Index:
     def channel(self, n: int) -> str:
         """The channel on which event `n` was seen."""
         return self.channel_names.texts[self.channels[n - 1]]
+
+    def conn(self, n: int) -> int:
+        """The number of the connection on which event `n` was seen; 0 is the session's own."""
+        return self._conns.get(n, 0)
 
     def id(self, n: int) -> int | str | None:
         """The JSON-RPC id of a message, or None."""
@@ -207,9 +216,9 @@ class Index:
             return n
         return self.pairs[n - 1] or self.parents[n - 1]
 
-    def awaits(self, message: Any) -> bool:
-        """Whether a message from the server answers a request of ours that has no answer yet."""
-        return type(message) is dict and (_SEND, id_key(message.get("id"))) in self._pending
+    def awaits(self, message: Any, conn: int = 0) -> bool:
+        """Whether a message from the server answers a request that we sent on `conn` and that has no answer yet."""
+        return type(message) is dict and (_SEND, conn, id_key(message.get("id"))) in self._pending
 
     def root_of(self, n: int) -> int:
         """The outermost request around event `n`; 0 if it stands alone."""
@@ -245,13 +254,15 @@ class Index:
 
     def add(
         self, t: int, dir: Dir, kind: Kind, channel: str, offset: int, size: int, message: Any = None,
-        shape: Shape | None = None,
+        shape: Shape | None = None, conn: int = 0,
     ) -> int:  # fmt: skip
-        """Take in the next event and pair it. Returns its `n`.
+        """Take in the next event and pair it with events of the same connection. Returns its `n`.
 
         `message` is the parsed JSON of an `rpc` event and `shape` what it is, if the caller knows already.
         """
         n = self.count + 1
+        if conn:
+            self._conns[n] = conn
         state = method = pair = parent = 0
         id_code = NO_ID
         if kind is _RPC:
@@ -261,27 +272,27 @@ class Index:
                 name = message["method"]
                 method = self.method_names.numbers.get(name) or self.method_names.number(name)
                 if name in _ABOUT_REQUESTS:
-                    pair = parent = self._request_meant(message, dir)
+                    pair = parent = self._request_meant(message, dir, conn)
                 if not pair and dir is _RECV:
-                    parent = self._enclosing(channel)
+                    parent = self._enclosing(channel, conn)
             elif shape is _REQUEST:
                 id_code = self._encode_id(message["id"])
                 name = message["method"]
                 method = self.method_names.numbers.get(name) or self.method_names.number(name)
                 state = _PENDING
-                if self.connections.open and dir is _SEND:
+                if self.connections.open and dir is _SEND and not conn:
                     self.connections.asked(n, name)
-                parent = self._open_request(n, dir, channel, message)
+                parent = self._open_request(n, dir, channel, message, conn)
             elif shape is _RESULT or shape is _ERROR:
                 id_code = self._encode_id(message.get("id"))
-                pair, state = self._close_request(n, dir, message, shape)
+                pair, state = self._close_request(n, dir, message, shape, conn)
                 if pair:
                     method = self.methods[pair - 1]
                     parent = self.parents[pair - 1]
             elif shape is _BATCH:
                 for item in message:
                     if type(item) is dict:
-                        pair = self._pair_in_batch(n, dir, item) or pair
+                        pair = self._pair_in_batch(n, dir, item, conn) or pair
             else:
                 state = _INVALID
                 self.invalid += 1
@@ -290,9 +301,9 @@ class Index:
             if kind is _INVALID_KIND:
                 state = _INVALID
                 self.invalid += 1
-                parent = self._channel_request.get(channel, 0)
+                parent = self._channel_request.get((conn, channel), 0)
             elif kind is _HTTP or kind is _SSE:
-                parent = self._channel_request.get(channel, 0)
+                parent = self._channel_request.get((conn, channel), 0)
         offsets, times, sizes, codes, states, methods, channels, ids, pairs, parents = self._append
         offsets(offset)
         times(t)
@@ -310,9 +321,10 @@ class Index:
     def add_life(self, t: int, kind: Kind, channel: str, offset: int, fields: dict[str, Any]) -> int:
         """Take in a `life` event; one that names a request (`for`) and its fate settles that request."""
         event = fields.get("event")
-        if kind == Kind.LIFE and type(event) is str:
+        conn = conn_of(fields)
+        if kind == Kind.LIFE and type(event) is str and not conn:
             self.connections.life(self.count + 1, event)
-        n = self.add(t, Dir.LOCAL, kind, channel, offset, 0)
+        n = self.add(t, Dir.LOCAL, kind, channel, offset, 0, conn=conn)
         named = fields.get("for")
         if type(named) is int and 0 < named < n and kind == Kind.LIFE:
             self.pairs[n - 1] = named
@@ -321,9 +333,9 @@ class Index:
                 self._settle(named, fate)
         return n
 
-    def bind_channel(self, channel: str, n: int) -> None:
+    def bind_channel(self, channel: str, n: int, conn: int = 0) -> None:
         """Say that what arrives on `channel` belongs to request `n` (a POST and the stream that answers it)."""
-        self._channel_request[channel] = n
+        self._channel_request[conn, channel] = n
         if len(self._channel_request) > _KEPT_CHANNELS:
             del self._channel_request[next(iter(self._channel_request))]
 
@@ -343,9 +355,9 @@ class Index:
             self._id_texts.append(value if type(value) is str else text)
         return _STRING_BASE - number
 
-    def _open_request(self, n: int, dir: Dir, channel: str, message: dict[str, Any]) -> int:
+    def _open_request(self, n: int, dir: Dir, channel: str, message: dict[str, Any], conn: int) -> int:
         key = id_key(message["id"])
-        self._pending[dir, key] = n
+        self._pending[dir, conn, key] = n
         params = message.get("params")
         if message["method"] in _LISTS:
             self._note_page(n, dir, message["method"], params)
@@ -353,14 +365,14 @@ class Index:
             meta = params.get("_meta") if type(params) is dict else None
             token = id_key(meta.get("progressToken")) if type(meta) is dict else None
             if token is not None:
-                self._tokens[token] = n
-                self._token_of[n] = token
+                self._tokens[conn, token] = n
+                self._token_of[n] = conn, token
             if message["method"] in _CALLS:
-                self._open_calls[n] = None
+                self._open_calls.setdefault(conn, {})[n] = None
             if channel.startswith(_OWN_CHANNEL):
-                self.bind_channel(channel, n)
+                self.bind_channel(channel, n, conn)
             return 0
-        return self._enclosing(channel)
+        return self._enclosing(channel, conn)
 
     def _note_page(self, n: int, dir: Dir, method: str, params: Any) -> None:
         """A request for a list with a cursor continues the newest one that was made without."""
@@ -372,10 +384,10 @@ class Index:
         self.page_heads.append(head)
         self.pages.setdefault(head, array("I")).append(n)
 
-    def _close_request(self, n: int, dir: Dir, message: dict[str, Any], shape: Shape) -> tuple[int, State]:
+    def _close_request(self, n: int, dir: Dir, message: dict[str, Any], shape: Shape, conn: int) -> tuple[int, State]:
         """Pair an answer with its request; the request was sent the other way."""
         asked = _RECV if dir is _SEND else _SEND
-        key = (asked, id_key(message.get("id")))
+        key = (asked, conn, id_key(message.get("id")))
         request = self._pending.pop(key, 0)
         if not request:
             if key in self._answered:
@@ -394,38 +406,45 @@ class Index:
         self._settle(request, state)
         return request, state
 
-    def _pair_in_batch(self, n: int, dir: Dir, item: dict[str, Any]) -> int:
+    def _pair_in_batch(self, n: int, dir: Dir, item: dict[str, Any], conn: int) -> int:
         shape = shape_of(item)
         if shape in (Shape.RESULT, Shape.ERROR):
-            return self._close_request(n, dir, item, shape)[0]
+            return self._close_request(n, dir, item, shape, conn)[0]
         if shape == Shape.REQUEST:
-            self._pending[dir, id_key(item["id"])] = n
+            self._pending[dir, conn, id_key(item["id"])] = n
         return 0
 
     def _settle(self, request: int, state: State) -> None:
         self.states[request - 1] = state
-        self._open_calls.pop(request, None)
+        self._open_calls.get(self.conn(request), _NOTHING).pop(request, None)
         token = self._token_of.pop(request, None)
         if token is not None and state not in _GIVEN_UP:
             self._tokens.pop(token, None)
 
-    def _request_meant(self, message: dict[str, Any], dir: Dir) -> int:
+    def _request_meant(self, message: dict[str, Any], dir: Dir, conn: int) -> int:
         """The request that a progress or a cancellation names, or 0."""
         params = message.get("params")
         if type(params) is not dict:
             return 0
         if message["method"] == "notifications/progress":
-            return self._tokens.get(id_key(params.get("progressToken")), 0)
-        request = self._pending.get((dir, id_key(params.get("requestId"))), 0)
+            return self._tokens.get((conn, id_key(params.get("progressToken"))), 0)
+        request = self._pending.get((dir, conn, id_key(params.get("requestId"))), 0)
         if request and self.states[request - 1] == State.PENDING:
             self._settle(request, State.CANCELLED)
         return request
 
-    def _enclosing(self, channel: str) -> int:
+    def _enclosing(self, channel: str, conn: int) -> int:
         """The request inside which something from the server arrived, if that can be known."""
-        if self._channel_request and channel in self._channel_request:
-            return self._channel_request[channel]
-        return next(iter(self._open_calls)) if len(self._open_calls) == 1 else 0
+        if self._channel_request and (conn, channel) in self._channel_request:
+            return self._channel_request[conn, channel]
+        calls = self._open_calls.get(conn, _NOTHING)
+        return next(iter(calls)) if len(calls) == 1 else 0
+
+
+def conn_of(fields: dict[str, Any]) -> int:
+    """The connection that an event's fields name; 0, the session's own, where they name none."""
+    conn = fields.get("conn")
+    return conn if type(conn) is int and 0 < conn <= _MOST_CONNS else 0
 
 
 _CALLS = frozenset(("tools/call", "prompts/get", "resources/read", "completion/complete"))

@@ -11,6 +11,7 @@ import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ from inspector.journal.format import (
     read_event,
     to_base64,
 )
-from inspector.journal.index import Index
+from inspector.journal.index import Index, conn_of
 from inspector.journal.overflow import Overflow
 from inspector.journal.redaction import Redactor, describe
 from inspector.journal.storage import KEEP_FREE, Storage
@@ -90,6 +91,9 @@ class Journal:
         self.exact_frames = False
         """Frames carry what arrived, secrets included: for who passes messages on. Otherwise what the file says."""
         self._overflow = Overflow()
+        self._mark = ""
+        """Members of the lines of what is sent now, as JSON: see `probing`."""
+        self._conns = 0
         self._zero = time.monotonic_ns()
         self._scanned = 0
         self._cache: OrderedDict[int, Event] = OrderedDict()
@@ -209,8 +213,9 @@ class Journal:
         return full
 
     def _count(
-        self, t: int, dir: Dir, kind: Kind, channel: str, raw: bytes, message: Any = None, extra: str = ""
-    ) -> int:
+        self, t: int, dir: Dir, kind: Kind, channel: str, raw: bytes, message: Any = None, extra: str = "",
+        *, conn: int = 0,
+    ) -> int:  # fmt: skip
         """Take in an event whose body is not kept. Returns its number, or that of the event that said so."""
         overflow, index = self._overflow, self.index
         overflow.count(len(raw))
@@ -226,16 +231,16 @@ class Journal:
         offset = self.storage.size
         if overflow.takes_line(len(line)):
             self.storage.append(line)
-        elif not self._is_needed(dir, kind, shape, message):
+        elif not self._is_needed(dir, kind, shape, message, conn):
             return overflow.marker
         index.dropped.append(n)
-        index.add(t, dir, kind, channel, offset, len(raw), short)
+        index.add(t, dir, kind, channel, offset, len(raw), short, conn=conn)
         text, binary, _ = self._text(raw, "", json=kind in (_RPC, _INVALID))
         if not binary:
             overflow.keep(Event(n, t, dir, kind, channel, text, None, {"dropped": dropped}), len(raw))
         return n
 
-    def _is_needed(self, dir: Dir, kind: Kind, shape: Shape, message: Any) -> bool:
+    def _is_needed(self, dir: Dir, kind: Kind, shape: Shape, message: Any, conn: int) -> bool:
         """Whether an event that is not written must have a number of its own: requests, and the answers to ours."""
         if kind is not _RPC:
             return False
@@ -244,7 +249,7 @@ class Journal:
         if shape is _REQUEST:
             self._overflow.requests -= 1
             return self._overflow.requests >= 0
-        return shape in _ANSWERS and self.index.awaits(message)
+        return shape in _ANSWERS and self.index.awaits(message, conn)
 
     @property
     def live(self) -> bool:
@@ -255,9 +260,27 @@ class Journal:
         """Microseconds since the recording began, on the monotonic clock; `moment` where that is set."""
         return (time.monotonic_ns() - self._zero) // 1000 if self.moment is None else self.moment
 
+    def new_conn(self) -> int:
+        """A number for a connection beside the session's: `conn` of all that is recorded of it."""
+        self._conns += 1
+        return self._conns
+
+    @contextmanager
+    def probing(self, check: str) -> Iterator[None]:
+        """Mark what is sent meanwhile as a probe: a message that is wrong on purpose. Empty: it is none.
+
+        The mark stands on the line of the message itself, so that it cannot be parted from it. Nothing may be awaited
+        inside, or messages of others are marked too.
+        """
+        before, self._mark = self._mark, f',"probe":{escape(check)}' if check else ""
+        try:
+            yield
+        finally:
+            self._mark = before
+
     def record_received(
         self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False,
-        heeded: Collection[str] | None = None,
+        heeded: Collection[str] | None = None, conn: int = 0,
     ) -> list[Frame]:  # fmt: skip
         """Record what one read brought, in one write, and return what can be handed on.
 
@@ -266,8 +289,10 @@ class Journal:
         `heeded` are the methods of the notifications that are worth a frame (None: all).
         """
         index, storage = self.index, self.storage
+        if conn:
+            extra += f',"conn":{conn}'
         if self._is_full(sum(map(len, messages))):
-            return self._count_received(channel, messages, extra, heeded)
+            return self._count_received(channel, messages, extra, heeded, conn)
         t = self.now()
         hides = self.redactor.active
         exact = not (cut or hides)
@@ -299,7 +324,7 @@ class Journal:
         # Only now, so that whoever reads in another thread finds in the file what is in the index.
         frames: list[Frame] = []
         for at, (raw, line, (kind, shape, message)) in enumerate(zip(messages, lines, parsed, strict=True)):
-            n = index.add(t, _RECV, kind, channel, offset, len(raw), message, shape)
+            n = index.add(t, _RECV, kind, channel, offset, len(raw), message, shape, conn)
             offset += len(line)
             if hides and self.exact_frames:
                 message = arrived[at]
@@ -308,7 +333,7 @@ class Journal:
         return frames
 
     def _count_received(
-        self, channel: str, messages: Sequence[bytes], extra: str, heeded: Collection[str] | None
+        self, channel: str, messages: Sequence[bytes], extra: str, heeded: Collection[str] | None, conn: int
     ) -> list[Frame]:
         """What `record_received` does while the recording is full."""
         t = self.now()
@@ -322,7 +347,7 @@ class Journal:
             except NotJson as problem:
                 message = shown = None
                 kind, why = _INVALID, ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
-            n = self._count(t, _RECV, kind, channel, raw, shown, extra + why)
+            n = self._count(t, _RECV, kind, channel, raw, shown, extra + why, conn=conn)
             given, shape = message if self.exact_frames else shown, shape_of(shown)
             if kind is _RPC and (heeded is None or shape is not _NOTIFICATION or given["method"] in heeded):
                 frames.append(Frame(n, t, channel, shape, given))
@@ -354,19 +379,22 @@ class Journal:
         return text, binary, extra
 
     def record_sent(
-        self, channel: str, data: bytes, message: Any = None, extra: str = "", *, hold: bool = False
+        self, channel: str, data: bytes, message: Any = None, extra: str = "", *, hold: bool = False, conn: int = 0
     ) -> int:
         """Record a message before it is sent. `message` is its parsed form; None: bytes that are no JSON. Returns `n`.
 
         With `hold` it is written with the next event or at `flush`, which must come before the bytes go out.
         """
         kind = _RPC if message is not None else _INVALID
+        if conn:
+            extra += f',"conn":{conn}'
+        extra += self._mark
         if self._is_full(len(data)):
-            return self._count(self.now(), _SEND, kind, channel, data, message, extra)
+            return self._count(self.now(), _SEND, kind, channel, data, message, extra, conn=conn)
         t, offset = self.now(), self.storage.size
         line = self._line(self.index.count + 1, t, "send", kind, channel, data, extra)
         self.storage.append(line, hold=hold)
-        return self.index.add(t, _SEND, kind, channel, offset, len(data), message)
+        return self.index.add(t, _SEND, kind, channel, offset, len(data), message, conn=conn)
 
     def flush(self) -> None:
         """Write what was recorded with `hold`."""
@@ -382,22 +410,22 @@ class Journal:
         shown, changed = self.redactor.json(text) if json else self.redactor.text(text)
         return (shown, False, more + ',"redacted":true') if changed else (text, False, more)
 
-    def record_stderr(self, channel: str, lines: Sequence[bytes]) -> None:
+    def record_stderr(self, channel: str, lines: Sequence[bytes], *, conn: int = 0) -> None:
         """Record what the server wrote to stderr, one event a line."""
         full = self._is_full(sum(map(len, lines)))
         t = self.now()
         if full:
             for raw in lines:
-                self._count(t, _RECV, Kind.STDERR, channel, raw)
+                self._count(t, _RECV, Kind.STDERR, channel, raw, extra=f',"conn":{conn}' if conn else "", conn=conn)
             return
         offset = self.storage.size
         out: list[bytes] = []
         for n, raw in enumerate(lines, self.index.count + 1):
-            text, binary, more = self._text(raw, "")
+            text, binary, more = self._text(raw, f',"conn":{conn}' if conn else "")
             out.append(event_line(n, t, "recv", "stderr", channel, text, binary, more).encode("utf-8"))
         self.storage.append(b"".join(out))
         for raw, line in zip(lines, out, strict=True):
-            self.index.add(t, _RECV, Kind.STDERR, channel, offset, len(raw))
+            self.index.add(t, _RECV, Kind.STDERR, channel, offset, len(raw), conn=conn)
             offset += len(line)
 
     def record_life(self, channel: str, event: str, **fields: Any) -> int:
@@ -445,6 +473,8 @@ class Journal:
         raw: str | None = None,
     ) -> int:  # fmt: skip
         extra = extra_json(fields)
+        if dir is _SEND:
+            extra += self._mark
         if self.redactor.active:
             extra, hidden = self.redactor.text(extra)
             changed = changed or hidden
@@ -456,7 +486,7 @@ class Journal:
         full = self._is_full(len(extra) + len(raw or ""))
         t = self.now()
         if full and raw is not None:
-            return self._count(t, dir, kind, channel, raw.encode("utf-8", "replace"), None, extra)
+            return self._count(t, dir, kind, channel, raw.encode("utf-8", "replace"), None, extra, conn=conn_of(fields))
         offset, n = self.storage.size, self.index.count + 1
         line = event_line(n, t, DIR_NAMES[dir], name, channel, raw, False, extra).encode("utf-8", "replace")
         if not full or self._overflow.takes_line(len(line)):
@@ -468,7 +498,7 @@ class Journal:
             self._overflow.keep(Event(n, t, dir, kind, channel, raw, None, fields), len(line))
         if kind == Kind.LIFE:
             return self.index.add_life(t, kind, channel, offset, fields)
-        return self.index.add(t, dir, kind, channel, offset, len(raw or ""))
+        return self.index.add(t, dir, kind, channel, offset, len(raw or ""), conn=conn_of(fields))
 
     def close(self, reason: str = "closed") -> None:
         """Write the end line and close the file for writing; the journal can still be read until `release`."""
@@ -629,17 +659,18 @@ class Journal:
         if event.dropped is not None:
             index.dropped.append(index.count + 1)
         kind = _INVALID if event.kind is _RPC and message is None else event.kind
-        n = index.add(event.t, event.dir, kind, event.ch, offset, size, message)
+        n = index.add(event.t, event.dir, kind, event.ch, offset, size, message, conn=conn_of(event.fields))
         if event.kind == Kind.NOTE and type(event.fields.get("finding")) is dict:
             self._take_finding(n, event)
 
     def _take_message(self, line: dict[str, Any], raw: bytes, offset: int) -> None:
         """Most lines of most recordings: what `_take` does, without an `Event`."""
         t, dir, channel = read_envelope(line)
+        conn = conn_of(line) if "conn" in line else 0
         try:
-            self.index.add(t, dir, _RPC, channel, offset, len(raw), parse(raw))
+            self.index.add(t, dir, _RPC, channel, offset, len(raw), parse(raw), conn=conn)
         except NotJson:
-            self.index.add(t, dir, _INVALID, channel, offset, len(raw))
+            self.index.add(t, dir, _INVALID, channel, offset, len(raw), conn=conn)
 
     def _take_finding(self, n: int, event: Event) -> None:
         about = event.fields["finding"]

@@ -200,7 +200,7 @@ async def test_a_private_address_is_not_asked_for_a_server_that_is_none(monkeypa
 
     monkeypatch.setattr(web, "is_private", lambda host: host == "localhost")
     async with Site() as site:
-        sent = web.Web(site.target, Journal.unnamed({}), 1.0)
+        sent = web.Web(site.target, Journal.unnamed({}), 1.0, "AS-01")
         answer = await sent.send("GET", url=f"http://localhost:{site.web.port}/")
         await sent.close()
     assert (answer.status, site.web.requests) == (0, [])

@@ -120,9 +120,10 @@ passive(
 
 
 @active(
-    "BASE-02", "must", "r1+", page=_PAGE, group=_GROUP, apart=True,
-    says="An answer has the id of its request: the same value, and of the same type.",
-    fix="Copy the id of the request into the answer as it came; do not turn numbers into text.",
+    "BASE-02", "must", "r1+", page=_PAGE, group=_GROUP, apart=True, shown=("answer",),
+    says="Every request is answered once, with its own id: the same value, and of the same type.",
+    fix="Copy the id of the request into the answer as it came; do not turn numbers into text. Answer every request, "
+    "with an error where the work fails.",
 )  # fmt: skip
 async def same_id(visit: Visit) -> Outcome:
     """One request with a text as its id, one with a number."""
@@ -215,7 +216,8 @@ async def no_request(visit: Visit) -> Outcome:
             async with visit.link() as link:
                 sent = link.send(jsonrpc.encode(message))
                 await link.ask("tools/list", {}, id=f"after-{sent}")  # As in `_said`.
-                frame = await link.until(lambda frame: _error_code(frame) is not None, visit.limits.quiet)
+                wait = link.patience(visit.limits.quiet)
+                frame = await link.until(lambda frame: _error_code(frame) is not None, wait)
                 code = _error_code(frame) if frame is not None else None
                 status = status_of(visit.journal, sent)  # Over HTTP+SSE the POST itself may be refused.
                 shown = f"error {code}" if frame is not None else f"status {status}" if status >= 400 else "nothing"
@@ -282,8 +284,8 @@ async def batch(visit: Visit) -> Outcome:
     async with visit.link() as link:
         sent = link.send(jsonrpc.encode(pings))
         wanted = {"batch-1", "batch-2"}
-        await link.ask("ping")  # Who has answered this has had the time to answer those.
-        await link.until(lambda frame: not (wanted - _answered(link.frames)), visit.limits.quiet)
+        await link.barrier()
+        await link.until(lambda frame: not (wanted - _answered(link.frames)), link.patience(visit.limits.quiet))
         missing = wanted - _answered(link.frames)
         if missing:
             lost = f": {link.lost.message}" if link.lost is not None else "."
@@ -307,7 +309,8 @@ async def no_batch(visit: Visit) -> Outcome:
         sent = link.send(jsonrpc.encode(both))
         await link.ask("tools/list", {})  # Who has answered this has had the time to answer those.
         await link.until(
-            lambda frame: bool(_answered(link.frames)) or _error_code(frame) is not None, visit.limits.quiet
+            lambda frame: bool(_answered(link.frames)) or _error_code(frame) is not None,
+            link.patience(visit.limits.quiet),
         )
         served = [frame for frame in link.frames if _results(frame)]
     if served:
@@ -408,7 +411,7 @@ async def _said(visit: Visit, message: dict[str, Any]) -> Asked:
             asked = link.begin(message)
             # Who has answered this has had the time to answer that. Its id is none that a link gives by itself.
             await link.ask("tools/list", {}, id=f"after-{asked.n}")
-            return await link.answer(asked, timeout=visit.limits.quiet)
+            return await link.answer(asked, timeout=link.patience(visit.limits.quiet))
     answer = await post(visit, jsonrpc.encode(message), (*_fields(visit), ("Mcp-Method", message["method"])), message)
     return Asked(
         message["method"], answer.n, answer.message_n, answer.message or None, answer.status, answer.seconds,

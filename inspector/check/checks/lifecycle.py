@@ -125,6 +125,7 @@ async def declared_and_done(visit: Visit) -> Outcome:
 
 @active(
     "LIFE-06", "should", "r1-r4", page=f"{_PAGE}#initialization", group=_GROUP, apart=True, once=True,
+    shown=("request",),
     says="Until the client has said that it is initialized, the server sends nothing but pings and log messages.",
     fix="Wait for notifications/initialized before you ask the client for anything or tell it of changes.",
 )  # fmt: skip
@@ -167,6 +168,7 @@ async def before_the_handshake(visit: Visit) -> Outcome:
 
 @active(
     "LIFE-08", "must", "r3-r4", page=f"{_PAGE}#operation", group=_GROUP, mode="tool", apart=True,
+    shown=("asked:sampling/createMessage", "asked:elicitation/create", "asked:roots/list"),
     says="The server asks only for what the client has declared.",
     fix="Look at the client's capabilities before you ask for sampling, elicitation or roots.",
 )  # fmt: skip

@@ -37,7 +37,7 @@ passive(
 
 
 @active(
-    "MRTR-04", "must", "r5", page=_SERVER, group=_GROUP, mode="tool", apart=True,
+    "MRTR-04", "must", "r5", page=_SERVER, group=_GROUP, mode="tool", apart=True, shown=("input",),
     says="Nothing is wanted of a client that has not declared that it can give it.",
     fix="Look at the clientCapabilities of the request; answer error -32021 where you cannot do without.",
 )  # fmt: skip

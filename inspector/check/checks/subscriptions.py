@@ -29,11 +29,16 @@ _LISTS = {
 """By their name in a filter: the capability, which is also the key of the list; the list's method; what tells apart."""
 _URIS = "resourceSubscriptions"
 _UPDATED = "notifications/resources/updated"
+_BROUGHT = tuple(
+    f"told:notifications/{name}"
+    for name in (*(f"{kind}/list_changed" for kind, _, _ in _LISTS.values()), "resources/updated")
+)
+"""What comes by a subscription, in a recording."""
 _NOTHING = "the server tells of no changes"
 
 
 @active(
-    "SUB-01", "must", "r5", page=f"{_PAGE}#acknowledgment", group=_GROUP, apart=True,
+    "SUB-01", "must", "r5", page=f"{_PAGE}#acknowledgment", group=_GROUP, apart=True, shown=(f"told:{_ACKNOWLEDGED}",),
     says="A subscription is acknowledged before anything else comes by it, under the id of its request.",
     fix="Send notifications/subscriptions/acknowledged first, with the id as subscriptionId in its _meta.",
 )  # fmt: skip
@@ -57,7 +62,7 @@ async def acknowledged(visit: Visit) -> Outcome:
 
 
 @active(
-    "SUB-02", "must", "r5", page=f"{_PAGE}#acknowledgment", group=_GROUP, apart=True,
+    "SUB-02", "must", "r5", page=f"{_PAGE}#acknowledgment", group=_GROUP, apart=True, shown=(f"told:{_ACKNOWLEDGED}",),
     says="What is acknowledged was asked for, and is supported.",
     fix="Leave out of the acknowledgement what the request does not name and what you do not declare.",
 )  # fmt: skip
@@ -84,7 +89,7 @@ async def agreed(visit: Visit) -> Outcome:
 
 
 @active(
-    "SUB-03", "must", "r5", page=f"{_PAGE}#opening-a-stream", group=_GROUP, mode="tool", apart=True,
+    "SUB-03", "must", "r5", page=f"{_PAGE}#opening-a-stream", group=_GROUP, mode="tool", apart=True, shown=_BROUGHT,
     says="Nothing is told that was not asked for.",
     fix="Look at the filter of each subscription before you send something by it.",
 )  # fmt: skip

@@ -129,7 +129,7 @@ async def listed(visit: Visit) -> Outcome:
 
 
 @active(
-    "TASK-04", "must", "r5", page=_EXTENSION, group=_GROUP, mode="tool", apart=True,
+    "TASK-04", "must", "r5", page=_EXTENSION, group=_GROUP, mode="tool", apart=True, shown=("task",),
     says="Who does not know tasks gets none; where it cannot do without, it is told which extension it needs.",
     fix="Look at the extensions among the clientCapabilities; answer -32021 with requiredCapabilities, or wait.",
 )  # fmt: skip

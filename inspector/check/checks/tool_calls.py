@@ -26,7 +26,7 @@ _MAGIC = {
 
 
 @active(
-    "TOOL-09", "must", "r3+", page=f"{_PAGE}#output-schema", group=_GROUP, mode="tool",
+    "TOOL-09", "must", "r3+", page=f"{_PAGE}#output-schema", group=_GROUP, mode="tool", shown=("structured",),
     says="A tool with an outputSchema gives structuredContent that fits it.",
     fix="Fill structuredContent from the same type of which the schema is made.",
 )  # fmt: skip

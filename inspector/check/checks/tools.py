@@ -19,6 +19,11 @@ _MANY = 64
 _LARGE = 100_000
 
 passive(
+    "TOOL-30", "must", "r1+", "result:tools/call", "error:tools/call", page=f"{_PAGE}#calling-tools", group=_GROUP,
+    says="The server survives every call of a tool: the connection stands, and other requests are answered.",
+    fix="Catch what a tool raises and answer with isError; give work that may hang a limit of its own.",
+)  # fmt: skip
+passive(
     "TOOL-02", "type", "r1+", "tool", page=_PAGE, group=_GROUP,
     says="Every tool has a name, and an inputSchema whose root is an object.",
     fix='Give each tool a name, and an inputSchema with at least {"type": "object"}.',

@@ -350,7 +350,9 @@ async def _by_hand(visit: Visit, fields: list[tuple[str, str]], body: bytes) -> 
     head = [("Host", url.netloc), *fields, *visit.web.target.headers, *await visit.token_fields()]
     head += [("Content-Length", str(len(body))), ("Connection", "close")]
     channel = "post-check-by-hand"
-    n = visit.journal.record_http(channel, Dir.SEND, method="POST", url=url.text, headers=head)
+    conn = visit.web.conn
+    with visit.journal.probing(visit.check):
+        n = visit.journal.record_http(channel, Dir.SEND, method="POST", url=url.text, headers=head, conn=conn)
     lines = [f"POST {url.target} HTTP/1.1", *(f"{name}: {value}" for name, value in head), "", ""]
     tls = None
     if url.scheme == "https":
@@ -370,7 +372,7 @@ async def _by_hand(visit: Visit, fields: list[tuple[str, str]], body: bytes) -> 
     if len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit():
         return n, 0, 0
     status = int(words[1][:3])
-    return n, status, visit.journal.record_http(channel, Dir.RECV, status=status, headers=[])
+    return n, status, visit.journal.record_http(channel, Dir.RECV, status=status, headers=[], conn=conn)
 
 
 def _arguments(tool: dict[str, Any], wanted: Sequence[HeaderParam]) -> Any:

@@ -1,0 +1,73 @@
+"""Which events of a connection a check has provoked on purpose: no rule is held against those.
+
+A message that is wrong on purpose has the name of its check on its line in the recording, as `probe`. Excepted is what
+belongs to its exchange, and nothing else that the server sends, on whichever connection.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.index import Index, State
+from inspector.protocol.jsonrpc import Shape, id_key
+
+_OWN_CHANNELS = ("post-", "get-", "delete-", "replay-")
+"""How the names of channels begin that carry one request and what belongs to it."""
+_SENT = (Kind.RPC, Kind.INVALID, Kind.HTTP)
+MOST_CHANNELS = 4096
+
+
+class Probes:
+    """The probes of one connection."""
+
+    def __init__(self) -> None:
+        self._requests: set[int] = set()
+        """The numbers of the messages that were probes."""
+        self._ids: Counter[Any] = Counter()
+        """How often each id was used by them."""
+        self._channels: dict[str, bool] = {}
+        """The channels of probes over HTTP, and whether the probe was a request, which has an id."""
+        self._unreadable = False
+        """A probe was sent whose id cannot be read: its error has none."""
+
+    def sent(self, event: Event, index: Index) -> None:
+        """Take note of event `event`, if it is a message or a head that went to the server."""
+        if event.dir != Dir.SEND or event.kind not in _SENT:
+            return
+        own = event.ch.startswith(_OWN_CHANNELS)
+        shape = index.shape(event.n)
+        if type(event.fields.get("probe")) is not str:
+            if own and event.kind != Kind.HTTP:
+                self._channels.pop(event.ch, None)
+            return
+        self._requests.add(event.n)
+        if shape is Shape.REQUEST:
+            self._ids[id_key(event.message.get("id"))] += 1
+        elif event.kind != Kind.HTTP and shape is not Shape.NOTIFICATION:
+            self._unreadable = True
+        if own:
+            self._channels[event.ch] = shape is Shape.REQUEST
+            if len(self._channels) > MOST_CHANNELS:
+                del self._channels[next(iter(self._channels))]
+
+    def provoked(self, event: Event, index: Index) -> bool:
+        """Whether a probe has provoked what stands in an event that came from the server, or is local."""
+        if not self._requests or event.dir == Dir.SEND:
+            return False
+        n = event.n
+        if index.shape(n) in (Shape.RESULT, Shape.ERROR, Shape.BATCH):
+            return self._answers(event, index)
+        return event.ch in self._channels or (index.pairs[n - 1] or index.parents[n - 1]) in self._requests
+
+    def _answers(self, event: Event, index: Index) -> bool:
+        request, message = index.pairs[event.n - 1], event.message
+        id = message.get("id") if type(message) is dict else None
+        if request:
+            twice = index.state(event.n) == State.DOUBLED
+            return request in self._requests and (not twice or self._ids[id_key(id)] > 1)
+        by_channel = self._channels.get(event.ch)
+        if id is None:
+            return self._unreadable or by_channel is not None
+        return by_channel is False

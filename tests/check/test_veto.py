@@ -1,0 +1,158 @@
+"""A finding outweighs a probe: what a run shows anywhere counts, live and in its recording, except what probes provoke."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import inspector.check
+from inspector.check.catalog import checks
+from inspector.check.judge import Judge
+from inspector.check.passive import COUNTS_AS
+from inspector.check.run import Wanted, of_recording
+from inspector.check.visit import Allowed
+from inspector.errors import ServerExited
+from inspector.journal.journal import Journal
+from tests.check.changes import R1, R4, method, params
+from tests.check.planted import Answers, Bodies, Planted, PlantedWeb, Takes, WebFault
+from tests.check.test_run import run_of
+
+ECHO = Allowed(calls=("echo",))
+ONLY = frozenset(("BASE-01", "BASE-02", "BASE-03", "BASE-14", "TOOL-30", "TOOL-13", "LIFE-10"))
+
+
+def first(change):
+    """Changes the first answer to a call of `echo`."""
+    changed = []
+
+    def once(message, request):
+        if changed or params(request).get("name") != "echo":
+            return message
+        changed.append(message)
+        return change(message)
+
+    return Answers("tools/call", once)
+
+
+def dies(message, _say):
+    if method(message) == "tools/call" and params(message).get("name") == "echo":
+        raise ServerExited("The server ended with exit code 3.")
+    return False
+
+
+def calls_echo(request):
+    return b'"name":"echo"' in (request.body or b"")
+
+
+def with_another_id(request, data):
+    return re.sub(rb'"id": ?\d+', b'"id":99999', data) if calls_echo(request) else data
+
+
+class Resets(WebFault):
+    """The connection breaks at each call."""
+
+    async def asked(self, request, reply):
+        if calls_echo(request):
+            reply.reset()
+        return calls_echo(request)
+
+
+FAULTS = {
+    "another id": (Planted, first(lambda message: message | {"id": 99999}), "BASE-02"),
+    "the id as text": (Planted, first(lambda message: message | {"id": str(message["id"])}), "BASE-02"),
+    "two answers": (Planted, first(lambda message: [message, message]), "BASE-02"),
+    "no answer": (Planted, first(lambda message: []), "BASE-02"),
+    "the server ends": (Planted, Takes(dies), "TOOL-30"),
+    "another id over HTTP": (PlantedWeb, Bodies(with_another_id), "BASE-02"),
+    "the connection breaks over HTTP": (PlantedWeb, Resets(), "TOOL-30"),
+}
+
+
+def failed(run):
+    return {result.check.id for result in run.results if result.verdict == "fail"}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_one_wrong_answer_fails_the_run_and_its_recording(name):
+    server, fault, id = FAULTS[name]
+    async with server(fault) as made:
+        run, journal = await run_of(made, only=ONLY, allowed=ECHO)
+    assert failed(run) == {id}
+    (found,) = (result for result in run.results if result.check.id == id)
+    assert found.outcome.text
+    assert all(0 < n <= len(journal) for n in found.outcome.evidence)
+    assert failed(of_recording(journal, "the run", Wanted(only=ONLY))) == {id}
+    journal.release()
+
+
+async def test_a_call_that_is_only_slow_is_not_failed():
+    held = []
+
+    def late(message, say):
+        """The answer to `echo` comes after two more requests."""
+        if params(message).get("name") == "echo" and not held:
+            held.append(message["id"])
+            return True
+        if held and method(message) is not None and "id" in message:
+            held.append(None)
+            if len(held) == 3:
+                say({"jsonrpc": "2.0", "id": held[0], "result": {"content": []}})
+        return False
+
+    async with Planted(Takes(late)) as server:
+        run, journal = await run_of(server, only=ONLY, allowed=ECHO)
+    assert failed(run) == set(), [result.outcome for result in run.results if result.verdict == "fail"]
+    assert len(held) >= 3
+    journal.release()
+
+
+@pytest.mark.parametrize("revision", [R1, R4])
+async def test_a_right_server_is_not_blamed_for_the_probes_in_its_recording(revision):
+    """The errors that answer broken JSON have no id, which the schema of the older revisions does not allow."""
+    async with Planted() as server:
+        run, journal = await run_of(server, revisions=(revision,))
+    assert failed(run) == set()
+    assert failed(of_recording(journal, "the run", Wanted())) == set()
+    probes = {event.fields["probe"] for event in journal.events(1, len(journal)) if "probe" in event.fields}
+    assert {"BASE-07", "BASE-08"} <= probes
+    journal.release()
+
+
+async def test_the_live_judge_and_the_export_except_the_same_events(tmp_path):
+    file = tmp_path / "run.mcp.jsonl"
+    async with Planted() as server:
+        _, unnamed = await run_of(server, revisions=(R1,), only=frozenset(("BASE-07", "BASE-08")))
+    lines = [unnamed.line(n) for n in range(1, len(unnamed) + 1)]
+    header = {"format": "mcp-recording", "version": 1, "target": {"kind": "stdio"}}
+    file.write_bytes(b"\n".join([json.dumps(header).encode(), *lines, b""]))
+    found = []
+    journal = Journal.open(file)
+    while journal.refresh():
+        pass
+    for each in (unnamed, journal):
+        Judge(each).run_all()
+        found.append([(one.n, one.rule) for one in each.findings.all() if one.level != "note"])
+    assert found == [[], []]
+    unnamed.release()
+    journal.release()
+
+
+async def test_a_recording_decides_what_it_shows_and_skips_the_rest_with_a_reason():
+    wanted = Wanted(only=frozenset(("BASE-02", "TOOL-09", "BASE-07")))
+    async with Planted() as server:
+        _, journal = await run_of(server, only=frozenset(("LIFE-10",)))
+    results = {result.check.id: result for result in of_recording(journal, "a session", wanted).results}
+    assert results["BASE-02"].verdict == "pass"
+    assert results["TOOL-09"].outcome.text == "the recording does not show it: no structured content was seen"
+    assert results["BASE-07"].outcome.text == "a recording cannot be asked"
+    journal.release()
+
+
+def test_every_rule_that_the_judge_names_counts_to_a_check():
+    """A finding whose rule has no check would count nowhere."""
+    named = set()
+    for file in Path(inspector.check.__file__).parent.glob("*.py"):
+        named |= set(re.findall(r'"((?:C-)?[A-Z]{2,}(?:-[A-Z0-9]+)*-\d+)"', file.read_text(encoding="utf-8")))
+    named |= {"C-PAG-03"}  # Found by the client, when it reads a list.
+    assert {COUNTS_AS.get(rule, rule) for rule in named} - set(checks()) == set()
