@@ -357,14 +357,12 @@ def test_the_interface_shows_none_while_somebody_logs_in_anew_and_out(run: Run) 
     assert leaks(run) == []
 
 
-def test_what_a_tool_answers_is_shown_as_it_is_and_recorded_without_secrets(run: Run) -> None:
+def test_a_tool_that_repeats_secrets_is_shown_and_recorded_without_them(run: Run) -> None:
     recording = str(run.state / "call.mcp.jsonl")
     with serving(careless := Careless(methods=("client_secret_basic",))) as url:
         words = ["call", "echo-secrets", *SECRET, "--era", "legacy", "--record", recording, url]
         assert run([words, ["export", recording, "--to", "json"]], SECRET="a-secret/with+more") == [0, 0]
     run.learn(careless, Case())
     (shown,) = run.screens
-    (token,) = careless.secrets["access token"]
-    assert token in shown.decode().replace("\r\n", "")
-    run.screens.clear()
+    assert "‹redacted " in shown.decode()
     assert leaks(run) == []
