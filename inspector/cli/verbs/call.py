@@ -8,6 +8,7 @@ from inspector.cli.options import ARGS, ASK, SAVE, TASK, Option
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import InvalidAnswer, ServerError, UsageError
+from inspector.protocol.jsonrpc import INVALID_PARAMS
 
 if TYPE_CHECKING:
     from inspector.cli.words import Invocation
@@ -43,7 +44,8 @@ def run(said: Invocation) -> int:
         try:
             result = await call.result()
         except ServerError as error:
-            error.hint = error.hint or await _unlisted(session, said.arguments["tool"])
+            if not error.hint and _says_unknown(error, said.arguments["tool"]):
+                error.hint = await _unlisted(session, said.arguments["tool"])
             raise
         body = result if type(result) is dict else {}
         failed = body.get("isError") is True
@@ -89,6 +91,11 @@ def _print(out: Output, form: str, result: Any, journal: Journal, answer: int) -
         out.document_text(text)
     else:
         _print_text(out, result, journal, answer, all=not form)
+
+
+def _says_unknown(error: ServerError, tool: str) -> bool:
+    """Whether an error may mean that there is no such tool: invalid parameters, or a message that names it."""
+    return error.rpc_code == INVALID_PARAMS or tool in error.rpc_message[:1000]
 
 
 def _names(result: dict[str, Any], tool: str) -> bool:
