@@ -20,7 +20,7 @@ _MARK = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 
 
 DEEPEST_READ = 900
-"""Levels that are read whole. Python 3.11 reads about a thousand and Python 3.13 ten thousand: ours is one limit for all,
+"""Levels that are read whole. Python 3.11 reads about a thousand, Python 3.13 ten thousand: this is one limit for all,
 below that of code which goes into a value level by level."""
 
 
