@@ -6,6 +6,7 @@ import json
 import re
 from typing import NoReturn
 
+from inspector.protocol.jsondepth import is_too_deep
 from inspector.protocol.jsontokens import Broken, Token, tokens, unquote
 
 
@@ -113,6 +114,8 @@ def _without_halves(text: str) -> str:
 
 def is_strict(text: str) -> bool:
     """Whether every JSON reader takes this text (RFC 8259): no `NaN`, no byte order mark, nothing that UTF-8 lacks."""
+    if is_too_deep(text):
+        return False
     try:
         json.loads(text, parse_constant=_refuse, parse_int=str, parse_float=str)
         if not text.isascii():

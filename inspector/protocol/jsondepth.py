@@ -19,6 +19,11 @@ MOST_MARKS = 300_000
 _MARK = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 
 
+DEEPEST_READ = 900
+"""Levels that are read whole. Python 3.11 reads about a thousand, Python 3.13 ten thousand: this is one limit for all,
+below that of code which goes into a value level by level."""
+
+
 class TooDeep(ValueError):
     """The text cannot be read in this way either."""
 
@@ -57,6 +62,11 @@ def shallow(text: str, decode: Callable[[str], Any]) -> str:
     if len(begins) > 1:
         raise TooDeep
     return "".join(pieces[0]) + text[done[0] :]
+
+
+def is_too_deep(text: str) -> bool:
+    """Whether a JSON text is nested more deeply than values are read whole."""
+    return _containers(text) > DEEPEST_READ and depth_of(text) > DEEPEST_READ
 
 
 def depth_of(text: str) -> int:

@@ -121,6 +121,10 @@ def _lenient(raw: bytes) -> Any:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         text = raw.decode("utf-8", "replace")
+    from inspector.protocol.jsondepth import is_too_deep
+
+    if is_too_deep(text):
+        return _too_deep(text)
     try:
         return _decode(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:

@@ -58,6 +58,16 @@ def test_deep_nesting_is_an_answer_and_no_crash(parse):
         parse(b"[" * 200_000 + b"]" * 200_000)
 
 
+@pytest.mark.parametrize("levels", [1_000, 3_000, 9_000])
+def test_what_is_too_deep_is_the_same_for_every_python(parse, levels):
+    """Python 3.11 gives up at about 1,000 levels, 3.13 at 10,000."""
+    value = parse(b"[" * levels + b"1" + b"]" * levels)
+    deepest = 0
+    while isinstance(value, list):
+        value, deepest = value[0], deepest + 1
+    assert (deepest, value) == (DEEPEST, LEFT_OUT)
+
+
 def test_what_is_nested_too_deeply_is_left_out_and_the_rest_is_read(parse):
     deep = b'{"a":' * 20_000 + b"1" + b"}" * 20_000
     value = parse(b'\xef\xbb\xbf{"tools": [{"name": "one"}, {"name": "two", "inputSchema": ' + deep + b'}], "x": "]"}')
