@@ -13,6 +13,15 @@ BEGIN = "<!-- the checks, written by `python -m tests.check.page` -->"
 END = "<!-- end of the checks -->"
 SDKS_BEGIN = "<!-- the SDKs, written by `python -m tests.check.page` -->"
 SDKS_END = "<!-- end of the SDKs -->"
+DECIDED_BEGIN = "<!-- what recordings decide, written by `python -m tests.check.page` -->"
+DECIDED_END = "<!-- end of what recordings decide -->"
+SHOWN = {
+    "answer": "an answer of the server",
+    "input": "a result that wants input",
+    "request": "a request of the server",
+    "structured": "a result with `structuredContent`",
+    "task": "a result that is a task",
+}
 HOW = {"passive": "watches", "active": "asks", "tool": "calls", "auth": "login", "intrusive": "intrusive"}
 
 
@@ -45,9 +54,25 @@ def sdks() -> str:
     return "\n".join(lines)
 
 
+def decided() -> str:
+    """The checks with a probe that a recording can pass, a row each: what it must show."""
+    rows = [check for check in checks().values() if check.probe is not None and check.subjects]
+    lines = [f"| {check.id} | {', '.join(_shown(subject) for subject in check.subjects)} |" for check in rows]
+    return "\n".join(["| Check | A recording decides it with one of |", "|---|---|", *lines])
+
+
+def _shown(subject: str) -> str:
+    kind, _, method = subject.partition(":")
+    return f"`{method}`" if method else SHOWN[kind]
+
+
 def written(page: str) -> str:
     """The page with the tables of today."""
-    for begin, end, content in ((SDKS_BEGIN, SDKS_END, sdks()), (BEGIN, END, table())):
+    for begin, end, content in (
+        (DECIDED_BEGIN, DECIDED_END, decided()),
+        (SDKS_BEGIN, SDKS_END, sdks()),
+        (BEGIN, END, table()),
+    ):
         before, _, rest = page.partition(begin)
         _, _, after = rest.partition(end)
         page = f"{before}{begin}\n\n{content}\n\n{end}{after}"

@@ -16,6 +16,7 @@ from inspector.errors import ServerExited
 from inspector.journal.journal import Journal
 from tests.check.changes import R1, R4, method, params
 from tests.check.planted import Answers, Bodies, Planted, PlantedWeb, Takes, WebFault
+from tests.check.stability import busy
 from tests.check.test_run import run_of
 
 ECHO = Allowed(calls=("echo",))
@@ -156,3 +157,18 @@ def test_every_rule_that_the_judge_names_counts_to_a_check():
         named |= set(re.findall(r'"((?:C-)?[A-Z]{2,}(?:-[A-Z0-9]+)*-\d+)"', file.read_text(encoding="utf-8")))
     named |= {"C-PAG-03"}  # Found by the client, when it reads a list.
     assert {COUNTS_AS.get(rule, rule) for rule in named} - set(checks()) == set()
+
+
+async def test_the_verdicts_are_the_same_on_a_busy_machine():
+    """`python -m tests.check.stability` does this for whole runs."""
+    only = frozenset(("base-protocol", "UTIL-17", "UTIL-18", "UTIL-20", "LIFE-06", "LIFE-07", "ECO-09"))
+    allowed = Allowed(calls=("echo", "slow"))
+    found = []
+    for processes in (0, 4):
+        async with Planted() as server:
+            with busy(processes):
+                run, journal = await run_of(server, only=only, allowed=allowed)
+        found.append({result.check.id: result.verdict for result in run.results})
+        journal.release()
+    assert found[0] == found[1]
+    assert found[0]["UTIL-18"] == "pass"

@@ -30,6 +30,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
     ("it needs a login", "look at a login (l)"),
     ("it may do damage", "are intrusive (i)"),
     ("a recording cannot be asked", "need a server"),
+    ("the recording does not show it", "not in the recording"),
     ("there is no session", "had no session"),
 )
 """How a reason begins, and in which words several checks have it."""
