@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,8 +19,11 @@ from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
-from inspector.protocol.jsontext import Tree
+from inspector.protocol.jsontokens import escape_step
+from inspector.protocol.results import records_at, repeats_content, text_blocks
+from inspector.protocol.tables import Table, slice_at, table_of, table_of_text
 from inspector.protocol.validation import Validator, Violation
+from inspector.protocol.views import ContentBlock
 from inspector.text import duration
 from inspector.tui.widgets.content_blocks import json_text
 
@@ -39,7 +43,7 @@ CODE_NAMES = {
 }
 """What an error code means by JSON-RPC 2.0 section 5.1 and by MCP."""
 
-_RESULTS = ("/result", "/result/result", "/params/result")
+_RESULTS = (("result",), ("result", "result"), ("params", "result"))
 """Where a message has a result: its own, or that of the task which it tells of."""
 
 
@@ -158,20 +162,25 @@ def _answer(journal: Journal, n: int, method: str) -> tuple[Any, ServerError | N
 
 
 class Answer:
-    """An outcome as it is looked at: with the schema it should match, what was found when it was held against it, and
-    the view of it that the user chose.
+    """An outcome as it is shown: its views, the schema it should match, and what differs from that schema.
 
-    `violations` is None while nobody has looked, and `unchecked` says why nobody could.
+    `violations` is None before the check, and `unchecked` says why there can be none. `first` and `table` are set by
+    `prepare`.
     """
 
     def __init__(self, outcome: Outcome, output_schema: Any = None) -> None:
         self.outcome = outcome
         self.output_schema = output_schema
         self.tab = ""
+        """The view that is shown; `""` for the first."""
         self.structured: str | None = None
         """The exact text of `structuredContent`, once it was cut out of the message."""
         self.violations: list[Violation] | None = None
         self.unchecked = ""
+        self.is_prepared = not outcome.has_answer
+        self.first = ""
+        """The view to open: `table`, `structured` or `content`."""
+        self.table: Table | None = None
 
     @property
     def has_structured(self) -> bool:
@@ -181,7 +190,7 @@ class Answer:
 
     @property
     def wants_check(self) -> bool:
-        """Its schema says what it should be, and nobody has looked yet."""
+        """Its schema says what it should be, and it was not checked yet."""
         outcome = self.outcome
         return (
             self.output_schema is not None
@@ -191,16 +200,50 @@ class Answer:
             and not outcome.is_tool_error
         )
 
+    def prepare(self, text: str) -> None:
+        """Find the table in the result and choose the first view. `text` is the exact text of the message.
+
+        Takes a while for large results: call it in a thread.
+        """
+        if not self.outcome.is_tool_error:
+            self.table = self._structured_table(text) if self.has_structured else None
+            self.table = self.table or _content_table(self.outcome)
+        self.first = "table" if self.table is not None else "structured" if self._reads_structured() else "content"
+        self.is_prepared = True
+
+    def _structured_table(self, text: str) -> Table | None:
+        structured = self.outcome.value["structuredContent"]
+        at = records_at(structured)
+        if at is None:
+            return None
+        places = ((*place, "structuredContent", *at) for place in _RESULTS)
+        table = next((found for place in places if (found := table_of(text, place)) is not None), None)
+        if table is None:
+            table = table_of(json_text(structured), at)
+        if table is not None:
+            table.pointer = "".join(f"/{escape_step(step)}" for step in at)
+            table.beside = _beside(structured, at)
+        return table
+
+    def _reads_structured(self) -> bool:
+        """The structured result says more than the text beside it: a person would read it first."""
+        value = self.outcome.value
+        if not self.has_structured:
+            return False
+        blocks = value.get("content") or []
+        texts = text_blocks(value)
+        short = len(texts) == len(blocks) <= 1 and not any("\n" in text.strip() for text in texts)
+        return short and not repeats_content(value)
+
     def cut_out(self, text: str) -> None:
-        """Take the structured result out of the message's exact text."""
+        """Take the structured result out of the message's exact text. Call it in a thread for large results."""
         if self.has_structured and self.structured is None:
-            tree = Tree(text)
-            places = (tree.line_of(f"{place}/structuredContent") for place in _RESULTS)
-            line = next((line for line in places if line is not None), None)
-            self.structured = json_text(self.outcome.value["structuredContent"]) if line is None else tree.value(line)
+            found = (slice_at(text, (*place, "structuredContent")) for place in _RESULTS)
+            cut = next((each for each in found if each is not None), None)
+            self.structured = json_text(self.outcome.value["structuredContent"]) if cut is None else cut
 
     def check(self) -> None:
-        """Hold the structured result against its schema. May take a while: call it in a thread."""
+        """Validate the structured result against its schema. May take a while: call it in a thread."""
         if not self.has_structured:
             self.violations = [Violation("", "the tool has an outputSchema, and its result no structuredContent", "")]
             return
@@ -208,3 +251,41 @@ class Answer:
             self.violations = Validator(self.output_schema).errors(self.outcome.value["structuredContent"])
         except SchemaError as error:
             self.unchecked = error.message
+
+
+def _content_table(outcome: Outcome) -> Table | None:
+    """Return the table that the text of a result is: CSV, TSV, a JSON list of objects, or one object in each block."""
+    value = outcome.value if isinstance(outcome.value, dict) else {}
+    if outcome.method == "resources/read":
+        contents = value.get("contents")
+        found = contents if isinstance(contents, list) else []
+        blocks = [ContentBlock({"type": "resource", "resource": each}) for each in found]
+    elif outcome.method == "tools/call":
+        content = value.get("content")
+        blocks = [ContentBlock(each) for each in content] if isinstance(content, list) else []
+    else:
+        return None
+    if not blocks or any(block.kind not in ("text", "resource") or block.encoded is not None for block in blocks):
+        return None
+    if len(blocks) > 1:
+        bodies = [block.body for block in blocks]
+        if not all(body.lstrip()[:1] == "{" and body.rstrip()[-1:] == "}" for body in bodies):
+            return None
+        return table_of(f"[{','.join(bodies)}]")
+    body = blocks[0].body
+    if body.lstrip()[:1] not in ("[", "{"):
+        return table_of_text(body, blocks[0].mime_type)
+    try:
+        whole = json.loads(body, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    at = records_at(whole)
+    table = table_of(body, at) if at is not None else None
+    if table is not None and at:
+        table.beside = _beside(whole, at)
+    return table
+
+
+def _beside(value: Any, at: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the members beside the list of records, as text."""
+    return [(key, json_text(item)) for key, item in value.items() if key != at[0]] if at else []
