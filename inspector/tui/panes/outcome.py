@@ -181,6 +181,8 @@ class Answer:
         self.first = ""
         """The view to open: `table`, `structured` or `content`."""
         self.table: Table | None = None
+        self.table_is_structured = False
+        """The table shows the structured result, so that its differences from the schema have places in it."""
 
     @property
     def has_structured(self) -> bool:
@@ -207,6 +209,7 @@ class Answer:
         """
         if not self.outcome.is_tool_error:
             self.table = self._structured_table(text) if self.has_structured else None
+            self.table_is_structured = self.table is not None
             self.table = self.table or _content_table(self.outcome)
         self.first = "table" if self.table is not None else "structured" if self._reads_structured() else "content"
         self.is_prepared = True
