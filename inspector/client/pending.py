@@ -173,8 +173,19 @@ class Call:
             paused = now - self._paused_at
             self._person_time += now - max(self._paused_at, self.sent_at)
             self._paused_at = None
+            self._person_time += paused
             self._quiet_since += paused
             self.ceiling += paused
+
+    @property
+    def person_time(self) -> float:
+        """Seconds of `elapsed` for which the call waited for an answer of a person; overlapping questions count once.
+
+        The rest is the server's time.
+        """
+        if self._paused_at is None:
+            return self._person_time
+        return self._person_time + (self.ended or self._loop.time()) - self._paused_at
 
     @property
     def paused(self) -> bool:

@@ -40,6 +40,7 @@ class RecordedCall:
         self.method = journal.index.method(n)
         self.params = params_of(journal.event(n))
         self.progress = progress
+        self._index = journal.index
         self.started = journal.index.times[n - 1]
         self.now = now
 
@@ -53,6 +54,11 @@ class RecordedCall:
     def elapsed(self) -> float:
         """Seconds since it was sent."""
         return max(self.now - self.started, 0) / 1_000_000
+
+    @property
+    def person_time(self) -> float:
+        """Seconds of them for which it waited for an answer of a person."""
+        return self._index.person_time(self.n, self.now) / 1_000_000
 
 
 class InFlight:

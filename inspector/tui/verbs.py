@@ -78,7 +78,7 @@ _APP = (
     ("messages", "messages", "m", "Go to the message log."),
     ("back", "back", "escape", "From a message to the log; in one column, from the log to the list."),
     ("toggle-messages", "hide", "M", "Hide the message log, or show it again."),
-    ("zoom", "zoom", "z,f9", "Give the focused pane the whole screen, or restore the panes."),
+    ("zoom", "zoom", "z,alt+z", "Give the focused pane the whole screen, or restore the panes."),
     ("export", "export", "x", "Export the recording, or what a filter leaves of it."),
     ("compose", "compose", "ctrl+n", "Write any message by hand and send it."),
     ("reconnect", "reconnect", "", "Close the connection and open it again."),

@@ -60,8 +60,8 @@ async def test_a_structured_result_is_held_against_its_schema() -> None:
     async with stage((80, 30), "tools") as (session, pane, app, pilot):
         schema = (session.catalog.tools.get("weather") or {})["outputSchema"]
         await show((session, pane, app, pilot), session.call_tool("weather", {"city": "Lima"}), schema)
-        await settle(pilot, lambda: "✓ matches its schema" in screen_lines(app)[0])
-        assert "structured  content 1  raw" in screen_text(app)
+        await settle(pilot, lambda: "✓ matches schema" in screen_lines(app)[0])
+        assert "content  structured  raw" in screen_text(app)
         assert '"city": "Lima"' in screen_text(app)
 
 
@@ -70,11 +70,17 @@ async def test_what_differs_from_the_schema_is_listed_and_nothing_is_hidden() ->
     async with stage((80, 30), "tools") as (session, pane, app, pilot):
         schema = (session.catalog.tools.get("bad-structured") or {})["outputSchema"]
         answer = await show((session, pane, app, pilot), session.call_tool("bad-structured", {"city": "Lima"}), schema)
-        await settle(pilot, lambda: "from its schema" in screen_lines(app)[0])
+        await settle(pilot, lambda: "from schema" in screen_lines(app)[0])
         assert answer.violations
         shown = screen_text(app)
         assert f"▲ {len(answer.violations)} difference" in shown
         assert answer.violations[0].message[:40] in shown
+        pane.focus_inside()
+        await pilot.press("right_square_bracket")
+        await settle(pilot, lambda: answer.tab == "structured")
+        lines = screen_lines(app)
+        at = next(at for at, line in enumerate(lines) if '"humidity": 170' in line)
+        assert "▲" in lines[at + 1], "what is wrong stands below the value"
         assert answer.structured
         assert answer.structured.splitlines()[0][:1] == "{"
         pane.focus_inside()
@@ -86,9 +92,9 @@ async def test_a_promised_structure_that_is_missing_and_a_schema_that_is_none_ar
     async with stage() as (session, pane, app, pilot):
         here = (session, pane, app, pilot)
         await show(here, session.call_tool("echo", {"message": "x"}), {"type": "object"})
-        await settle(pilot, lambda: "▲ 1 difference from its schema" in screen_lines(app)[0])
+        await settle(pilot, lambda: "▲ 1 difference from schema" in screen_lines(app)[0])
         await show(here, session.call_tool("weather", {"city": "Lima"}), {"type": 7})
-        await settle(pilot, lambda: "its schema cannot be used" in screen_lines(app)[0])
+        await settle(pilot, lambda: "the schema cannot be used" in screen_lines(app)[0])
         assert "Lima" in screen_text(app)
 
 
@@ -144,6 +150,9 @@ async def test_prompts_stand_role_by_role_and_resources_by_their_kind() -> None:
         await settle(pilot, lambda: "messages" in screen_text(app))
         assert "user" in screen_text(app)
         await show(here, session.read_resource("demo://planets"))
+        await settle(pilot, lambda: " Mercury           0" in screen_text(app))
+        pane.focus_inside()
+        await pilot.press("i")
         await settle(pilot, lambda: '"Mercury"' in screen_text(app))
         assert "application/json" in screen_text(app)
         await show(here, session.read_resource("demo://bytes"))

@@ -52,7 +52,8 @@ class Outcome:
     """How a request ended. `value` is the result, also one that came after we had given up (`late`).
 
     `request_n` and `answer_n` are numbers in the journal, 0 for none; `took` is in microseconds, up to the answer where
-    there is one, and `gave_up` up to the moment we gave up. `by_us` tells who cancelled what was cancelled.
+    there is one, and `gave_up` up to the moment we gave up; `person` of them were waiting for the user's answer. `by_us`
+    tells who cancelled what was cancelled.
     """
 
     method: str
@@ -64,6 +65,7 @@ class Outcome:
     took: int
     gave_up: int
     by_us: bool = True
+    person: int = 0
 
     @property
     def kind(self) -> Kind:
@@ -94,13 +96,29 @@ class Outcome:
         return f"answered late, after {duration(self.took)}" if self.late else ""
 
     @property
+    def server_time(self) -> int:
+        """Microseconds that the server took."""
+        return max(self.took - self.person, 0)
+
+    @property
+    def time(self) -> str:
+        """The server's time, and the user's apart from it: `1.2 s + 14 s yours`."""
+        return with_person(duration(self.server_time), self.person)
+
+    @property
     def in_brief(self) -> tuple[str, str]:
         """A word or two for a list of past calls, and the role it is drawn in."""
         if isinstance(self.error, ServerError):
             return str(self.error.rpc_code)[:12], "error"
         if self.error is not None:
             return {"timeout": "timed out", "cancelled": "cancelled"}.get(self.kind, "lost"), "error"
-        return (f"error {duration(self.took)}", "error") if self.is_tool_error else (duration(self.took), "muted")
+        took = duration(self.server_time)
+        return (f"error {took}", "error") if self.is_tool_error else (took, "muted")
+
+
+def with_person(server: str, person: int) -> str:
+    """Return a server's time with that of the person beside it; `person` in microseconds, none below a millisecond."""
+    return f"{server} + {duration(person)} yours" if person >= 1_000 else server
 
 
 def of_call(call: Call, journal: Journal) -> Outcome:
@@ -112,7 +130,8 @@ def of_call(call: Call, journal: Journal) -> Outcome:
         error = late_error or error
         took = journal.index.duration(call.n) or took
     by_us = call.fate == "cancelled"
-    return Outcome(call.method, call.n, call.answer_n, value, error, call.late, took, gave_up, by_us)
+    person = min(round(call.person_time * 1_000_000), took)
+    return Outcome(call.method, call.n, call.answer_n, value, error, call.late, took, gave_up, by_us, person)
 
 
 def of_request(journal: Journal, n: int, upto: int | None = None) -> Outcome | None:
@@ -142,7 +161,8 @@ def of_request(journal: Journal, n: int, upto: int | None = None) -> Outcome | N
     elif error is None and state == State.LOST:
         error = ConnectionProblem(f"The connection ended before {method} was answered.")
     took = index.duration(n) if answer else None
-    return Outcome(method, n, answer, value, error, late, took or gave_up, gave_up)
+    took = took or gave_up
+    return Outcome(method, n, answer, value, error, late, took, gave_up, person=min(index.person_time(n), took))
 
 
 def unanswered(journal: Journal, n: int, upto: int | None = None) -> Outcome:

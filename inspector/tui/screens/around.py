@@ -101,7 +101,8 @@ def footer_hints(screen: Screen[None]) -> list[Hint]:
     if isinstance(screen.focused, Editor):
         return shown  # Letters are typed there; the keys of the pane itself are no letters.
     taken = {hint.key for hint in shown}
-    common = hints(screen, "app.messages", "app.export", "app.quit")
+    zoom = getattr(screen, "zoom_hint", None)
+    common = hints(screen, *([zoom] if zoom else []), "app.messages", "app.export", "app.quit")
     return [*shown, *(hint for hint in common if hint.key not in taken)]
 
 

@@ -295,7 +295,7 @@ class MainScreen(Layout):
         copy(self, event.text, event.what)
 
     def on_save(self, event: events.Save) -> None:
-        self._saving.save(event.data, event.suggested, event.what)
+        self._saving.save(event.data, event.suggested, event.what, event.note)
 
     def on_export(self, event: events.Export) -> None:
         self._saving.export(event.numbers)

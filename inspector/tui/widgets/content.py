@@ -73,6 +73,10 @@ class ContentView(FoldView):
         self._plain = self._whole = False
         self._show()
 
+    def nothing(self, empty: str) -> None:
+        """Say this where there are no blocks."""
+        self._nothing = empty
+
     @property
     def block(self) -> ContentBlock | None:
         """The block with the cursor, or at the top of the view where there is no cursor."""

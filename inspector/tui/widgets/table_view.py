@@ -489,7 +489,6 @@ class TableList(VirtualList):
     def __init__(self, view: TableView) -> None:
         self.view = view
         self.rows: Sequence[int] = ()
-        self.place_of: dict[int, int] | None = None
         super().__init__(_TableRows(self), empty="No rows match the filter.")
 
     @property
@@ -500,7 +499,6 @@ class TableList(VirtualList):
     def show(self, rows: Sequence[int], *, keep: bool) -> None:
         """Show other rows; with `keep` the cursor stays on its row where that is still shown."""
         self.rows = rows
-        self.place_of = None
         if not keep:
             self._key = self._announced = None
             self.source_changed()
