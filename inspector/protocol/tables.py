@@ -148,7 +148,7 @@ class Table:
         return out.getvalue().encode("utf-8", "surrogatepass")
 
     def formulas(self, rows: Iterable[int], columns: Sequence[int]) -> int:
-        """Return how many of these cells a spreadsheet may run as a formula: text that begins with `=`, `+`, `-`, `@`."""
+        """Return how many of these cells a spreadsheet may run as a formula: text that begins with =, +, - or @."""
         found = 0
         for row in rows:
             cells = self.cells(row)
@@ -358,7 +358,11 @@ def _delimiter(text: str, declared: str) -> str:
 
 def _are_names(record: Sequence[str]) -> bool:
     return len({*record}) == len(record) and all(
-        name and name == name.strip() and len(name) <= _LONGEST_NAME and name[-1] not in ".:!?{[" and not _is_number(name)
+        name
+        and name == name.strip()
+        and len(name) <= _LONGEST_NAME
+        and name[-1] not in ".:!?{["
+        and not _is_number(name)
         for name in record
     )
 
@@ -397,11 +401,9 @@ def _csv_rows(text: str, delimiter: str, most: int = 1) -> Iterator[list[str]]:
 
 # Reading JSON at a place
 
-_decoder = json.JSONDecoder(
-    parse_int=Number, parse_float=Number, parse_constant=str, strict=False
-)  # fmt: skip
+_decoder = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=str, strict=False)
 _read: Callable[[str, int], tuple[Any, int]] = _decoder.scan_once  # type: ignore[attr-defined]
-"""Read the JSON value at an offset: the value and its end. Raises `StopIteration` or `ValueError` where there is none."""
+"""Read the JSON value at an offset: the value and its end. Raises `StopIteration` or `ValueError` without one."""
 
 _BLANK = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)

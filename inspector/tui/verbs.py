@@ -242,7 +242,12 @@ _RESULT = (
     ("table", "table", "t", "Show the list of objects, or the CSV text, as a table."),
     ("structured", "structured", "d", "Show the structured result as JSON."),
     ("json", "raw", "e", "Show the exact answer as JSON, or the first view again."),
-    ("next-difference", "next difference", "right_square_bracket", "Go to the next value that differs from the schema."),
+    (
+        "next-difference",
+        "next difference",
+        "right_square_bracket",
+        "Go to the next value that differs from the schema.",
+    ),
     (
         "previous-difference",
         "previous difference",

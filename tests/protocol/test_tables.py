@@ -96,7 +96,11 @@ def test_what_a_filter_looks_for_can_be_marked() -> None:
 def test_csv_has_the_values_unchanged_and_formulas_are_counted() -> None:
     found = table('[{"a": "=1+1", "b": -5, "c": "x\\n\\"y\\""}, {"a": "@cmd", "b": "-5"}]', ())
     saved = found.csv([1, 0], [2, 0, 1])
-    assert list(csv.reader(io.StringIO(saved.decode()))) == [["c", "a", "b"], ["", "@cmd", "-5"], ['x\n"y"', "=1+1", "-5"]]
+    assert list(csv.reader(io.StringIO(saved.decode()))) == [
+        ["c", "a", "b"],
+        ["", "@cmd", "-5"],
+        ['x\n"y"', "=1+1", "-5"],
+    ]
     assert found.formulas([0, 1], [0, 1, 2]) == 2
     assert found.formulas([0, 1], [1, 2]) == 0
 
@@ -180,7 +184,9 @@ def test_other_text_is_not_a_table(text: str) -> None:
     assert table_of_text(text) is None
 
 
-@given(st.lists(st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text()))))
+@given(
+    st.lists(st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text())))
+)
 def test_every_list_of_objects_reads_back(rows: list[dict[str, Any]]) -> None:
     found = table_of(json.dumps(rows))
     if not rows:

@@ -52,8 +52,8 @@ class Outcome:
     """How a request ended. `value` is the result, also one that came after we had given up (`late`).
 
     `request_n` and `answer_n` are numbers in the journal, 0 for none; `took` is in microseconds, up to the answer where
-    there is one, and `gave_up` up to the moment we gave up; `person` of them were waiting for the user's answer. `by_us`
-    tells who cancelled what was cancelled.
+    there is one, and `gave_up` up to the moment we gave up; for `person` of them the call waited for the user's answer.
+    `by_us` tells who cancelled what was cancelled.
     """
 
     method: str

@@ -340,7 +340,7 @@ class ResultPane(SnugEdge):
         """What can be done with the result."""
         answer = self.answer
         if answer is None:
-            return hints(self, "result.call") if self.can_call else []
+            return []
         if self._table.is_typing:
             return [Hint("enter", "rows", "enter"), Hint("esc", "all rows", "escape")]
         wanted: list[str | tuple[str, str]] = []
@@ -358,9 +358,12 @@ class ResultPane(SnugEdge):
             wanted += ["result.copy", "result.save"]
         if answer.violations and answer.has_structured:
             wanted.append("result.next-difference")
-        if len(self._views) > 2:
-            found += pair(hints(self, "result.previous-tab", "result.next-tab"), "view")
-        found += hints(self, *wanted)
+        view = pair(hints(self, "result.previous-tab", "result.next-tab"), "view") if len(self._views) > 2 else []
+        zoom = None if self.screen.has_class("-zoomed") else getattr(self.screen, "zoom_hint", None)
+        if self._table.display:
+            found += [*view, *hints(self, *([zoom] if zoom else []), *wanted)]
+        else:
+            found += [*hints(self, *wanted), *view, *hints(self, *([zoom] if zoom else []))]
         shown = {view.id for view in self._views}
         direct = [verb for verb in DIRECT if _VIEW_OF.get(verb, verb) in shown - {self._shown_view}]
         found += hints(self, *(f"result.{verb}" for verb in direct))

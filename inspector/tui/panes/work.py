@@ -294,9 +294,7 @@ class WorkPane(Container):
             self._show_result()
             self._swap(self.result)
         asked_in = work is not None and question is not None and 0 < question.parent == work.recorded[0]
-        self._shows_request = work is not None and (
-            question is None or asked_in or asked.belongs(question, work.call)
-        )
+        self._shows_request = work is not None and (question is None or asked_in or asked.belongs(question, work.call))
         self._draw_zoom()
         self._share_room()
 
@@ -315,6 +313,7 @@ class WorkPane(Container):
             crumbs = [TITLES[self.work.subject.list_name], safe(self.work.subject.address, CRUMB)]
         lead = "".join(f"{crumb} {signs_now().crumb} " for crumb in crumbs)
         for pane in (self.result, self.running):
+            pane.keeps_title = bool(lead)
             pane.title = [(lead, "muted"), "Result"] if lead else "Result"
 
     def _show_result(self) -> None:

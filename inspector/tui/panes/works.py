@@ -194,7 +194,7 @@ def past_of(work: Work, arguments: Any, journal: Journal) -> Past:
     if answer is None:
         return Past(arguments, label(arguments), "", "muted")
     brief, role = answer.outcome.in_brief
-    is_large = 0 < answer.outcome.answer_n and journal.index.sizes[answer.outcome.answer_n - 1] > LARGE
+    is_large = answer.outcome.answer_n > 0 and journal.index.sizes[answer.outcome.answer_n - 1] > LARGE
     n = answer.outcome.request_n
     return Past(arguments, label(arguments), brief, role, n, None if is_large else answer)
 

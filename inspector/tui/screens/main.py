@@ -193,7 +193,8 @@ class MainScreen(Layout):
         footer = self.query_one(Footer)
         footer.hints = self.footer_hints()
         footer.note = around.footer_note(self.session)
-        footer.pinned = around.footer_help(self) if self._narrow and not self.session.journal.notices else None
+        pins = self.has_class("-zoomed") or (self._narrow and not self.session.journal.notices)
+        footer.pinned = around.footer_help(self) if pins else None
 
     def on_descendant_focus(self) -> None:
         self._show_footer()

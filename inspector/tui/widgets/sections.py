@@ -167,7 +167,9 @@ class JsonSection(Section):
     def text(self, line: int) -> str:
         if self.has_below and (rows := self._string_lines(line)):
             key = self.tree.key(line)
-            head = "" if key is None else f"{json.dumps(safe(key, LINE_LIMIT, ascii=ascii_only()), ensure_ascii=False)}: "
+            head = (
+                "" if key is None else f"{json.dumps(safe(key, LINE_LIMIT, ascii=ascii_only()), ensure_ascii=False)}: "
+            )
             return f"{' ' * self._indent(line)}{head}{len(rows):,} lines of text"
         shown = self.tree.text(line, indent=0, limit=LINE_LIMIT + 1)
         cut = len(shown) > LINE_LIMIT

@@ -36,7 +36,7 @@ MEASURED = 200
 
 GAP = 2
 MOST_GAP = 5
-NARROWEST = 8
+NARROWEST = 16
 """Cells to which a column of text shrinks before columns move off the screen."""
 
 WIDEST = 40
@@ -153,12 +153,16 @@ class TableView(Container):
         for name, value in beside:
             pieces += [("  " if pieces else "", "muted"), (f"{name[:_ABOUT]} ", "muted"), (value[:_ABOUT], "normal")]
         if table is not None and table.has_more:
-            pieces += [("  " if pieces else "", "muted"), ("Some keys have no column; open a row to see them.", "muted")]
+            pieces += [
+                ("  " if pieces else "", "muted"),
+                ("Some keys have no column; open a row to see them.", "muted"),
+            ]
         self._about.show(pieces)
 
     def _show_rows(self, rows: Sequence[int], *, keep: bool = True) -> None:
+        """Show rows; the cursor stays on its row, unless that was the first: then the new first row is looked for."""
         self.busy = ""
-        self.list.show(rows, keep=keep)
+        self.list.show(rows, keep=keep and self.list.cursor > 0)
         self.redraw()
 
     @property
