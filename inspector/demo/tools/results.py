@@ -230,7 +230,7 @@ def _orders(count: int) -> list[dict[str, Any]]:
     "list-orders",
     {
         "count": {"type": "integer", "minimum": 0, "maximum": 200000, "default": 500},
-        "broken": {"type": "boolean", "default": False, "description": "Break the output schema in two rows"},
+        "invalid": {"type": "boolean", "default": False, "description": "Break the output schema in two rows"},
     },
     title="List of orders",
     hints=READ_ONLY,
@@ -239,7 +239,7 @@ def _orders(count: int) -> list[dict[str, Any]]:
 def list_orders(call: Call) -> dict[str, Any]:
     """Returns a list of objects, which the interface shows as a table."""
     orders = _orders(int(call.arguments.get("count", 500)))
-    if call.arguments.get("broken") is True and len(orders) > 2:
+    if call.arguments.get("invalid") is True and len(orders) > 2:
         orders[0]["total"] = "free"
         orders[2]["country"] = "XX"
     return result(structured={"orders": orders})
