@@ -140,6 +140,10 @@ class Call:
             raise self.error
         return self.value
 
+    def drop_value(self) -> None:
+        """Let go of the result, which is in the journal: one of many megabytes takes five times that as objects."""
+        self.value = None
+
     def cancel(self, reason: str = "cancelled by the user") -> None:
         """Give up, and tell the server by the transport's rule. No effect once it has ended."""
         if self.fate == "pending" and self._pending is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from inspector.client.pending import Call, server_error
@@ -201,14 +201,34 @@ class Answer:
         self.first = ""
         """The view to open: `table`, `structured` or `content`."""
         self.table: Table | None = None
+        self.items: int | None = None
+        """How many content blocks, messages or contents there are; None where the result has no such list."""
+        self.is_light = False
+        """The value was dropped: `value` reads it from the journal."""
         self.table_is_structured = False
         """The table shows the structured result, so that its differences from the schema have places in it."""
 
-    @property
-    def has_structured(self) -> bool:
+        value = outcome.value
+        self.has_structured = isinstance(value, dict) and "structuredContent" in value
         """There is a structured result, `null` included (C-TOOL-02)."""
+
+    @property
+    def items_key(self) -> str:
+        """The member of the result that is its content."""
+        return {"prompts/get": "messages", "resources/read": "contents"}.get(self.outcome.method, "content")
+
+    def lighten(self) -> None:
+        """Drop the value once it was prepared and checked: of a large result it takes five times its text."""
+        if self.is_prepared and not self.wants_check and not self.outcome.is_tool_error:
+            self.outcome = replace(self.outcome, value=None)
+            self.is_light = True
+
+    def value(self, journal: Journal) -> dict[str, Any]:
+        """Return the result as an object; a light one is read from the journal, which takes a while."""
         value = self.outcome.value
-        return isinstance(value, dict) and "structuredContent" in value
+        if self.is_light:
+            value = _answer(journal, self.outcome.answer_n, self.outcome.method)[0]
+        return value if isinstance(value, dict) else {}
 
     @property
     def wants_check(self) -> bool:
@@ -227,6 +247,9 @@ class Answer:
 
         Takes a while for large results: call it in a thread.
         """
+        value = self.outcome.value
+        items = value.get(self.items_key) if isinstance(value, dict) else None
+        self.items = len(items) if isinstance(items, list) else None if items is None else 1
         if not self.outcome.is_tool_error:
             self.table = self._structured_table(text) if self.has_structured else None
             self.table_is_structured = self.table is not None
@@ -261,9 +284,11 @@ class Answer:
     def cut_out(self, text: str) -> None:
         """Take the structured result out of the message's exact text. Call it in a thread for large results."""
         if self.has_structured and self.structured is None:
+            value = self.outcome.value
             found = (slice_at(text, (*place, "structuredContent")) for place in _RESULTS)
             cut = next((each for each in found if each is not None), None)
-            self.structured = json_text(self.outcome.value["structuredContent"]) if cut is None else cut
+            spare = json_text(value.get("structuredContent")) if isinstance(value, dict) else text
+            self.structured = spare if cut is None else cut
 
     def check(self) -> None:
         """Validate the structured result against its schema. May take a while: call it in a thread."""

@@ -18,6 +18,7 @@ from inspector.protocol.results import text_blocks
 from inspector.text import duration, size
 from inspector.tui.events import AnySession, Copy, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.keymap import Hint, bindings
+from inspector.tui.memory import return_freed_memory
 from inspector.tui.panes.happened import Happened
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.links import Link, look_at, open_in_browser
@@ -145,10 +146,12 @@ class ResultPane(SnugEdge):
             answer.prepare(self.session.journal.event(n).text)
             if not get_current_worker().is_cancelled:
                 self.app.call_from_thread(self._is_ready, answer)
+                return_freed_memory()
 
         self.run_worker(prepare, thread=True, group="prepare", exclusive=True, exit_on_error=False)
 
     def _is_ready(self, answer: Answer) -> None:
+        answer.lighten()
         if answer is self.answer and self.is_attached:
             self._draw()
 
@@ -212,7 +215,7 @@ class ResultPane(SnugEdge):
         elif answer is not None and shows_json:
             self._load_json(answer)
         elif answer is not None and self._views:
-            self._load_content(answer.outcome)
+            self._load_content(answer)
         if within:
             self._body.focus()
 
@@ -246,8 +249,24 @@ class ResultPane(SnugEdge):
             self._happened.source = source
         return len(source) > 0
 
-    def _load_content(self, outcome: Outcome) -> None:
-        value = outcome.value if isinstance(outcome.value, dict) else {}
+    def _load_content(self, answer: Answer) -> None:
+        if not answer.is_light:
+            self._show_content(answer, answer.value(self.session.journal))
+            return
+        self._content.load_plain(())
+        self._content.empty = f"reading {size(self.session.journal.index.sizes[answer.outcome.answer_n - 1])}…"
+
+        def read() -> None:
+            value = answer.value(self.session.journal)
+            if not get_current_worker().is_cancelled:
+                self.app.call_from_thread(self._show_content, answer, value)
+
+        self.run_worker(read, thread=True, group="content", exclusive=True, exit_on_error=False)
+
+    def _show_content(self, answer: Answer, value: dict[str, Any]) -> None:
+        if answer is not self.answer or answer.tab != "content":
+            return
+        outcome = answer.outcome
         self._content.nothing("The result has no content.")
         if outcome.method == "prompts/get":
             self._content.load_messages(value.get("messages", []))
@@ -285,6 +304,9 @@ class ResultPane(SnugEdge):
 
     def _check(self, answer: Answer) -> None:
         answer.check()
+        if self.session.journal.index.sizes[answer.outcome.answer_n - 1] > AT_ONCE:
+            answer.lighten()
+            return_freed_memory()
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._checked, answer)
 
@@ -451,7 +473,7 @@ class ResultPane(SnugEdge):
         if answer.tab == "structured" and answer.structured is not None:
             return answer.structured
         texts = text_blocks(answer.outcome.value) if answer.tab == "content" else []
-        if len(texts) == 1 and len(answer.outcome.value["content"]) == 1:
+        if len(texts) == 1 and answer.items == 1:
             return texts[0]
         return self.session.journal.event(answer.outcome.answer_n).text
 
@@ -590,13 +612,10 @@ def _tabs(answer: Answer) -> list[Tab]:
         if isinstance(outcome.error, ServerError):
             return [*([Tab("data", "data")] if outcome.error.data is not None else []), Tab("raw", "raw")]
         return []
-    value = outcome.value if isinstance(outcome.value, dict) else {}
-    key = {"prompts/get": "messages", "resources/read": "contents"}.get(outcome.method, "content")
-    items = value.get(key)
+    items = answer.items
     tabs: list[Tab] = []
-    if key in value or not answer.has_structured:
-        many = isinstance(items, list) and len(items) != 1
-        tabs.append(Tab("content", key, f"{len(items):,}" if many and isinstance(items, list) else ""))
+    if items is not None or not answer.has_structured:
+        tabs.append(Tab("content", answer.items_key, f"{items:,}" if items not in (None, 1) else ""))
     if answer.table is not None:
         tabs.append(Tab("table", "table"))
     if answer.has_structured:

@@ -218,6 +218,8 @@ def settle(work: Work, journal: Any) -> bool:
         return False
     work.answer = Answer(of_call(call, journal), work.subject.output_schema)
     work.answer.tab = work.view
+    if 0 < call.answer_n <= journal.index.count and journal.index.sizes[call.answer_n - 1] > LARGE:
+        call.drop_value()
     return True
 
 
