@@ -48,14 +48,16 @@ MISSING = _Missing()
 
 
 class Column:
-    """One column: its name, whether all its values are numbers, and the length of its longest number."""
+    """One column: its name, whether most of its values are numbers, and the length of its longest number."""
 
-    __slots__ = ("is_numeric", "longest", "name")
+    __slots__ = ("is_numeric", "longest", "name", "numbers", "others")
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.is_numeric = True
+        self.is_numeric = False
         self.longest = 0
+        self.numbers = 0
+        self.others = 0
 
     def __repr__(self) -> str:
         return f"Column({self.name!r})"
@@ -226,14 +228,15 @@ class ObjectTable(Table):
                 columns.append(Column(key))
             column = columns[place]
             if type(value) is Number:
+                column.numbers += 1
                 if len(value) > column.longest:
                     column.longest = len(value)
             elif value is not None:
-                column.is_numeric = False
+                column.others += 1
 
     def _settle(self) -> None:
         for column in self.columns:
-            column.is_numeric = column.is_numeric and column.longest > 0
+            column.is_numeric = column.numbers > column.others
 
 
 class TextTable(Table):

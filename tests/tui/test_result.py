@@ -337,10 +337,19 @@ async def test_csv_is_saved_unchanged_with_a_word_about_formulas() -> None:
 async def test_a_large_result_is_read_in_a_thread() -> None:
     async with stage((80, 24)) as (session, pane, app, pilot):
         rows = [{"id": at, "name": "x" * 100} for at in range(3_000)]
-        answer = answer_of(session, {"content": [], "structuredContent": {"result": rows}})
+        schema = {"type": "object", "properties": {"result": {"items": {"properties": {"id": {"maximum": 2998}}}}}}
+        answer = answer_of(session, {"content": [], "structuredContent": {"result": rows}}, schema)
         pane.show(answer)
         assert not answer.is_prepared
+        assert not answer.begin_check(), "what is not read yet is not checked"
         await settle(pilot, lambda: "3,000 rows" in screen_lines(app)[0])
+        assert not answer.begin_check(), "one check is enough"
+        await settle(pilot, lambda: "1 difference from schema" in screen_lines(app)[0] and answer.is_light)
+        pane.focus_inside()
+        await pilot.press("i")
+        await settle(pilot, lambda: "The result has no content." in screen_text(app))
+        await pilot.press("t", "right_square_bracket")
+        assert pane._table.row == 2_999
         pane.focus_inside()
         await pilot.press("end")
         assert "row 3,000 of 3,000" in screen_text(app)

@@ -336,7 +336,6 @@ async def test_where_no_item_is_left_there_is_no_form(tmp_path: Path) -> None:
         await settle(pilot, lambda: "What to say" in screen_text(app))
 
 
-
 async def test_past_calls_bring_back_their_result_and_other_arguments_mute_it(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         await go(app, pilot, "tools", "echo")
@@ -373,7 +372,7 @@ async def test_a_large_result_of_a_past_call_is_read_back_from_the_journal(
             await settle(pilot, lambda: "other arguments" not in screen_text(app) and " ms" in screen_text(app))
         assert app.work.work.past[1].answer is None
         await pilot.press("up")
-        await settle(pilot, lambda: app.work.result.answer.outcome.value["content"][0]["text"]== "one")
+        await settle(pilot, lambda: app.work.result.answer.outcome.value["content"][0]["text"] == "one")
 
 
 async def test_the_request_is_sent_again_from_the_result(tmp_path: Path) -> None:

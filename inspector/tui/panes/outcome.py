@@ -197,6 +197,8 @@ class Answer:
         """The exact text of `structuredContent`, once it was cut out of the message."""
         self.violations: list[Violation] | None = None
         self.unchecked = ""
+        self.is_checking = False
+        """The check was begun."""
         self.is_prepared = not outcome.has_answer
         self.first = ""
         """The view to open: `table`, `structured` or `content`."""
@@ -216,6 +218,12 @@ class Answer:
     def items_key(self) -> str:
         """The member of the result that is its content."""
         return {"prompts/get": "messages", "resources/read": "contents"}.get(self.outcome.method, "content")
+
+    def begin_check(self) -> bool:
+        """Return whether a check is wanted and not begun yet; it counts as begun then."""
+        begins = self.is_prepared and self.wants_check and not self.is_checking
+        self.is_checking = self.is_checking or begins
+        return begins
 
     def lighten(self) -> None:
         """Drop the value once it was prepared and checked: of a large result it takes five times its text."""

@@ -131,7 +131,7 @@ class ResultPane(SnugEdge):
         self._draw_edge()
         self._draw_tabs()
         self._draw_body()
-        if answer is not None and answer.wants_check:
+        if answer is not None and answer.begin_check():
             self.run_worker(partial(self._check, answer), thread=True, group="check", exit_on_error=False)
         self.post_message(HintsChanged())
 
