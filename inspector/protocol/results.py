@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-MOST_COMPARED = 2_000_000
+MOST_COMPARED = 20_000_000
 """Characters of text that are parsed to compare them with a structured result; longer text counts as different."""
 
 MOST_BESIDE = 12
@@ -51,9 +51,9 @@ def text_blocks(result: Any) -> list[str]:
 
 
 def unwrapped(structured: Any) -> Any:
-    """Return the value in `{"result": value}`, the wrapper of the Python SDK and FastMCP; anything else as it is."""
-    if isinstance(structured, dict) and len(structured) == 1 and "result" in structured:
-        return structured["result"]
+    """Return the value of an object with one member, as SDKs wrap what is not an object; anything else as it is."""
+    if isinstance(structured, dict) and len(structured) == 1:
+        return next(iter(structured.values()))
     return structured
 
 

@@ -222,13 +222,17 @@ class TableView(Container):
     def _measure(self, column: int) -> tuple[int, int]:
         assert self.table is not None
         about = self.table.columns[column]
-        marked = 2 if any(column in found for found in self.marks.values()) else 0
+        wrong = [row for row, found in self.marks.items() if column in found]
+        marked = 2 if wrong else 0
+        measured = [cells[column] for cells in self._sample]
+        measured += [self.table.cells(row)[column] for row in wrong[:MEASURED]]
         if about.is_numeric:
-            numbers = [cells[column] for cells in self._sample if type(cells[column]) is Number]
+            numbers = [value for value in measured if type(value) is Number]
+            words = max((cell_len(_shown(value)) for value in measured if type(value) is not Number), default=0)
             places = max(map(_places, numbers), default=0)
             whole = max((len(number) - _after(number) for number in numbers), default=0)
-            return min(max(about.longest, whole + (places + 1 if places else 0)), WIDEST) + marked, places
-        widest = max((cell_len(_shown(cells[column])) for cells in self._sample), default=0)
+            return min(max(about.longest, words, whole + (places + 1 if places else 0)), WIDEST) + marked, places
+        widest = max((cell_len(_shown(value)) for value in measured), default=0)
         return min(max(widest, 1), WIDEST) + marked, 0
 
     def placed(self, width: int) -> list[tuple[int, int, int]]:
