@@ -83,6 +83,8 @@ class ResultPane(SnugEdge):
         self._links: list[Link] = []
         self._opened: dict[int, str] = {}
         self._open_row: int | None = None
+        self._at_difference = False
+        """A difference was gone to in this answer."""
         self._notice = Paragraphs(after=1)
         self._content = MessagesView(empty="The result has no content.")
         self._json = JsonView(wrap=True)
@@ -112,6 +114,7 @@ class ResultPane(SnugEdge):
             self.answer = answer
             self._opened = {}
             self._open_row = None
+            self._at_difference = False
             self._links = _links(answer.outcome) if answer is not None else []
         elif stale == self.stale and answer is not None:
             return
@@ -185,9 +188,13 @@ class ResultPane(SnugEdge):
         failed = outcome.kind not in ("result", "cancelled")
         self.tone = "error" if failed and not self.stale else ""
         facts: list[paint.Pieces] = [[(self.stale, "finding")]] if self.stale else []
+        about: list[paint.Pieces] = []
         if answer.table is not None and answer.tab == "table":
-            facts += [counted(len(answer.table), "row"), counted(len(answer.table.columns), "column")]
-        facts += [_verdict(answer), outcome.time]
+            about = [counted(len(answer.table), "row"), counted(len(answer.table.columns), "column")]
+        verdict = _verdict(answer)
+        # Where there is little room the last facts are dropped: what is wrong stays.
+        facts += [verdict, *about] if answer.violations or answer.unchecked else [*about, verdict]
+        facts.append(outcome.time)
         if outcome.answer_n and answer.table is None:
             facts.append(size(self.session.journal.index.sizes[outcome.answer_n - 1]))
         self.state_facts = [fact for fact in facts if fact]
@@ -527,15 +534,25 @@ class ResultPane(SnugEdge):
             view.show_line((ahead or (lines if by > 0 else lines[::-1]))[0])
 
     def _step_mark(self, marks: Marks, by: int) -> None:
+        """Go to the next marked cell, in the order in which rows and columns are shown."""
         table = self._table
-        here = table.list.cursor
-        places = sorted(at for row in marks if (at := table.list.index_of(row)) is not None)
-        if not places:
-            table.go_to(min(marks), next(iter(marks[min(marks)])))
-            return
-        ahead = [at for at in places if at > here] if by > 0 else [at for at in places[::-1] if at < here]
-        row = table.rows[(ahead or (places if by > 0 else places[::-1]))[0]]
-        table.go_to(row, next(iter(marks[row])))
+        places: list[tuple[int, int, int, int | None]] = []
+        for row, found in marks.items():
+            at = table.list.index_of(row)
+            for column in found:
+                across = table.order.index(column) if column in table.order else 0
+                # A row that the filter hides comes after all others.
+                places.append((len(table.rows) if at is None else at, across, row, column))
+        places.sort(key=lambda place: place[:3])
+        here = (table.list.cursor, table.column)
+        ahead = [place for place in places if place[:2] > here] if by > 0 else []
+        if by < 0:
+            ahead = [place for place in places[::-1] if place[:2] < here]
+        elif not self._at_difference and (on := [place for place in places if place[:2] == here]):
+            ahead = on
+        _, _, row, mark = (ahead or (places if by > 0 else places[::-1]))[0]
+        self._at_difference = True
+        table.go_to(row, mark)
 
     # What the views ask for
 
