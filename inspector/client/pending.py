@@ -92,6 +92,7 @@ class Call:
         self._quiet_since = self.started
         self._paused_at: float | None = None
         self._person_time = 0.0
+        self._asked = 0.0
         self._waiters: list[asyncio.Future[None]] = []
         self._pending: Pending | None = None
 
@@ -177,19 +178,16 @@ class Call:
             paused = now - self._paused_at
             self._person_time += now - max(self._paused_at, self.sent_at)
             self._paused_at = None
-            self._person_time += paused
+            self._asked += paused
             self._quiet_since += paused
             self.ceiling += paused
 
     @property
     def person_time(self) -> float:
-        """Seconds of `elapsed` for which the call waited for an answer of a person; overlapping questions count once.
-
-        The rest is the server's time.
-        """
+        """Seconds of `elapsed` for which the call waited for a person, in all its rounds; overlaps count once."""
         if self._paused_at is None:
-            return self._person_time
-        return self._person_time + (self.ended or self._loop.time()) - self._paused_at
+            return self._asked
+        return self._asked + (self.ended or self._loop.time()) - self._paused_at
 
     @property
     def paused(self) -> bool:

@@ -6,6 +6,7 @@ from array import array
 
 from inspector.client.pending import Progress
 from inspector.client.recorded_tracks import params_of
+from inspector.journal import durations
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
@@ -58,7 +59,8 @@ class RecordedCall:
     @property
     def person_time(self) -> float:
         """Seconds of them for which it waited for an answer of a person."""
-        return self._index.person_time(self.n, self.now) / 1_000_000
+        found = durations.took(self._index, self.n, until=self.now)
+        return found.person / 1_000_000 if found is not None else 0.0
 
 
 class InFlight:

@@ -132,7 +132,6 @@ class Index:
         self._open_calls: dict[int, dict[int, None]] = {}
         """By connection, the calls that are open."""
         self._channel_request: dict[tuple[int, str], int] = {}
-        self._questions: dict[int, list[int]] = {}
 
     def __len__(self) -> int:
         return self.count
@@ -210,33 +209,6 @@ class Index:
         if not partner or self.shape(n) not in (Shape.REQUEST, Shape.RESULT, Shape.ERROR):
             return None
         return abs(self.times[partner - 1] - self.times[n - 1])
-
-    def person_time(self, n: int, until: int | None = None) -> int:
-        """Microseconds of request `n`, or of the request of answer `n`, for which it waited for an answer of a person.
-
-        The union of the times between the questions that the server asked inside it (sampling, elicitation, roots) and
-        our answers; a question without an answer counts up to `until`, or to the end of the request.
-        """
-        request = n if self.shape(n) is _REQUEST else self.pairs[n - 1]
-        questions = self._questions.get(request)
-        if not questions:
-            return 0
-        times, pairs = self.times, self.pairs
-        answer = pairs[request - 1]
-        end = times[answer - 1] if answer and until is None else until if until is not None else times[self.count - 1]
-        total = covered = 0
-        for question in questions:
-            start = max(times[question - 1], covered)
-            stop = min(times[pairs[question - 1] - 1] if pairs[question - 1] else end, end)
-            if stop > start:
-                total += stop - start
-                covered = stop
-        return total
-
-    def server_time(self, n: int) -> int | None:
-        """Microseconds that the server took: `duration` without `person_time`; None without an answer."""
-        took = self.duration(n)
-        return None if took is None else max(took - self.person_time(n), 0)
 
     def request_of(self, n: int) -> int:
         """The request to which event `n` belongs: itself, its partner, or what encloses it; 0 if none."""
@@ -400,10 +372,7 @@ class Index:
             if channel.startswith(_OWN_CHANNEL):
                 self.bind_channel(channel, n, conn)
             return 0
-        parent = self._enclosing(channel, conn)
-        if parent and message["method"] in _QUESTIONS:
-            self._questions.setdefault(parent, []).append(n)
-        return parent
+        return self._enclosing(channel, conn)
 
     def _note_page(self, n: int, dir: Dir, method: str, params: Any) -> None:
         """A request for a list with a cursor continues the newest one that was made without."""
@@ -480,7 +449,6 @@ def conn_of(fields: dict[str, Any]) -> int:
 
 _CALLS = frozenset(("tools/call", "prompts/get", "resources/read", "completion/complete"))
 _LISTS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list", "tasks/list"))
-_QUESTIONS = frozenset(("sampling/createMessage", "elicitation/create", "roots/list"))
 _ABOUT_REQUESTS = frozenset(("notifications/progress", "notifications/cancelled"))
 _OWN_CHANNEL = ("post-", "replay-")
 """How the names of channels begin that carry one request and what belongs to it."""

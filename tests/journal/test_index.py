@@ -194,30 +194,3 @@ def _rpc():
     from inspector.journal.format import Kind
 
     return Kind.RPC
-
-
-def at(wire, *times):
-    """Say when each event happened, in microseconds."""
-    for n, time in enumerate(times, 1):
-        wire.index.times[n - 1] = time
-
-
-def test_the_time_of_a_person_is_told_apart_and_counted_once_where_questions_overlap(wire):
-    request = wire.call(1)
-    wire.receive({"id": "a", "method": "elicitation/create"})
-    wire.receive({"id": "b", "method": "sampling/createMessage"})
-    wire.send({"id": "a", "result": {"action": "accept"}})
-    wire.send({"id": "b", "result": {}})
-    wire.receive({"id": "p", "method": "ping"})
-    wire.send({"id": "p", "result": {}})
-    wire.receive({"id": "c", "method": "roots/list"})
-    at(wire, 0, 100, 200, 300, 500, 600, 650, 700)
-    assert wire.index.person_time(request) == 400
-    assert wire.index.person_time(request, 1_000) == 400 + 300, "a question without an answer counts up to then"
-    assert wire.index.server_time(request) is None
-    wire.send({"id": "c", "result": {}})
-    answer = wire.receive({"id": 1, "result": {}})
-    at(wire, 0, 100, 200, 300, 500, 600, 650, 700, 900, 1_000)
-    assert wire.index.person_time(request) == wire.index.person_time(answer) == 600
-    assert wire.index.server_time(request) == wire.index.server_time(answer) == 400
-    assert wire.index.person_time(4) == 0

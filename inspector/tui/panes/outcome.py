@@ -15,6 +15,7 @@ from inspector.errors import (
     SchemaError,
     ServerError,
 )
+from inspector.journal import durations
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
@@ -162,7 +163,9 @@ def of_request(journal: Journal, n: int, upto: int | None = None) -> Outcome | N
         error = ConnectionProblem(f"The connection ended before {method} was answered.")
     took = index.duration(n) if answer else None
     took = took or gave_up
-    return Outcome(method, n, answer, value, error, late, took, gave_up, person=min(index.person_time(n), took))
+    found = durations.took(index, n, upto=last) if answer else None
+    asked = found.person if found is not None else 0
+    return Outcome(method, n, answer, value, error, late, took, gave_up, person=min(asked, took))
 
 
 def unanswered(journal: Journal, n: int, upto: int | None = None) -> Outcome:
