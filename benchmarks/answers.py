@@ -26,13 +26,31 @@ def notification(number, size):
     return b'%b%d %b"}}' % (head, number, b"x" * size)
 
 
+def table(rows):
+    """A tool's result with a list of `rows` objects as its structured content."""
+    names = ("Red Brick Books", "Osaka Paper Co", "Cafe du Port", "Muller GmbH")
+    objects = [
+        {
+            "id": 1000 + i,
+            "customer": names[i % 4],
+            "country": "IE",
+            "total": i * 7919 % 200000 / 100,
+            "placed": "2026-11-15",
+        }
+        for i in range(rows)
+    ]
+    content = [{"type": "text", "text": f"{rows} rows"}]
+    return dumps({"content": content, "structuredContent": {"rows": objects}})
+
+
 class Answers:
     """`of(raw)` gives the messages that answer one message, in order; long runs come as a generator.
 
     It speaks the handshake's era; with `modern`, requests that carry a version are answered in the era without one.
     """
 
-    def __init__(self, tools, page):
+    def __init__(self, tools, page, rows=0):
+        self.rows = table(rows) if rows else None
         self.page = page or tools
         self.tools = [
             {
@@ -97,6 +115,8 @@ class Answers:
         return self._pages[start, modern]
 
     def _call(self, id, arguments, modern):
+        if self.rows is not None:
+            return (self._result(id, self.rows, modern),)
         if "notifications" in arguments:
             return self._notifications(id, arguments["notifications"], arguments.get("size", 100), modern)
         text = b"x" * int(arguments["megabytes"] * 1_000_000) if "megabytes" in arguments else None

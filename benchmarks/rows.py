@@ -228,6 +228,7 @@ MEASURES = [
     terminal("launch", INSPECTOR, BARE, OFFICIAL, repeats=3),
     terminal("recording", INSPECTOR, BARE),
     terminal("replay", INSPECTOR),
+    terminal("table", INSPECTOR),
     terminal("flood", INSPECTOR),
 ]
 
@@ -312,6 +313,10 @@ GROUPS: dict[str, list[Row]] = {
             against=""),
         Row("replay-filter", "… a filter applied to all of it", "terminal replay", "filter_s", "ms", None, against=""),
         Row("replay-memory", "… its memory", "terminal replay", "rss_mb", "MB", 150, against=""),
+        Row("table-first", "a result of 100,000 objects as a table", "terminal table", "s", "ms", 1.0, against=""),
+        Row("table-keys", "… key to frame, p95", "terminal table", "key_p95_s", "ms", 0.05, against=""),
+        Row("table-sort", "… sorted by a column", "terminal table", "sort_s", "ms", None, against=""),
+        Row("table-memory", "… growth of its memory", "terminal table", "growth_mb", "MB", 60, against=""),
         Row("flood-kept", "flood of 40,000: kept", "terminal flood", "kept", "", 40_000, against="",
             more_is_better=True),
         Row("flood-keys", "… key to frame, p95", "terminal flood", "key_p95_s", "ms", 0.1, against=""),

@@ -1,6 +1,6 @@
 """The benchmark server. Standard library only.
 
-    server.py [--tools N] [--page K] [--modern] [--unknown error|silence|exit] [--flood N]
+    server.py [--tools N] [--page K] [--modern] [--unknown error|silence|exit] [--flood N] [--rows N]
     server.py [--tools N] [--page K] --http
 
 It speaks the handshake's era, with `--modern` also the one without; `--unknown` says what it does with a method that
@@ -138,8 +138,9 @@ if __name__ == "__main__":
     parser.add_argument("--modern", action="store_true")
     parser.add_argument("--unknown", choices=("error", "silence", "exit"), default="error")
     parser.add_argument("--flood", type=int, default=0)
+    parser.add_argument("--rows", type=int, default=0)
     words = parser.parse_args()
-    made = Answers(words.tools, words.page)
+    made = Answers(words.tools, words.page, words.rows)
     try:
         if words.http:
             asyncio.run(serve_http(made))

@@ -3,6 +3,7 @@
     launch     seconds from the start of the process to the list of tools on the screen (`textual`: a bare first frame)
     recording  a recording of a million messages: seconds to its first screen and from key to frame, memory
     replay     the same recording gone through: from key to frame of seeks, steps and jumps to matches of a filter
+    table      a result of 100,000 objects: seconds from the call to its first rows, from key to frame, memory
     flood      a server that sends 20,000 notifications at once and 20,000 more in four seconds: the same
 
 Nothing is emulated: what the program writes is searched for words. A frame ends where Textual ends a synchronised
@@ -42,6 +43,7 @@ SERVER = [OURS, "-S", str(HERE / "server.py")]
 PROGRAM = str(Path(OURS).parent / "inspector")
 MILLION = 1_000_000
 FLOOD = 20_000
+OBJECTS = 100_000
 
 FRAME_END = b"\x1b[?2026l"
 _ASKED = b"\x1b[?2026$p"
@@ -52,6 +54,8 @@ _CONTROL = re.compile(
 
 DOWN, UP, PAGE_DOWN, PAGE_UP, HOME, END = b"\x1b[B", b"\x1b[A", b"\x1b[6~", b"\x1b[5~", b"\x1b[H", b"\x1b[F"
 RIGHT, LEFT, SHIFT_RIGHT, SHIFT_LEFT = b"\x1b[C", b"\x1b[D", b"\x1b[1;2C", b"\x1b[1;2D"
+CLICK = b"\x1b[<0;60;38M\x1b[<0;60;38m"
+"""A press and a release of the left button, on the result."""
 CTRL_HOME, CTRL_END = b"\x1b[1;5H", b"\x1b[1;5F"
 PLACES = ("#500000", "#999990", "start", "#3", "0:01", "#250001", "+1s", "end", "-2s", "#777777")
 
@@ -326,6 +330,31 @@ def flood_inspector() -> dict[str, float]:
         }  # fmt: skip
 
 
+def table_inspector() -> dict[str, float]:
+    """The call is sent from the list; the keys are those of the table, then sorting by a column is measured apart."""
+    with running(PROGRAM, "--", *SERVER, "--rows", str(OBJECTS)) as terminal:
+        terminal.shows(b"tool-00004")
+        terminal.rest(0.5)
+        before = terminal.memory()
+        called = terminal.press(b"\x12")
+        first = terminal.shows(b"row 1 of 100,000") - called
+        terminal.rest(1.0)
+        terminal.press(CLICK)
+        terminal.rest(0.5)
+        found = keys(terminal, (DOWN, DOWN, PAGE_DOWN, RIGHT, END, UP, PAGE_UP, LEFT, HOME, DOWN), KEYS)
+        settled = terminal.memory()
+        terminal.press(HOME)
+        terminal.rest()
+        sorting = terminal.press(RIGHT * 3 + b"oo")
+        largest = max(i * 7919 % 200_000 for i in range(OBJECTS)) / 100
+        ordered = terminal.shows(b"%.2f" % largest) - sorting
+        terminal.rest()
+        return {
+            "s": first, "keys": len(found), "key_s": median(found), "key_p95_s": p95(found), "sort_s": ordered,
+            "rss_before_mb": before, "growth_mb": settled - before, "most_mb": terminal.memory("VmHWM") - before,
+        }  # fmt: skip
+
+
 def recorded(path: Path) -> int:
     """The notifications that are in the file."""
     return path.read_bytes().count(b"notifications/message")
@@ -338,6 +367,7 @@ FIGURES = {
     ("recording", INSPECTOR): recording_inspector,
     ("recording", BARE): launch_textual,
     ("replay", INSPECTOR): replay_inspector,
+    ("table", INSPECTOR): table_inspector,
     ("flood", INSPECTOR): flood_inspector,
 }
 

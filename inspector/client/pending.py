@@ -92,6 +92,7 @@ class Call:
         self._quiet_since = self.started
         self._paused_at: float | None = None
         self._person_time = 0.0
+        self._asked = 0.0
         self._waiters: list[asyncio.Future[None]] = []
         self._pending: Pending | None = None
 
@@ -140,6 +141,10 @@ class Call:
             raise self.error
         return self.value
 
+    def drop_value(self) -> None:
+        """Let go of the result, which is in the journal: one of many megabytes takes five times that as objects."""
+        self.value = None
+
     def cancel(self, reason: str = "cancelled by the user") -> None:
         """Give up, and tell the server by the transport's rule. No effect once it has ended."""
         if self.fate == "pending" and self._pending is not None:
@@ -173,8 +178,16 @@ class Call:
             paused = now - self._paused_at
             self._person_time += now - max(self._paused_at, self.sent_at)
             self._paused_at = None
+            self._asked += paused
             self._quiet_since += paused
             self.ceiling += paused
+
+    @property
+    def person_time(self) -> float:
+        """Seconds of `elapsed` for which the call waited for a person, in all its rounds; overlaps count once."""
+        if self._paused_at is None:
+            return self._asked
+        return self._asked + (self.ended or self._loop.time()) - self._paused_at
 
     @property
     def paused(self) -> bool:

@@ -6,6 +6,7 @@ from array import array
 
 from inspector.client.pending import Progress
 from inspector.client.recorded_tracks import params_of
+from inspector.journal import durations
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
@@ -40,6 +41,7 @@ class RecordedCall:
         self.method = journal.index.method(n)
         self.params = params_of(journal.event(n))
         self.progress = progress
+        self._index = journal.index
         self.started = journal.index.times[n - 1]
         self.now = now
 
@@ -53,6 +55,12 @@ class RecordedCall:
     def elapsed(self) -> float:
         """Seconds since it was sent."""
         return max(self.now - self.started, 0) / 1_000_000
+
+    @property
+    def person_time(self) -> float:
+        """Seconds of them for which it waited for an answer of a person."""
+        found = durations.took(self._index, self.n, until=self.now)
+        return found.person / 1_000_000 if found is not None else 0.0
 
 
 class InFlight:

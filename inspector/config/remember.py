@@ -1,4 +1,4 @@
-"""What is remembered of a server between sessions: the last calls of each tool, and how it went when last opened.
+"""What is remembered of a server between sessions: the last calls and the view of each tool, and how it last opened.
 
 One small JSON file per server in the state folder, named by the hash of what the target is. Secrets are never written:
 neither values that the target holds, nor what a tool's schema marks as a password, nor what is named like a secret.
@@ -29,6 +29,7 @@ TOOLS_PER_SERVER = 300
 CALL_CHARACTERS = 32 * 1024
 """A call whose arguments are longer, as JSON, is not remembered."""
 
+_VIEW_NAME = 40
 _FILE_BYTES = 1024 * 1024
 _DEPTH = 40
 _SCHEMAS_LOOKED_AT = 200_000
@@ -84,6 +85,23 @@ class ServerMemory:
         """The arguments that `tool` was last called with; None if none are remembered."""
         calls = self.past_calls(tool)
         return calls[0].arguments if calls else None
+
+    def view(self, tool: str) -> str:
+        """The view in which results of `tool` open; `""` for the one that suits each result."""
+        found = _object(self._read().get("views")).get(tool)
+        return found if isinstance(found, str) and len(found) <= _VIEW_NAME else ""
+
+    def remember_view(self, tool: str, view: str) -> bool:
+        """Keep the view in which results of `tool` open; `""` forgets it."""
+
+        def set_view(data: dict[str, Any]) -> None:
+            views = _object(data.get("views"))
+            views.pop(tool, None)
+            if view:
+                views[tool] = view[:_VIEW_NAME]
+            data["views"] = dict(list(views.items())[-TOOLS_PER_SERVER:])
+
+        return self._change(set_view)
 
     def remember_open(self, ok: bool, note: str = "", *, when: float | None = None) -> bool:
         """Keeps how opening went."""

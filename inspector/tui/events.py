@@ -124,10 +124,12 @@ class Copy(Message):
 
 
 class Save(Message):
-    """Write data to a file whose name the user is asked for; `suggested` is a safe file name of ours."""
+    """Write data to a file whose name the user is asked for; `suggested` is a safe file name of ours. `note` is said
+    when the file is written."""
 
-    def __init__(self, data: bytes, suggested: str, what: str) -> None:
+    def __init__(self, data: bytes, suggested: str, what: str, note: str = "") -> None:
         super().__init__()
+        self.note = note
         self.data = data
         self.suggested = suggested
         self.what = what
@@ -139,6 +141,10 @@ class Export(Message):
     def __init__(self, numbers: Iterable[int] | None = None) -> None:
         super().__init__()
         self.numbers = None if numbers is None else list(numbers)
+
+
+class ZoomEnded(Message):
+    """What happens now is outside the zoomed pane: show all panes again."""
 
 
 class HintsChanged(Message):

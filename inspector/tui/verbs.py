@@ -40,6 +40,7 @@ CONTEXTS: Mapping[str, str] = {
     "text": "list",
     "json": "text",
     "content": "json",
+    "table": "list",
     "form": "app",
     "resource": "form",
     "field": "form",
@@ -77,7 +78,7 @@ _APP = (
     ("messages", "messages", "m", "Go to the message log."),
     ("back", "back", "escape", "From a message to the log; in one column, from the log to the list."),
     ("toggle-messages", "hide", "M", "Hide the message log, or show it again."),
-    ("maximise", "maximise", "z", "Give the message log the whole screen, or put it back."),
+    ("zoom", "zoom", "z,alt+z", "Give the focused pane the whole screen, or restore the panes."),
     ("export", "export", "x", "Export the recording, or what a filter leaves of it."),
     ("compose", "compose", "ctrl+n", "Write any message by hand and send it."),
     ("reconnect", "reconnect", "", "Close the connection and open it again."),
@@ -174,11 +175,26 @@ _JSON = (
     ("unfold-all", "unfold all", "equals_sign", "Unfold everything."),
     ("copy", "copy value", "c", "Copy the value."),
     ("copy-path", "copy path", "p", "Copy the path of the value, as a JSON Pointer."),
+    ("strings", "text blocks", "s", "Show strings of several lines as blocks of text, or on one line again."),
 )
 _CONTENT = (
     ("save", "save", "w", "Save the image, sound or resource to a file you name."),
     ("go-to", "open", "o", "Go to the resource that is linked."),
     ("plain", "as written", "v", "Show markdown and JSON as they were written, or drawn again."),
+)
+_TABLE = (
+    ("sort", "sort", "o", "Sort by the column: ascending, then descending, then as the server sent it."),
+    ("previous-column", "column", "left,h", "Go to the column at the left."),
+    ("next-column", "column", "right,l", "Go to the column at the right."),
+    ("move-left", "move left", "shift+left,H", "Move the column to the left."),
+    ("move-right", "move right", "shift+right,L", "Move the column to the right."),
+    ("hide", "hide column", "minus", "Hide the column."),
+    ("show-columns", "all columns", "equals_sign", "Show all columns, in the order in which the server sent them."),
+    ("filter", "filter", "slash", "Show only the rows that contain what you type; `column:>5` compares."),
+    ("all", "all rows", "escape", "Drop the filter, or close the row that is open."),
+    ("copy", "copy cell", "c", "Copy the cell."),
+    ("copy-row", "copy row", "C", "Copy the row as JSON."),
+    ("save", "save", "w", "Save the rows and columns that are shown as CSV."),
 )
 _FORM = (
     ("call", "call", "ctrl+r", "Send the request with these arguments."),
@@ -216,12 +232,28 @@ _ITEMS = (
     ("move-down", "move down", "shift+down,J", "Move this item down."),
 )
 _RESULT = (
+    ("call", "call again", "ctrl+r", "Send the request again, with what the form holds."),
     ("copy", "copy", "c", "Copy the result."),
     ("save", "save", "w", "Save the result to a file."),
-    ("json", "json", "e", "Show the result as JSON, or as content again."),
     ("open", "open the link", "o", "Open the link that the server wants opened first, in your browser."),
     ("next-tab", "next view", "right_curly_bracket", "Show the next view of the result."),
     ("previous-tab", "previous view", "left_curly_bracket", "Show the previous view of the result."),
+    ("content", "content", "i", "Show the content: text, Markdown, pictures, links."),
+    ("table", "table", "t", "Show the list of objects, or the CSV text, as a table."),
+    ("structured", "structured", "d", "Show the structured result as JSON."),
+    ("json", "raw", "e", "Show the exact answer as JSON, or the first view again."),
+    (
+        "next-difference",
+        "next difference",
+        "right_square_bracket",
+        "Go to the next value that differs from the schema.",
+    ),
+    (
+        "previous-difference",
+        "previous difference",
+        "left_square_bracket",
+        "Go to the previous value that differs from the schema.",
+    ),
     ("its-messages", "its messages", "m", "Show only the messages of this call."),
     ("leave", "list", "escape", "Go back to the list."),
 )
@@ -344,6 +376,7 @@ def _table() -> Iterator[Verb]:
         ("text", "Text", _TEXT),
         ("json", "JSON", _JSON),
         ("content", "Content", _CONTENT),
+        ("table", "Tables", _TABLE),
         ("form", "Forms", _FORM),
         ("resource", "A resource", _RESOURCE),
         ("field", "Fields", _FIELD),

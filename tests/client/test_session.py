@@ -904,8 +904,13 @@ async def test_progress_without_a_total_and_a_pause_in_the_clock(connect):
         call.pause()
         call.pause()
         assert call.due > call.started + 29
+        call._paused_at -= 14
+        assert call.person_time == pytest.approx(14, abs=0.5)
         call.resume()
         call.resume()
+        assert call.person_time == pytest.approx(14, abs=0.5)
+        call.ceiling -= 14
+        call._quiet_since -= 14
         assert call.allowed == pytest.approx(30, abs=0.5)
         assert session.pending.calls() == [call]
 

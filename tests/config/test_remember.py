@@ -300,3 +300,14 @@ def test_memory_is_in_the_state_folder(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path))
     assert ServerMemory(TARGET).remember_open(True)
     assert [path.parent.name for path in tmp_path.rglob("*.json")] == ["memory"]
+
+
+def test_the_view_of_a_tool_is_kept_and_forgotten(memory: ServerMemory) -> None:
+    assert memory.view("t") == ""
+    assert memory.remember_view("t", "table")
+    assert memory.remember_call("t", {"a": 1}, ok=True)
+    assert memory.view("t") == "table"
+    assert memory.view("u") == ""
+    assert memory.remember_view("t", "")
+    assert memory.view("t") == ""
+    assert memory.past_calls("t")

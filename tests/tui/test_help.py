@@ -86,16 +86,16 @@ async def test_on_the_start_screen_only_its_own_verbs_are_offered() -> None:
         await shows(app, pilot, "open the demo")
         here = screen_text(app).partition("Everywhere")[2].split("│\n")[:12]
         assert any("quit" in line for line in here)
-        assert not any("maximise" in line or "Show the tools" in line for line in here)
+        assert not any("Give the focused pane" in line or "Show the tools" in line for line in here)
 
 
 async def test_help_is_searched_and_closed_as_it_was_opened() -> None:
     async with on_recording(until="echo", size=NARROW) as (app, pilot):
         await pilot.press("question_mark")
         await shows(app, pilot, "esc close")
-        assert "maximise" not in screen_text(app)
-        await pilot.press("slash", *"maximise")
-        await shows(app, pilot, " maximise ")
+        assert "Give the focused pane" not in screen_text(app)
+        await pilot.press("slash", *"whole screen")
+        await shows(app, pilot, "Give the focused pane the whole ")
         await pilot.press("enter", "question_mark")
         await becomes(app, pilot, lambda: app.screen is main_screen(app), "closed")
 

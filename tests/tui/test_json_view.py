@@ -275,3 +275,49 @@ async def test_a_narrower_view_keeps_the_line():
         await pilot.pause()
         assert view.line == 9
         assert screen_lines(pilot.app)[5] == '       "amount":'
+
+
+async def test_strings_of_several_lines_are_drawn_as_blocks_on_demand():
+    view = JsonView('{"name":"x","report":"# Revenue\\n\\n  up 4 %","rows":[{"note":"one\\r\\ntwo"}],"esc":"a\\\\n"}')
+    async with stage(view).run_test(size=(40, 20)) as pilot:
+        await pilot.press("s")
+        assert screen_lines(pilot.app)[:15] == [
+            " {",
+            '   "name": "x",',
+            '   "report": 3 lines of text',
+            "     # Revenue",
+            "",
+            "       up 4 %",
+            '   "rows": [',
+            "     {",
+            '       "note": 2 lines of text',
+            "         one",
+            "         two",
+            "     }",
+            "   ],",
+            '   "esc": "a\\\\n"',
+            " }",
+        ]
+        await pilot.press("down", "down", "s")
+        assert '"report": "# Revenue\\n\\n  up 4 %"' in screen_text(pilot.app)
+        assert view.line == 2
+
+
+async def test_notes_stand_in_rows_of_their_own_below_a_line():
+    view = JsonView('{"a":1,"b":2}', wrap=True)
+    async with stage(view).run_test(size=(40, 8)) as pilot:
+        view.blocks = True
+        view.load('{"a":1,"b":2}')
+        await pilot.pause()
+        view.annotate({1: [("expected string, got 1 " * 3, "finding", 4)]})
+        await pilot.pause()
+        assert screen_lines(pilot.app)[:6] == [
+            " {",
+            '   "a": 1,',
+            "     expected string, got 1 expected",
+            "     string, got 1 expected string, got",
+            "     1",
+            '   "b": 2',
+        ]
+        await pilot.press("end", "up")
+        assert view.line == 2

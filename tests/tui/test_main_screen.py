@@ -16,6 +16,8 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.panes.catalog import CatalogPane
 from inspector.tui.panes.detail import DetailPane
 from inspector.tui.panes.messages import MessagesPane
+from inspector.tui.panes.request import RequestPane
+from inspector.tui.panes.result import ResultPane
 from inspector.tui.panes.running import RunningPane
 from tests.tui.live_app import (
     MEDIUM,
@@ -179,18 +181,65 @@ async def test_the_log_is_gone_to_hidden_and_maximised() -> None:
         assert screen.query_one("#work").region.right == WIDE[0]
         await pilot.press("M")
         await becomes(app, pilot, lambda: "Messages" in panes(app))
-        await pilot.press("z")
+        await pilot.press("m", "z")
         await becomes(app, pilot, lambda: "Tools" not in panes(app))
         assert screen.query_one("#messages").region.width > WIDE[0] // 2
         assert screen.query_one(MessagesPane).has_focus_within
+        assert "z restore" in screen_lines(app)[-1]
         await pilot.press("z")
         await becomes(app, pilot, lambda: {"Tools", "Messages"} <= panes(app))
-        assert screen.query_one(CatalogPane).has_focus_within
+        assert screen.query_one(MessagesPane).has_focus_within
+        assert "z zoom" in screen_lines(app)[-1]
+
+
+async def test_any_pane_is_zoomed_and_restored() -> None:
+    async with on_demo() as (app, pilot):
+        screen = main_screen(app)
+        await pilot.press("z")
+        await becomes(app, pilot, lambda: panes(app) == {"Tools"}, "the list alone")
+        assert screen.query_one("#catalog").region.width == WIDE[0]
+        assert screen_lines(app)[-1].endswith("z restore")
+        await pilot.press("z", "slash", *"list-orders", "enter", "enter", "ctrl+r")
+        await shows(app, pilot, "500 rows")
+        screen.query_one(ResultPane).focus_inside()
+        for size in (WIDE, MEDIUM, NARROW):
+            await pilot.resize_terminal(*size)
+            await pilot.press("z")
+            await shows(app, pilot, "list-orders › Result")
+            assert screen.query_one(ResultPane).region.size == (size[0], size[1] - 3 - (size == NARROW))
+            assert screen_lines(app)[-1].endswith("z restore")
+            await pilot.press("z")
+            await becomes(app, pilot, lambda: "list-orders › Result" not in screen_text(app), "restored")
+        await pilot.resize_terminal(*WIDE)
+        await pilot.press("6", "tab", "z")
+        await becomes(app, pilot, lambda: panes(app) in ({"Server"}, {"Connection"}, {"stderr"}), "one pane of them")
+        await pilot.press("1")
+        await becomes(app, pilot, lambda: {"Tools", "Messages"} <= panes(app), "a tab restores the panes")
+
+
+async def test_a_zoomed_form_makes_room_for_its_result_and_z_is_text_in_a_field() -> None:
+    async with on_demo() as (app, pilot):
+        screen = main_screen(app)
+        await pilot.press("slash", *"echo", "enter", "enter", *"zz", "alt+z")
+        await becomes(app, pilot, lambda: "Messages" not in panes(app), "the form alone")
+        assert screen.query_one(RequestPane).form.value == {"message": "zz"}
+        await pilot.press("ctrl+r")
+        await becomes(app, pilot, lambda: {"Messages", "Result"} <= panes(app), "all panes, with the result")
+
+
+async def test_the_footer_says_at_once_that_the_form_is_json() -> None:
+    async with on_demo() as (app, pilot):
+        await pilot.press("slash", *"echo", "enter", "enter")
+        await becomes(app, pilot, lambda: "^e json" in screen_lines(app)[-1])
+        await pilot.press("ctrl+e")
+        await becomes(app, pilot, lambda: "^e form" in screen_lines(app)[-1])
+        await pilot.press("ctrl+e")
+        await becomes(app, pilot, lambda: "^e json" in screen_lines(app)[-1])
 
 
 async def test_a_maximised_log_survives_every_width() -> None:
     async with on_demo() as (app, pilot):
-        await pilot.press("z")
+        await pilot.press("m", "z")
         for size in (NARROW, MEDIUM, WIDE):
             await pilot.resize_terminal(*size)
             await becomes(app, pilot, lambda: "Messages" in panes(app) and "Tools" not in panes(app))

@@ -120,7 +120,7 @@ async def test_the_start_screen_has_a_palette_of_its_own_verbs() -> None:
         await pilot.press("tab")
         found = [row.split("  ")[0] for row in await find(app, pilot, "")]
         assert "open the demo" in found
-        assert "maximise" not in found
+        assert "zoom" not in found
 
 
 async def test_verbs_are_those_of_the_focus() -> None:

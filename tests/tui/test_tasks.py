@@ -117,7 +117,7 @@ async def test_a_task_is_shown_with_what_it_came_through_and_its_result() -> Non
             await shows(app, pilot, words)
         assert "Its result will stand here" in screen_text(app)
         server.state["status"] = "completed"
-        await shows(app, pilot, "matches its schema")
+        await shows(app, pilot, "matches schema")
         await shows(app, pilot, "✓ completed")
         assert "↻ working" in screen_text(app)
         assert '{ "sheep": 12 }' in screen_text(app)
@@ -133,7 +133,7 @@ async def test_a_call_in_flight_says_how_its_task_stands() -> None:
         await shows(app, pilot, "↻ working as a task")
         await shows(app, pilot, "counting␛[31m")
         server.state["status"] = "completed"
-        await shows(app, pilot, "matches its schema")
+        await shows(app, pilot, "matches schema")
 
 
 async def test_a_tool_that_may_be_a_task_is_one_by_its_own_key() -> None:
@@ -147,7 +147,7 @@ async def test_a_tool_that_may_be_a_task_is_one_by_its_own_key() -> None:
     async with watching(server) as (session, (app, pilot)):
         await shows(app, pilot, "f4 as a task")
         await pilot.press("ctrl+r")
-        await shows(app, pilot, "matches its schema")
+        await shows(app, pilot, "matches schema")
         assert not session.tasks.items
         await pilot.press("enter", "f4")
         await shows(app, pilot, "↻ working as a task")
@@ -224,7 +224,7 @@ async def test_the_messages_of_a_task_and_its_call_are_a_key_away() -> None:
     server = Herd()
     async with at_work(server) as (session, (app, pilot)):
         server.state["status"] = "completed"
-        await shows(app, pilot, "matches its schema")
+        await shows(app, pilot, "matches schema")
         await pilot.press("m")
         n = session.tasks.items["t-1"].call_n
         await shows(app, pilot, f'exchange:#{n} | "t-1"')

@@ -334,3 +334,84 @@ async def test_where_no_item_is_left_there_is_no_form(tmp_path: Path) -> None:
         await settle(pilot, lambda: "What to say" not in screen_text(app))
         await pilot.press("backspace", "backspace", "backspace", *"echo")
         await settle(pilot, lambda: "What to say" in screen_text(app))
+
+
+async def test_past_calls_bring_back_their_result_and_other_arguments_mute_it(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "echo")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await write(app, pilot, "first")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "last calls  first" in screen_text(app))
+        await write(app, pilot, "-second")
+        await settle(pilot, lambda: "answer to other arguments" in screen_text(app))
+        assert app.work.result._content.muted
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "last calls  first-second" in screen_text(app))
+        assert "other arguments" not in screen_text(app)
+        newest = app.work.result.answer
+        await pilot.press("up")
+        await settle(pilot, lambda: app.work.result.answer is not newest)
+        assert app.work.result.answer.outcome.value["content"][0]["text"].endswith("first")
+        assert "other arguments" not in screen_text(app)
+        assert not app.work.result._content.muted
+
+
+async def test_a_large_result_of_a_past_call_is_read_back_from_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.tui.panes.works.LARGE", 10)
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "echo")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        for text in ("one", "two"):
+            await write(app, pilot, text)
+            await pilot.press("ctrl+r")
+            await settle(pilot, lambda: "other arguments" not in screen_text(app) and " ms" in screen_text(app))
+        assert app.work.work.past[1].answer is None
+        await pilot.press("up")
+        await settle(pilot, lambda: app.work.result.answer.outcome.value["content"][0]["text"] == "one")
+
+
+async def test_the_request_is_sent_again_from_the_result(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "list-orders")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "500 rows" in screen_text(app))
+        app.work.result.focus_inside()
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: len(sent(session, "tools/call")) == 2)
+        assert "^r call again" in " ".join(f"{hint.label} {hint.title}" for hint in app.work.hints())
+
+
+async def test_the_view_is_remembered_for_the_tool(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "list-orders")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "500 rows" in screen_text(app))
+        app.work.result.focus_inside()
+        await pilot.press("d", "ctrl+r")
+        await settle(pilot, lambda: app.work.result.answer.tab == "structured")
+        await go(app, pilot, "tools", "weather")
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "list-orders")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.result.answer is not None and app.work.result.answer.tab == "structured")
+
+
+async def test_the_time_that_a_person_took_stands_apart(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "ask-user")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        app.work.work.call._paused_at -= 14
+        app.work.work.call.started -= 14
+        await pilot.press("ctrl+d")
+        await settle(pilot, lambda: " yours" in screen_text(app))
+        outcome = app.work.result.answer.outcome
+        assert 14_000_000 <= outcome.person < outcome.took
+        assert outcome.server_time < 10_000_000
+        assert "s + 14" in screen_text(app) or "ms + 14" in screen_text(app)
+        assert outcome.in_brief[0] == outcome.time.partition(" +")[0]

@@ -129,6 +129,7 @@ async def _unlisted(session: Session, name: str) -> str:
 
 def _print_text(out: Output, result: Any, journal: Journal, answer: int, *, all: bool) -> None:
     from inspector.cli.content import block_lines, blocks_of, json_lines
+    from inspector.protocol.results import repeats_content
 
     if type(result) is not dict or not ("content" in result or "structuredContent" in result):
         out.lines(json_lines(out, result))
@@ -136,7 +137,7 @@ def _print_text(out: Output, result: Any, journal: Journal, answer: int, *, all:
     blocks = blocks_of(result.get("content"))
     for block in blocks:
         out.lines(block_lines(out, block))
-    if all and "structuredContent" in result and not _is_said(blocks, result["structuredContent"]):
+    if all and "structuredContent" in result and not repeats_content(result):
         text = _structured(result, journal, answer)
         if text is None:
             out.lines(json_lines(out, result["structuredContent"]))
@@ -150,36 +151,6 @@ def _structured(result: Any, journal: Journal, answer: int) -> str | None:
     from inspector.export.exact import member
 
     return member(result_text(journal, answer, result), "structuredContent")
-
-
-def _is_said(blocks: list[Any], structured: Any) -> bool:
-    """Whether the text says the structured result too, as servers should for older clients (C-TOOL-02).
-
-    The SDKs wrap a value that is not an object as `{"result": value}`, and make a block of each item of a list.
-    """
-    texts = [block.get("text") if type(block) is dict else None for block in blocks]
-    if not texts or not all(type(text) is str for text in texts):
-        return False
-    values = [structured]
-    if type(structured) is dict and len(structured) == 1:
-        values += structured.values()
-    for value in values:
-        if any(_says(text, value) for text in texts) or value == "\n".join(map(str, texts)):
-            return True
-        if type(value) is list and len(value) == len(texts) and all(map(_says, texts, value)):
-            return True
-    return False
-
-
-def _says(text: Any, value: Any) -> bool:
-    from inspector.protocol import jsonrpc
-
-    if text == value:
-        return True
-    try:
-        return type(value) is not str and bool(jsonrpc.parse(text.encode("utf-8", "surrogatepass")) == value)
-    except (jsonrpc.NotJson, RecursionError):
-        return False
 
 
 def _judged(session: Any, call: Call, body: dict[str, Any], strict: bool, out: Output) -> bool:

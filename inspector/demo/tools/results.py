@@ -178,6 +178,88 @@ def bad_structured(call: Call) -> dict[str, Any]:
     return result(structured={"temperature": "warm", "conditions": "sun", "humidity": 170})
 
 
+_ORDERS = {
+    "type": "object",
+    "properties": {
+        "orders": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "integer"},
+                    "customer": {"type": "string"},
+                    "country": {"type": "string", "enum": ["DE", "FR", "IE", "JP", "PL"]},
+                    "total": {"type": "number", "minimum": 0},
+                    "placed": {"type": "string", "format": "date"},
+                    "note": {"type": ["string", "null"]},
+                },
+                "required": ["id", "customer", "country", "total", "placed"],
+            },
+        }
+    },
+    "required": ["orders"],
+}
+_CUSTOMERS = (
+    ("Red Brick Books", "IE"),
+    ("Ōsaka Paper Co", "JP"),
+    ("Café du Port", "FR"),
+    ("Müller GmbH", "DE"),
+    ("Łukasz Żółć", "PL"),
+)
+
+
+def _orders(count: int) -> list[dict[str, Any]]:
+    """Orders that are the same in every call."""
+    found = []
+    for at in range(count):
+        seed = (at * 7919 + 104729) % 99991
+        customer, country = _CUSTOMERS[seed % len(_CUSTOMERS)]
+        placed = f"2026-{seed % 11 + 1:02d}-{seed % 28 + 1:02d}"
+        order = {
+            "id": 1000 + at,
+            "customer": customer,
+            "country": country,
+            "total": seed % 200000 / 100,
+            "placed": placed,
+        }
+        found.append(order | ({"note": "gift\nwrap in blue paper"} if seed % 17 == 0 else {}))
+    return found
+
+
+@box.add(
+    "list-orders",
+    {
+        "count": {"type": "integer", "minimum": 0, "maximum": 200000, "default": 500},
+        "invalid": {"type": "boolean", "default": False, "description": "Break the output schema in two rows"},
+    },
+    title="List of orders",
+    hints=READ_ONLY,
+    outputSchema=_ORDERS,
+)
+def list_orders(call: Call) -> dict[str, Any]:
+    """Returns a list of objects, which the interface shows as a table."""
+    orders = _orders(int(call.arguments.get("count", 500)))
+    if call.arguments.get("invalid") is True and len(orders) > 2:
+        orders[0]["total"] = "free"
+        orders[2]["country"] = "XX"
+    return result(structured={"orders": orders})
+
+
+@box.add(
+    "export-orders",
+    {"count": {"type": "integer", "minimum": 2, "maximum": 200000, "default": 50}},
+    title="Orders as CSV",
+    hints=READ_ONLY,
+)
+def export_orders(call: Call) -> dict[str, Any]:
+    """Returns the same orders as CSV text."""
+    names = ("id", "customer", "country", "total", "placed")
+    orders = _orders(int(call.arguments.get("count", 50)))
+    return result(
+        "\n".join([",".join(names), *(",".join(str(order[name]) for name in names) for order in orders)]) + "\n"
+    )
+
+
 @box.add(
     "fail",
     {"message": {"type": "string", "default": "The printer is on fire."}},

@@ -116,7 +116,9 @@ def footer_hints(widget: Widget, state: LogState) -> list[Hint]:
         wanted.append("messages.partner")
     if session.can_send and sent_by_us(session.journal.index, n):
         wanted += ["messages.send-again", "messages.edit-again"]
-    return hints(widget, *wanted, "messages.follow", "messages.times", "app.maximise")
+    return hints(
+        widget, *wanted, "messages.follow", "messages.times", ("app.zoom", "restore" if state.maximised else "zoom")
+    )
 
 
 def _fold_hint(state: LogState) -> tuple[str, str]:

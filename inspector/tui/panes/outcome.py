@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from inspector.client.pending import Call, server_error
@@ -14,12 +15,16 @@ from inspector.errors import (
     SchemaError,
     ServerError,
 )
+from inspector.journal import durations
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
-from inspector.protocol.jsontext import Tree
+from inspector.protocol.jsontokens import escape_step
+from inspector.protocol.results import records_at, repeats_content, text_blocks
+from inspector.protocol.tables import Table, slice_at, table_of, table_of_text
 from inspector.protocol.validation import Validator, Violation
+from inspector.protocol.views import ContentBlock
 from inspector.text import duration
 from inspector.tui.widgets.content_blocks import json_text
 
@@ -39,7 +44,7 @@ CODE_NAMES = {
 }
 """What an error code means by JSON-RPC 2.0 section 5.1 and by MCP."""
 
-_RESULTS = ("/result", "/result/result", "/params/result")
+_RESULTS = (("result",), ("result", "result"), ("params", "result"))
 """Where a message has a result: its own, or that of the task which it tells of."""
 
 
@@ -48,7 +53,8 @@ class Outcome:
     """How a request ended. `value` is the result, also one that came after we had given up (`late`).
 
     `request_n` and `answer_n` are numbers in the journal, 0 for none; `took` is in microseconds, up to the answer where
-    there is one, and `gave_up` up to the moment we gave up. `by_us` tells who cancelled what was cancelled.
+    there is one, and `gave_up` up to the moment we gave up; for `person` of them the call waited for the user's answer.
+    `by_us` tells who cancelled what was cancelled.
     """
 
     method: str
@@ -60,6 +66,7 @@ class Outcome:
     took: int
     gave_up: int
     by_us: bool = True
+    person: int = 0
 
     @property
     def kind(self) -> Kind:
@@ -90,13 +97,29 @@ class Outcome:
         return f"answered late, after {duration(self.took)}" if self.late else ""
 
     @property
+    def server_time(self) -> int:
+        """Microseconds that the server took."""
+        return max(self.took - self.person, 0)
+
+    @property
+    def time(self) -> str:
+        """The server's time, and the user's apart from it: `1.2 s + 14 s yours`."""
+        return with_person(duration(self.server_time), self.person)
+
+    @property
     def in_brief(self) -> tuple[str, str]:
         """A word or two for a list of past calls, and the role it is drawn in."""
         if isinstance(self.error, ServerError):
             return str(self.error.rpc_code)[:12], "error"
         if self.error is not None:
             return {"timeout": "timed out", "cancelled": "cancelled"}.get(self.kind, "lost"), "error"
-        return (f"error {duration(self.took)}", "error") if self.is_tool_error else (duration(self.took), "muted")
+        took = duration(self.server_time)
+        return (f"error {took}", "error") if self.is_tool_error else (took, "muted")
+
+
+def with_person(server: str, person: int) -> str:
+    """Return a server's time with that of the person beside it; `person` in microseconds, none below a millisecond."""
+    return f"{server} + {duration(person)} yours" if person >= 1_000 else server
 
 
 def of_call(call: Call, journal: Journal) -> Outcome:
@@ -108,7 +131,8 @@ def of_call(call: Call, journal: Journal) -> Outcome:
         error = late_error or error
         took = journal.index.duration(call.n) or took
     by_us = call.fate == "cancelled"
-    return Outcome(call.method, call.n, call.answer_n, value, error, call.late, took, gave_up, by_us)
+    person = min(round(call.person_time * 1_000_000), took)
+    return Outcome(call.method, call.n, call.answer_n, value, error, call.late, took, gave_up, by_us, person)
 
 
 def of_request(journal: Journal, n: int, upto: int | None = None) -> Outcome | None:
@@ -138,7 +162,10 @@ def of_request(journal: Journal, n: int, upto: int | None = None) -> Outcome | N
     elif error is None and state == State.LOST:
         error = ConnectionProblem(f"The connection ended before {method} was answered.")
     took = index.duration(n) if answer else None
-    return Outcome(method, n, answer, value, error, late, took or gave_up, gave_up)
+    took = took or gave_up
+    found = durations.took(index, n, upto=last) if answer else None
+    asked = found.person if found is not None else 0
+    return Outcome(method, n, answer, value, error, late, took, gave_up, person=min(asked, took))
 
 
 def unanswered(journal: Journal, n: int, upto: int | None = None) -> Outcome:
@@ -158,30 +185,65 @@ def _answer(journal: Journal, n: int, method: str) -> tuple[Any, ServerError | N
 
 
 class Answer:
-    """An outcome as it is looked at: with the schema it should match, what was found when it was held against it, and
-    the view of it that the user chose.
+    """An outcome as it is shown: its views, the schema it should match, and what differs from that schema.
 
-    `violations` is None while nobody has looked, and `unchecked` says why nobody could.
+    `violations` is None before the check, and `unchecked` says why there can be none. `first` and `table` are set by
+    `prepare`.
     """
 
     def __init__(self, outcome: Outcome, output_schema: Any = None) -> None:
         self.outcome = outcome
         self.output_schema = output_schema
         self.tab = ""
+        """The view that is shown; `""` for the first."""
         self.structured: str | None = None
         """The exact text of `structuredContent`, once it was cut out of the message."""
         self.violations: list[Violation] | None = None
         self.unchecked = ""
+        self.is_checking = False
+        """The check was begun."""
+        self.is_prepared = not outcome.has_answer
+        self.first = ""
+        """The view to open: `table`, `structured` or `content`."""
+        self.table: Table | None = None
+        self.items: int | None = None
+        """How many content blocks, messages or contents there are; None where the result has no such list."""
+        self.is_light = False
+        """The value was dropped: `value` reads it from the journal."""
+        self.table_is_structured = False
+        """The table shows the structured result, so that its differences from the schema have places in it."""
+
+        value = outcome.value
+        self.has_structured = isinstance(value, dict) and "structuredContent" in value
+        """There is a structured result, `null` included (C-TOOL-02)."""
 
     @property
-    def has_structured(self) -> bool:
-        """There is a structured result, `null` included (C-TOOL-02)."""
+    def items_key(self) -> str:
+        """The member of the result that is its content."""
+        return {"prompts/get": "messages", "resources/read": "contents"}.get(self.outcome.method, "content")
+
+    def begin_check(self) -> bool:
+        """Return whether a check is wanted and not begun yet; it counts as begun then."""
+        begins = self.is_prepared and self.wants_check and not self.is_checking
+        self.is_checking = self.is_checking or begins
+        return begins
+
+    def lighten(self) -> None:
+        """Drop the value once it was prepared and checked: of a large result it takes five times its text."""
+        if self.is_prepared and not self.wants_check and not self.outcome.is_tool_error:
+            self.outcome = replace(self.outcome, value=None)
+            self.is_light = True
+
+    def value(self, journal: Journal) -> dict[str, Any]:
+        """Return the result as an object; a light one is read from the journal, which takes a while."""
         value = self.outcome.value
-        return isinstance(value, dict) and "structuredContent" in value
+        if self.is_light:
+            value = _answer(journal, self.outcome.answer_n, self.outcome.method)[0]
+        return value if isinstance(value, dict) else {}
 
     @property
     def wants_check(self) -> bool:
-        """Its schema says what it should be, and nobody has looked yet."""
+        """Its schema says what it should be, and it was not checked yet."""
         outcome = self.outcome
         return (
             self.output_schema is not None
@@ -191,16 +253,56 @@ class Answer:
             and not outcome.is_tool_error
         )
 
+    def prepare(self, text: str) -> None:
+        """Find the table in the result and choose the first view. `text` is the exact text of the message.
+
+        Takes a while for large results: call it in a thread.
+        """
+        value = self.outcome.value
+        items = value.get(self.items_key) if isinstance(value, dict) else None
+        self.items = len(items) if isinstance(items, list) else None if items is None else 1
+        if not self.outcome.is_tool_error:
+            self.table = self._structured_table(text) if self.has_structured else None
+            self.table_is_structured = self.table is not None
+            self.table = self.table or _content_table(self.outcome)
+        self.first = "table" if self.table is not None else "structured" if self._reads_structured() else "content"
+        self.is_prepared = True
+
+    def _structured_table(self, text: str) -> Table | None:
+        structured = self.outcome.value["structuredContent"]
+        at = records_at(structured)
+        if at is None:
+            return None
+        places = ((*place, "structuredContent", *at) for place in _RESULTS)
+        table = next((found for place in places if (found := table_of(text, place)) is not None), None)
+        if table is None:
+            table = table_of(json_text(structured), at)
+        if table is not None:
+            table.pointer = "".join(f"/{escape_step(step)}" for step in at)
+            table.beside = _beside(structured, at)
+        return table
+
+    def _reads_structured(self) -> bool:
+        """The structured result says more than the text beside it: a person would read it first."""
+        value = self.outcome.value
+        if not self.has_structured:
+            return False
+        blocks = value.get("content") or []
+        texts = text_blocks(value)
+        short = len(texts) == len(blocks) <= 1 and not any("\n" in text.strip() for text in texts)
+        return short and not repeats_content(value)
+
     def cut_out(self, text: str) -> None:
-        """Take the structured result out of the message's exact text."""
+        """Take the structured result out of the message's exact text. Call it in a thread for large results."""
         if self.has_structured and self.structured is None:
-            tree = Tree(text)
-            places = (tree.line_of(f"{place}/structuredContent") for place in _RESULTS)
-            line = next((line for line in places if line is not None), None)
-            self.structured = json_text(self.outcome.value["structuredContent"]) if line is None else tree.value(line)
+            value = self.outcome.value
+            found = (slice_at(text, (*place, "structuredContent")) for place in _RESULTS)
+            cut = next((each for each in found if each is not None), None)
+            spare = json_text(value.get("structuredContent")) if isinstance(value, dict) else text
+            self.structured = spare if cut is None else cut
 
     def check(self) -> None:
-        """Hold the structured result against its schema. May take a while: call it in a thread."""
+        """Validate the structured result against its schema. May take a while: call it in a thread."""
         if not self.has_structured:
             self.violations = [Violation("", "the tool has an outputSchema, and its result no structuredContent", "")]
             return
@@ -208,3 +310,41 @@ class Answer:
             self.violations = Validator(self.output_schema).errors(self.outcome.value["structuredContent"])
         except SchemaError as error:
             self.unchecked = error.message
+
+
+def _content_table(outcome: Outcome) -> Table | None:
+    """Return the table that the text of a result is: CSV, TSV, a JSON list of objects, or one object in each block."""
+    value = outcome.value if isinstance(outcome.value, dict) else {}
+    if outcome.method == "resources/read":
+        contents = value.get("contents")
+        found = contents if isinstance(contents, list) else []
+        blocks = [ContentBlock({"type": "resource", "resource": each}) for each in found]
+    elif outcome.method == "tools/call":
+        content = value.get("content")
+        blocks = [ContentBlock(each) for each in content] if isinstance(content, list) else []
+    else:
+        return None
+    if not blocks or any(block.kind not in ("text", "resource") or block.encoded is not None for block in blocks):
+        return None
+    if len(blocks) > 1:
+        bodies = [block.body for block in blocks]
+        if not all(body.lstrip()[:1] == "{" and body.rstrip()[-1:] == "}" for body in bodies):
+            return None
+        return table_of(f"[{','.join(bodies)}]")
+    body = blocks[0].body
+    if body.lstrip()[:1] not in ("[", "{"):
+        return table_of_text(body, blocks[0].mime_type)
+    try:
+        whole = json.loads(body, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    at = records_at(whole)
+    table = table_of(body, at) if at is not None else None
+    if table is not None and at:
+        table.beside = _beside(whole, at)
+    return table
+
+
+def _beside(value: Any, at: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the members beside the list of records, as text."""
+    return [(key, json_text(item)) for key, item in value.items() if key != at[0]] if at else []

@@ -96,6 +96,7 @@ class RecordedCalls:
                 return
             outcome = of_request(self._journal, n, self._upto) or unanswered(self._journal, n, self._upto)
             work.answer = Answer(outcome, work.subject.output_schema)
+            work.answer.tab = work.view
 
     def _past(self, n: int) -> Past:
         arguments = params_of(self._journal.event(n)).get("arguments", {})

@@ -62,6 +62,12 @@ class RequestPane(SnugEdge):
             self.arguments = arguments
             self.as_task = as_task
 
+    class Edited(Message):
+        """The form holds other arguments."""
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, RequestPane.Edited)
+
     class CancelCall(Message):
         """The call of the item that is shown is to be given up."""
 
@@ -279,6 +285,12 @@ class RequestPane(SnugEdge):
         self._draw_past()
         self._draw_uri()
         self._complete()
+        self.post_message(self.Edited())
+
+    def on_form_view_mode_changed(self, event: FormView.ModeChanged) -> None:
+        event.stop()
+        if event.view is self._form:
+            self.refresh_state()
 
     def on_form_view_checked(self, event: FormView.Checked) -> None:
         event.stop()

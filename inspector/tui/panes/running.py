@@ -152,7 +152,9 @@ class RunningPane(SnugEdge):
         if isinstance(source, Happened) and source.behind:
             self.call_later(self.tick)
         allowed = f" of {seconds(call.allowed, 0)}" if call.allowed else ""
-        times = f" running {seconds(call.elapsed)}{allowed}"
+        yours = call.person_time
+        apart = f" + {seconds(yours)} yours" if yours >= 0.05 else ""
+        times = f" running {seconds(call.elapsed - yours)}{apart}{allowed}"
         self.state_facts = [[(signs_now().progress, "progress"), times]]
         self.draw_state()
 

@@ -23,7 +23,9 @@ from inspector.client.recorded_calls import RecordedCall
 from inspector.client.session import Session
 from inspector.config.remember import ServerMemory
 from inspector.errors import InspectorError
-from inspector.tui.events import AnySession, HintsChanged
+from inspector.protocol.form import UNSET
+from inspector.text import safe
+from inspector.tui.events import AnySession, HintsChanged, ZoomEnded
 from inspector.tui.keymap import Hint
 from inspector.tui.panes import asked
 from inspector.tui.panes.catalog import TITLES
@@ -32,13 +34,17 @@ from inspector.tui.panes.latest import Latest
 from inspector.tui.panes.question import QuestionPane
 from inspector.tui.panes.recorded_calls import RecordedCalls, subject_of
 from inspector.tui.panes.request import RequestPane
-from inspector.tui.panes.result import ResultPane
+from inspector.tui.panes.result import CallAgain, ResultPane, ViewChosen
 from inspector.tui.panes.running import RunningPane
 from inspector.tui.panes.subject import Subject
 from inspector.tui.panes.works import Work, Works, past_of, refuse, settle
+from inspector.tui.themes import signs_now
 
 PATIENCE = 0.3
 """Seconds after which a call that was sent from its form or the list gets the focus, where esc cancels it."""
+
+CRUMB = 60
+"""Characters of an item's name in the title of a zoomed pane."""
 
 SNUG = 26
 """Lines below which the panes leave their keys to the footer."""
@@ -78,6 +84,8 @@ class WorkPane(Container):
         self._focus_question = False
         self._sent_from: Widget | None = None
         self._came_from: Widget | None = None
+        self._zoomed = ""
+        self._shows_request = True
 
     def compose(self) -> ComposeResult:
         yield self.request
@@ -136,9 +144,11 @@ class WorkPane(Container):
         if self._recorded is not None:
             self._recorded.fill(work)
         elif work.past is None:
-            found = await asyncio.to_thread(self.works.recall, work.subject)
+            found, view = await asyncio.to_thread(
+                lambda: (self.works.recall(work.subject), self.works.view(work.subject))
+            )
             if work.past is None:
-                work.past = found
+                work.past, work.view = found, work.view or view
 
     def open_resource(self, uri: str) -> None:
         """Show the resource with this URI, listed or not, and read it."""
@@ -184,6 +194,8 @@ class WorkPane(Container):
                 work.problem = ""
             except InspectorError as error:
                 refuse(work, error)
+        if self._zoomed == "request" and work.call is not None:
+            self.post_message(ZoomEnded())
         self._edits = self.request.edits
         self._sent_from = self.screen.focused
         if self.work is work:
@@ -205,6 +217,24 @@ class WorkPane(Container):
     def _typed_since(self) -> bool:
         """Something was filled in since the newest call was sent, or since the item is shown."""
         return self.request.edits != self._edits
+
+    def on_call_again(self, event: CallAgain) -> None:
+        event.stop()
+        self.send()
+
+    def on_view_chosen(self, event: ViewChosen) -> None:
+        """Open later results of the item in this view, in later sessions too."""
+        event.stop()
+        work = self.work
+        if work is not None and work.view != event.view:
+            work.view = event.view
+            keep = partial(self.works.keep_view, work.subject, event.view)
+            self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
+
+    def on_request_pane_edited(self, event: RequestPane.Edited) -> None:
+        event.stop()
+        if self._lower is self.result:
+            self._show_result()
 
     def on_request_pane_cancel_call(self, event: RequestPane.CancelCall) -> None:
         event.stop()
@@ -241,7 +271,7 @@ class WorkPane(Container):
         if answer is None or answer.outcome.late:
             return
         if work.subject.schema is not None:
-            work.remember(past_of(work, work.sent))
+            work.remember(past_of(work, work.sent, self.session.journal))
             ok = answer.outcome.kind == "result"
             keep = partial(self.works.keep, work.subject, work.sent, ok)
             self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
@@ -261,11 +291,41 @@ class WorkPane(Container):
             self.running.show(work.call)
             self._swap(self.running)
         else:
-            self.result.show(work.answer if work is not None else None, self._promise())
+            self._show_result()
             self._swap(self.result)
         asked_in = work is not None and question is not None and 0 < question.parent == work.recorded[0]
-        self.request.display = work is not None and (question is None or asked_in or asked.belongs(question, work.call))
+        self._shows_request = work is not None and (question is None or asked_in or asked.belongs(question, work.call))
+        self._draw_zoom()
         self._share_room()
+
+    def zoom(self, part: str) -> None:
+        """Show one part alone: `request`, or `lower` for the result, the call or the question; `""` shows both."""
+        if part != self._zoomed:
+            self._zoomed = part
+            self._draw_zoom()
+            self._share_room()
+
+    def _draw_zoom(self) -> None:
+        self.request.display = self._shows_request and self._zoomed != "lower"
+        self._lower.display = self._zoomed != "request"
+        crumbs: list[str] = []
+        if self._zoomed == "lower" and self.work is not None:
+            crumbs = [TITLES[self.work.subject.list_name], safe(self.work.subject.address, CRUMB)]
+        lead = "".join(f"{crumb} {signs_now().crumb} " for crumb in crumbs)
+        for pane in (self.result, self.running):
+            pane.keeps_title = bool(lead)
+            pane.title = [(lead, "muted"), "Result"] if lead else "Result"
+
+    def _show_result(self) -> None:
+        """Show the result that belongs to the arguments in the form, or mute the newest one."""
+        work = self.work
+        self.result.can_call = work is not None and self.session.can_send
+        if work is None or work.answer is None or self._recorded is not None or self.request.form.form is not work.form:
+            self.result.show(work.answer if work is not None else None, self._promise())
+            return
+        value = self.request.form.value
+        answer, is_current = work.answer_to({} if value is UNSET else value, self.session.journal)
+        self.result.show(answer, self._promise(), stale="" if is_current else "answer to other arguments")
 
     def _swap(self, to: Lower) -> None:
         before, self._lower = self._lower, to
@@ -273,7 +333,7 @@ class WorkPane(Container):
             return
         within = before.has_focus_within
         before.display = False
-        to.display = True
+        to.display = self._zoomed != "request"
         if before is self.running:
             self.running.rest()
         if not within:
@@ -305,6 +365,11 @@ class WorkPane(Container):
         snug = self.size.height < SNUG
         for pane in (self.request, self.result, self.running, self.asking):
             pane.be_snug(snug)
+        if self._zoomed == "request":
+            self.request.most_lines = self.size.height
+            self.request.styles.max_height = self.size.height
+            self.request.fit()
+            return
         share = 0.3 if self._lower is self.asking else 0.6 if self.work is None or self.work.call is not None else 0.75
         brief = self._lower is self.asking
         least = (3 if brief else 9) if snug else 9

@@ -11,14 +11,18 @@ from inspector.client.pending import Call
 from inspector.client.recorded_calls import RecordedCall
 from inspector.config.remember import ServerMemory
 from inspector.errors import InspectorError
+from inspector.journal.journal import Journal
 from inspector.protocol.form import UNSET, Form
 from inspector.protocol.formvalues import json_of
 from inspector.text import safe
-from inspector.tui.panes.outcome import Answer, of_call
+from inspector.tui.panes.outcome import Answer, of_call, of_request
 from inspector.tui.panes.subject import NO_ARGUMENTS, Subject
 
 KEPT = 300
 """Items whose work is kept, beside those with a call in flight."""
+
+LARGE = 1_000_000
+"""Bytes of an answer above which a past call does not keep it in memory."""
 
 PAST = 20
 """Past calls of an item that can be picked again."""
@@ -35,6 +39,10 @@ class Past:
     label: str
     brief: str
     role: str
+    request_n: int = 0
+    """Its request in the journal of this session, or 0."""
+    answer: Answer | None = None
+    """Its result, unless that is large: then it is read from the journal."""
 
 
 class Work:
@@ -48,10 +56,13 @@ class Work:
         self.sent: Any = None
         """The arguments of the newest call."""
         self.past: list[Past] | None = None
+        self.view = ""
+        """The view in which its results open; `""` for the one that suits each result."""
         self.problem = ""
         """Why the newest request could not be sent, or a subscription not be made."""
         self.recorded = (0, 0, False)
         """Of a recording: the request that is shown, its answer, and whether that was still to come."""
+        self._read_back: dict[int, Answer] | None = None
         self.pinned = 0
         """Of a recording: the request that was asked for, instead of the newest; 0 for none."""
 
@@ -73,6 +84,29 @@ class Work:
         self.subject = subject
         if self.form is not None and subject.schema != before:
             self.form = Form.from_schema(subject.schema or NO_ARGUMENTS, self.form.value())
+
+    def answer_to(self, arguments: Any, journal: Journal) -> tuple[Answer | None, bool]:
+        """Return the result to show beside these arguments, and whether it is the answer to them.
+
+        That of the newest call with these arguments in this session; where there is none, the newest result.
+        """
+        if self.answer is None or arguments == self.sent:
+            return self.answer, True
+        past = next((each for each in self.past or () if each.request_n and each.arguments == arguments), None)
+        if past is None:
+            return self.answer, False
+        if past.answer is None:
+            outcome = of_request(journal, past.request_n)
+            if outcome is None:
+                return self.answer, False
+            self._read_back = self._read_back or {}
+            if past.request_n not in self._read_back:
+                # One at a time: it is large.
+                answer = Answer(outcome, self.subject.output_schema)
+                answer.tab = self.view
+                self._read_back = {past.request_n: answer}
+            return self._read_back[past.request_n], True
+        return past.answer, True
 
     def remember(self, past: Past) -> None:
         """A call has ended; the same arguments are listed once, as the newest."""
@@ -134,6 +168,19 @@ class Works:
             for call in found[:PAST]
         ]
 
+    def view(self, subject: Subject) -> str:
+        """Return the view in which results of an item open, as it is remembered from earlier sessions."""
+        if self._memory is None or not subject.address:
+            return ""
+        with self._lock:
+            return self._memory.view(subject.memory_key)
+
+    def keep_view(self, subject: Subject, view: str) -> None:
+        """Remember the view in which results of an item open."""
+        if self._memory is not None and subject.address:
+            with self._lock:
+                self._memory.remember_view(subject.memory_key, view)
+
     def keep(self, subject: Subject, arguments: Any, ok: bool) -> None:
         """Remember a call for later sessions, without what is secret."""
         if self._memory is not None and isinstance(arguments, dict) and subject.schema is not None and subject.address:
@@ -141,11 +188,15 @@ class Works:
                 self._memory.remember_call(subject.memory_key, arguments, ok=ok, schema=subject.schema)
 
 
-def past_of(work: Work, arguments: Any) -> Past:
+def past_of(work: Work, arguments: Any, journal: Journal) -> Past:
     """Return the call that has just ended as one that can be made again."""
     answer = work.answer
-    brief, role = answer.outcome.in_brief if answer is not None else ("", "muted")
-    return Past(arguments, label(arguments), brief, role)
+    if answer is None:
+        return Past(arguments, label(arguments), "", "muted")
+    brief, role = answer.outcome.in_brief
+    is_large = answer.outcome.answer_n > 0 and journal.index.sizes[answer.outcome.answer_n - 1] > LARGE
+    n = answer.outcome.request_n
+    return Past(arguments, label(arguments), brief, role, n, None if is_large else answer)
 
 
 def label(arguments: Any) -> str:
@@ -165,9 +216,10 @@ def settle(work: Work, journal: Any) -> bool:
     known = work.answer.outcome if work.answer is not None else None
     if known is not None and known.request_n == call.n and known.late == call.late:
         return False
-    tab = work.answer.tab if work.answer is not None else ""
     work.answer = Answer(of_call(call, journal), work.subject.output_schema)
-    work.answer.tab = tab if tab == "raw" else ""
+    work.answer.tab = work.view
+    if 0 < call.answer_n <= journal.index.count and journal.index.sizes[call.answer_n - 1] > LARGE:
+        call.drop_value()
     return True
 
 

@@ -101,12 +101,16 @@ def footer_hints(screen: Screen[None]) -> list[Hint]:
     if isinstance(screen.focused, Editor):
         return shown  # Letters are typed there; the keys of the pane itself are no letters.
     taken = {hint.key for hint in shown}
-    common = hints(screen, "app.messages", "app.export", "app.quit")
+    # Of a zoomed pane the key is pinned at the right.
+    zoom = None if screen.has_class("-zoomed") else getattr(screen, "zoom_hint", None)
+    common = hints(screen, *([zoom] if zoom else []), "app.messages", "app.export", "app.quit")
     return [*shown, *(hint for hint in common if hint.key not in taken)]
 
 
 def footer_help(screen: Screen[None]) -> Hint | None:
-    """The key of the help, where the line of tabs may have no room for it; None where it would be typed."""
+    """The key that must not be left out: restore, of a zoomed pane, else help. None where it would be typed."""
+    if screen.has_class("-zoomed"):
+        return next(iter(hints(screen, ("app.zoom", "restore"))), None)
     return None if isinstance(screen.focused, Editor) else next(iter(hints(screen, "app.help")), None)
 
 

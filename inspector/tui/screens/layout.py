@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from inspector.client.catalog import KINDS
-from inspector.tui.events import AnySession
+from inspector.tui.events import AnySession, HintsChanged
 from inspector.tui.keymap import bindings
 from inspector.tui.panes.catalog import CatalogPane
 from inspector.tui.panes.check import CheckPane
@@ -19,6 +19,7 @@ from inspector.tui.panes.detail import DetailPane
 from inspector.tui.panes.messages import MessagesPane
 from inspector.tui.panes.task import TaskPane
 from inspector.tui.panes.work import WorkPane
+from inspector.tui.screens.zoom import Zoom
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -66,6 +67,11 @@ class Layout(Screen[None]):
     Layout.-maximised #log > #messages { width: 1fr; height: 1fr; }
     Layout.-maximised #log > #detail { display: block; width: 52; height: 1fr; }
     Layout.-narrow.-maximised #log > #detail { display: none; }
+    Layout.-zoomed #body { layout: horizontal; }
+    Layout.-zoomed #body > * { width: 1fr; height: 1fr; }
+    Layout.-zoomed #catalog, Layout.-zoomed #inbox, Layout.-zoomed #tasks, Layout.-zoomed #log { width: 1fr; }
+    Layout.-zoomed #log > #detail { display: block; height: 1fr; }
+    Layout.-zoomed #body > * Edge { width: 1fr; height: 1fr; max-height: 100%; }
     Layout.-narrow ServerPane { layout: vertical; }
     Layout.-narrow ServerPane #connection, Layout.-medium ServerPane #connection { height: 2fr; }
     """
@@ -78,6 +84,7 @@ class Layout(Screen[None]):
         self._narrow_place = "list"
         """In one column: `list`, `work`, `messages` or `detail`."""
         self._was_narrow = False
+        self._zoom: Zoom | None = None
 
     def arranged(self) -> None:
         """Other panes may be shown than before: those that were hidden have something to draw."""
@@ -158,11 +165,14 @@ class Layout(Screen[None]):
         else:
             self._messages.display = True
             self._detail.styles.clear_rule("display")
+        if self._zoom is not None:
+            self._zoom.apply()
         self._keep_focus()
         self.arranged()
 
     def _go(self, narrow_place: str) -> None:
         """Where there is one column only, show this in it."""
+        self._restore_zoom()
         if self._narrow_place != narrow_place:
             self._narrow_place = narrow_place
             self._arrange()
@@ -170,6 +180,7 @@ class Layout(Screen[None]):
     def _show_place(self, place: str) -> None:
         """Show a tab, with the focus in its list."""
         self._maximise(False)
+        self._restore_zoom()
         self.place = place
         if place in KINDS:
             self._catalog.show(place)
@@ -181,6 +192,7 @@ class Layout(Screen[None]):
     def _show_log(self, narrow_place: str) -> None:
         """Show the log where it was hidden; in one column, `messages` or `detail` of it."""
         self.remove_class("-log-hidden")
+        self._restore_zoom()
         self._narrow_place = narrow_place
         self._arrange()
 
@@ -261,7 +273,9 @@ class Layout(Screen[None]):
     def action_messages(self) -> None:
         """Go to the log; from the log, back to the list."""
         if self._messages.has_focus_within:
+            self._maximise(False)
             self._go("list")
+            self._arrange()
             self._focus_list()
             return
         self._show_log("messages")
@@ -287,20 +301,59 @@ class Layout(Screen[None]):
         if self._narrow:
             self.action_messages()
             return
+        self._restore_zoom()
         self.toggle_class("-log-hidden")
         self._maximise(False)
         self._arrange()
         if self.has_class("-log-hidden"):
             self._focus_list()
 
-    def action_maximise(self) -> None:
-        maximised = not self.has_class("-maximised")
-        self._maximise(maximised)
+    # Zoom
+
+    @property
+    def zoom_hint(self) -> tuple[str, str] | None:
+        """What the zoom key would do now, as a verb with its title; None where it would do nothing."""
+        if self.has_class("-maximised") or self.has_class("-zoomed"):
+            return ("app.zoom", "restore")
+        zoom = self._zoom or self._make_zoom()
+        pane = zoom.pane_of(self.focused)
+        if pane is None or not (pane is self._messages or zoom.is_useful(pane)):
+            return None
+        return ("app.zoom", "zoom")
+
+    def _make_zoom(self) -> Zoom:
+        self._zoom = Zoom(self.query_one("#body"), self._work)
+        return self._zoom
+
+    def action_zoom(self) -> None:
+        """Give the focused pane the whole screen, or restore the panes. The log becomes one row an exchange."""
+        zoom = self._zoom or self._make_zoom()
+        pane = zoom.pane_of(self.focused)
+        if self.has_class("-maximised"):
+            self._zoom_log(False)
+        elif zoom.pane is not None:
+            self._restore_zoom()
+        elif pane is self._messages:
+            self._zoom_log(True)
+        elif pane is not None and zoom.is_useful(pane):
+            self.add_class("-zoomed")
+            zoom.show(pane)
+            self._arrange()
+        self.post_message(HintsChanged())
+
+    def _zoom_log(self, zoomed: bool) -> None:
+        self._maximise(zoomed)
         self.remove_class("-log-hidden")
         if self._narrow:
-            self._narrow_place = "messages" if maximised else "list"
+            self._narrow_place = "messages"
         self._arrange()
-        if maximised:
-            self._focus_in(self._messages)
-        else:
-            self._focus_list()
+        self._focus_in(self._messages)
+
+    def _restore_zoom(self) -> None:
+        if self._zoom is not None and self._zoom.pane is not None:
+            self._zoom.restore()
+            self.remove_class("-zoomed")
+            self._arrange()
+
+    def on_zoom_ended(self) -> None:
+        self._restore_zoom()

@@ -193,7 +193,8 @@ class MainScreen(Layout):
         footer = self.query_one(Footer)
         footer.hints = self.footer_hints()
         footer.note = around.footer_note(self.session)
-        footer.pinned = around.footer_help(self) if self._narrow and not self.session.journal.notices else None
+        pins = self.has_class("-zoomed") or (self._narrow and not self.session.journal.notices)
+        footer.pinned = around.footer_help(self) if pins else None
 
     def on_descendant_focus(self) -> None:
         self._show_footer()
@@ -295,7 +296,7 @@ class MainScreen(Layout):
         copy(self, event.text, event.what)
 
     def on_save(self, event: events.Save) -> None:
-        self._saving.save(event.data, event.suggested, event.what)
+        self._saving.save(event.data, event.suggested, event.what, event.note)
 
     def on_export(self, event: events.Export) -> None:
         self._saving.export(event.numbers)

@@ -24,18 +24,23 @@ class Saving:
         self._screen = screen
         self._session = session
 
-    def save(self, data: bytes, suggested: str, what: str) -> None:
-        """Write data to a file whose name the user is asked for."""
-        self._screen.run_worker(self._save(data, suggested, what), exclusive=True, group="dialog")
+    def save(self, data: bytes, suggested: str, what: str, note: str = "") -> None:
+        """Write data to a file whose name the user is asked for; `note` is said when it is written."""
+        self._screen.run_worker(self._save(data, suggested, what, note), exclusive=True, group="dialog")
 
     def export(self, numbers: list[int] | None) -> None:
         """Export the recording, or only some events of it, in a format that the user is asked for."""
         self._screen.run_worker(self._export(numbers), exclusive=True, group="dialog")
 
-    async def _save(self, data: bytes, suggested: str, what: str) -> None:
+    async def _save(self, data: bytes, suggested: str, what: str, note: str) -> None:
         path = await self._screen.app.push_screen_wait(AskPath(f"Save {what}", suggested))
         if path is not None:
-            self._write(path, partial(write_new, path, data))
+
+            def write() -> list[str]:
+                write_new(path, data)
+                return [note] if note else []
+
+            self._write(path, write)
 
     async def _export(self, numbers: list[int] | None) -> None:
         from inspector.export import FORMATS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, ClassVar
 
+from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.message import Message
 from textual.worker import get_current_worker
@@ -17,7 +18,7 @@ from inspector.tui.widgets.content_blocks import Look, PictureSection, Shown, by
 from inspector.tui.widgets.fold_view import FoldView
 from inspector.tui.widgets.json_view import AT_ONCE
 from inspector.tui.widgets.media import MOST_COLUMNS, can_draw, decode_png
-from inspector.tui.widgets.sections import Section
+from inspector.tui.widgets.sections import JsonSection, Section
 
 
 class ContentView(FoldView):
@@ -58,6 +59,7 @@ class ContentView(FoldView):
         self.shown: list[Shown] = []
         self._plain = False
         self._whole = False
+        self._blocks = False
         self._block_of: list[int] = []
         self._nothing = empty
         self._top = 0
@@ -70,6 +72,10 @@ class ContentView(FoldView):
         self.blocks = blocks
         self._plain = self._whole = False
         self._show()
+
+    def nothing(self, empty: str) -> None:
+        """Say this where there are no blocks."""
+        self._nothing = empty
 
     @property
     def block(self) -> ContentBlock | None:
@@ -85,7 +91,7 @@ class ContentView(FoldView):
             # How much room there is, and what the terminal can show, is not known yet.
             return
         columns = min(MOST_COLUMNS, self._width()) if self._can_paint() else 0
-        look = Look(columns, self._plain, self._whole)
+        look = Look(columns, self._plain, self._whole, self._blocks)
         blocks = self.blocks
         letters = weight(blocks)
         if letters <= AT_ONCE:
@@ -164,6 +170,13 @@ class ContentView(FoldView):
 
     def action_plain(self) -> None:
         self._plain = not self._plain
+        self._show()
+
+    def action_strings(self) -> None:
+        """Show strings of several lines in JSON as blocks, or on one line again."""
+        if not any(isinstance(section, JsonSection) for section in self.sections):
+            raise SkipAction
+        self._blocks = not self._blocks
         self._show()
 
     def action_show_all(self) -> None:

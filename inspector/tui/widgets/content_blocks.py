@@ -83,6 +83,8 @@ class Look(NamedTuple):
     """Whether text is shown as it was written."""
     whole: bool = False
     """Whether long text is shown to its end."""
+    blocks: bool = False
+    """Whether strings of several lines in JSON are shown as blocks of text."""
 
 
 def shown_blocks(blocks: Any, look: Look) -> list[Shown]:
@@ -155,8 +157,8 @@ def text_sections(text: str, mime_type: str, look: Look) -> list[Section]:
             section = MarkdownSection(shown)
         elif kind.endswith("json") or text[:1000].lstrip()[:1] in ("{", "["):
             if len(text) <= JSON_LIMIT:
-                tree = Tree(text, inline=INLINE)
-                section = JsonSection(tree) if tree.error is None else None
+                tree = Tree(text, inline=0 if look.blocks else INLINE)
+                section = JsonSection(tree, blocks=look.blocks) if tree.error is None else None
         elif kind in ("", "text/plain") and len(_MARKDOWN.findall(shown[:20_000])) >= 2:
             section = MarkdownSection(shown)
     if section is None:

@@ -45,6 +45,9 @@ class Edge(Container):
     Edge > KeyLine { dock: bottom; }
     """
 
+    keeps_title: bool = False
+    """Whether facts are dropped before the title is cut."""
+
     title: reactive[paint.Pieces] = reactive("", repaint=False, init=False)
     facts: reactive[Sequence[paint.Pieces]] = reactive((), repaint=False, init=False)
     tone: reactive[str] = reactive("", repaint=False, init=False)
@@ -211,7 +214,7 @@ class Edge(Container):
 
     def _facts_that_fit(self, look: Palette, room: int, title: int) -> list[Segment]:
         """Return as many facts as there is room for beside the title; the first alone may be cut."""
-        left = room - min(title, LEAST_TITLE) - 3
+        left = room - (title if self.keeps_title else min(title, LEAST_TITLE)) - 3
         parts: list[Segment] = []
         for fact in self.facts:
             gap = [Segment("  ", look.style("muted"))] if parts else []

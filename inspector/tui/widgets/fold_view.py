@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual.actions import SkipAction
 from textual.binding import BindingType
 
 from inspector.tui.keymap import bindings
@@ -80,6 +81,10 @@ class FoldView(LinesView):
     def action_unfold_all(self) -> None:
         self.rows.unfold_all()
         self._keep_line()
+
+    def action_strings(self) -> None:
+        """Show strings of several lines as blocks; only JSON has them."""
+        raise SkipAction
 
     def action_copy_path(self) -> None:
         line = self.line

@@ -58,6 +58,17 @@ class FormView(VerticalScroll, can_focus=False):
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, FormView.Changed) and message.view is self.view
 
+    class ModeChanged(Message):
+        """The value is shown as JSON now, or as fields again."""
+
+        def __init__(self, view: FormView) -> None:
+            super().__init__()
+            self.view = view
+
+        @property
+        def control(self) -> FormView:
+            return self.view
+
     class Checked(Message):
         """The value was checked: `to_fix` fields are wrong."""
 
@@ -351,6 +362,7 @@ class FormView(VerticalScroll, can_focus=False):
                 await self._clear()
             await self._lay_out()
             self.focus_first()
+            self.post_message(self.ModeChanged(self))
 
     async def _edit_json(self, text: str) -> None:
         async with self._lock:
@@ -359,6 +371,7 @@ class FormView(VerticalScroll, can_focus=False):
             await self.mount(self._json)
             self._json.focus()
             self._check()
+        self.post_message(self.ModeChanged(self))
 
     def _read_text(self, text: str) -> None:
         value, self.problem = (UNSET, "") if not text.strip() else read_json(text)

@@ -49,6 +49,9 @@ class JsonView(FoldView):
         self.document: Tree | None = None
         self.problem: Problem | None = None
         self._waiting = ""
+        self.blocks = False
+        """Whether strings of several lines are shown as blocks."""
+        self._return_to: str | None = None
         super().__init__(wrap=wrap, empty=empty, id=id, classes=classes)
         if raw:
             self.load(raw)
@@ -62,13 +65,17 @@ class JsonView(FoldView):
             self.empty = self._nothing
             self.set_sections(())
         elif len(raw) <= AT_ONCE:
-            self._show(Tree(raw, inline=INLINE))
+            self._show(self._tree(raw))
         else:
             self.empty = f"formatting {size(len(raw))}…"
             self.set_sections(())
             self._waiting = raw
             if self.is_mounted:
                 self._lay_out_in_thread()
+
+    def _tree(self, raw: str) -> Tree:
+        # A block needs the string on a line of its own.
+        return Tree(raw, inline=0 if self.blocks else INLINE)
 
     def on_mount(self) -> None:
         if self._waiting:
@@ -78,7 +85,7 @@ class JsonView(FoldView):
         raw = self._waiting
 
         def lay_out() -> None:
-            tree = Tree(raw, inline=INLINE)
+            tree = self._tree(raw)
             if not get_current_worker().is_cancelled:
                 self.app.call_from_thread(self._laid_out, raw, tree)
 
@@ -94,9 +101,12 @@ class JsonView(FoldView):
         self.document = tree
         self.problem = tree.error
         self.empty = self._nothing
-        self.set_sections([JsonSection(tree)])
+        self.set_sections([JsonSection(tree, blocks=self.blocks)])
         if tree.error_line:
             self.show_line(tree.error_line)
+        if self._return_to is not None:
+            self.show_pointer(self._return_to)
+            self._return_to = None
         self.post_message(self.Loaded(self, tree.error))
 
     def show_pointer(self, pointer: str, *, mark: bool = False) -> bool:
@@ -108,6 +118,13 @@ class JsonView(FoldView):
         if mark:
             self.mark(frozenset({line}))
         return True
+
+    def action_strings(self) -> None:
+        """Show strings of several lines as blocks, or on one line again."""
+        if self.document is not None and self.document.error is None:
+            self.blocks = not self.blocks
+            self._return_to = self.document.pointer(self.line) if self.line >= 0 else None
+            self.load(self.document.raw)
 
     def action_select(self) -> None:
         line = self.line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import accumulate
 from time import monotonic
 from typing import ClassVar
@@ -20,10 +20,11 @@ from textual.worker import Worker, WorkerState
 
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import Palette, palette, signs_now
+from inspector.tui.widgets import paint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.line_rows import LineRows
 from inspector.tui.widgets.search import SearchRequested, pattern_of
-from inspector.tui.widgets.sections import Section
+from inspector.tui.widgets.sections import Below, Section
 from inspector.tui.widgets.virtual_list import Row, VirtualList
 from inspector.tui.widgets.wrapping import wrap
 
@@ -65,6 +66,8 @@ class LinesView(VirtualList):
         self._left = 0
         self._pattern: re.Pattern[str] | None = None
         self.marked: frozenset[int] = frozenset()
+        self._notes: Mapping[int, Sequence[Below]] = {}
+        self._below: LRUCache[int, list[tuple[str, str]]] = LRUCache(300)
         super().__init__(empty=empty, id=id, classes=classes)
         self.set_reactive(LinesView.wrap, wrap)
         if sections:
@@ -81,6 +84,7 @@ class LinesView(VirtualList):
         self._left = 0
         self._pattern = None
         self.marked = frozenset()
+        self._notes = {}
         self._key = self._announced = None
         self.set_reactive(VirtualList.cursor, -1)
         self._measure_again()
@@ -109,6 +113,29 @@ class LinesView(VirtualList):
         self.marked = lines
         self._cache.clear()
         self.refresh()
+
+    def annotate(self, notes: Mapping[int, Sequence[Below]]) -> None:
+        """Write notes in rows of their own below some lines; `set_sections` drops them."""
+        if notes != self._notes:
+            self._notes = notes
+            self._measure_again()
+
+    def _below_rows(self, line: int) -> list[tuple[str, str]]:
+        """Return the rows below a line, each with its role: what its section shows there, and its notes."""
+        found = self._below.get(line)
+        if found is None:
+            section, at = self.section_at(line)
+            found = []
+            for text, role, indent in (*section.below(at), *self._notes.get(line, ())):
+                lead = " " * min(indent, max(self._measured_for - 12, 0))
+                for start, end in wrap(text, max(self._measured_for - len(lead), 8)):
+                    found.append((lead + text[start:end], role))
+            self._below.set(line, found)
+        return found
+
+    @property
+    def _has_below(self) -> bool:
+        return bool(self._notes) or any(section.has_below for section in self.sections)
 
     def show_line(self, line: int) -> None:
         """Unfold what hides a line, and go to it."""
@@ -173,26 +200,33 @@ class LinesView(VirtualList):
         top = self.rows.locate(self.scroll_offset.y) if self.count else (0, 0)
         self.rows.forget_rows()
         self._breaks.clear()
+        self._below.clear()
         self._measured = 0
         self._measured_for = self._width()
         if not self.is_mounted:
             return
-        if self.wrap:
+        if self.wrap or self._has_below:
             self._measure_lines(min(self.rows.lines, MEASURED_AT_ONCE + top[0]))
         self.source_changed()
         if not self.shows_cursor and self.count:
             self._scroll_top(self.rows.row_of(min(top[0], self.rows.lines - 1)))
-        if self.wrap and self._measured < self.rows.lines:
+        if (self.wrap or self._has_below) and self._measured < self.rows.lines:
             self.run_worker(self._measure_rest(), group="measure", exclusive=True, exit_on_error=False)
 
     def _measure_lines(self, end: int) -> None:
         width = self._measured_for
+        notes, has_below = self._notes, self._has_below
         for line in range(self._measured, end):
             section, at = self.section_at(line)
             if section.picture(at) is None:
-                text = section.text(at)
-                if len(text) * 2 > width:
-                    self.rows.set_rows(line, len(wrap(text, width, section.hang(at))))
+                rows = 1
+                if self.wrap:
+                    text = section.text(at)
+                    if len(text) * 2 > width:
+                        rows = len(wrap(text, width, section.hang(at)))
+                if has_below and (line in notes or section.has_below):
+                    rows += len(self._below_rows(line))
+                self.rows.set_rows(line, rows)
         self._measured = end
 
     async def _measure_rest(self) -> None:
@@ -230,9 +264,13 @@ class LinesView(VirtualList):
         if picture is not None:
             return picture
         text, styles = self._line(line)
+        breaks = self._line_breaks(line, text, width) if self.wrap else [(0, len(text))]
+        if part >= len(breaks) and line < self._measured:
+            below = self._below_rows(line)
+            shown, role = below[min(part - len(breaks), len(below) - 1)] if below else ("", "")
+            return paint.cut(paint.segments([(shown, role)], room=width), width)
         if not self.wrap:
             return self._cut(text, styles, width, line)
-        breaks = self._line_breaks(line, text, width)
         start, end = breaks[min(part, len(breaks) - 1)]
         indent = [Segment(" " * section.hang(at))] if part else []
         last = part >= len(breaks) - 1

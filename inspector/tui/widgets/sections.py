@@ -5,18 +5,25 @@ Sections know no screen. All the text they return is safe; work is done for the 
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
 from rich.segment import Segment
 
-from inspector.protocol.jsontext import Tree
+from inspector.protocol.jsontext import Tree, unquote
 from inspector.text import safe
 from inspector.tui.themes import ascii_only, signs_now
 
 Span = tuple[int, int, str]
 """Start and end in a line's text, and the role it is drawn in."""
+
+Below = tuple[str, str, int]
+"""A text in rows below a line: safe text without line ends, the role it is drawn in, cells of indentation."""
+
+BLOCK_LINES = 2_000
+"""Lines of a string that are shown as a block; the rest is counted."""
 
 LINE_LIMIT = 20_000
 """Characters shown of one line; a longer JSON string is cut with a sign, longer text is broken into lines."""
@@ -33,9 +40,15 @@ class Section:
     """Some lines. A subclass overrides what it does differently from plain, unfoldable text."""
 
     role = "normal"
+    has_below = False
+    """Whether `below` may return something."""
 
     def __len__(self) -> int:
         raise NotImplementedError
+
+    def below(self, line: int) -> Sequence[Below]:
+        """Return what is shown in rows below a line."""
+        return ()
 
     def text(self, line: int) -> str:
         """Return one line as safe text."""
@@ -139,19 +152,48 @@ def json_spans(text: str) -> list[Span]:
 
 
 class JsonSection(Section):
-    """A JSON text laid out in lines that fold; text that is no JSON is shown as it is, its bad line in red."""
+    """A JSON text laid out in lines that fold; text that is no JSON is shown as it is, its bad line in red.
 
-    def __init__(self, tree: Tree) -> None:
+    With `blocks`, a string of several lines is shown as a block of text below its key.
+    """
+
+    def __init__(self, tree: Tree, *, blocks: bool = False) -> None:
         self.tree = tree
+        self.has_below = blocks and tree.error is None
 
     def __len__(self) -> int:
         return len(self.tree)
 
     def text(self, line: int) -> str:
+        if self.has_below and (rows := self._string_lines(line)):
+            key = self.tree.key(line)
+            head = (
+                "" if key is None else f"{json.dumps(safe(key, LINE_LIMIT, ascii=ascii_only()), ensure_ascii=False)}: "
+            )
+            return f"{' ' * self._indent(line)}{head}{len(rows):,} lines of text"
         shown = self.tree.text(line, indent=0, limit=LINE_LIMIT + 1)
         cut = len(shown) > LINE_LIMIT
         text = " " * self._indent(line) + safe(shown[:LINE_LIMIT], ascii=ascii_only())
         return text + signs_now().cut if cut else text
+
+    def below(self, line: int) -> Sequence[Below]:
+        rows = self._string_lines(line) if self.has_below else []
+        indent = self._indent(line) + 2
+        role = "json-string"
+        shown = [(safe(row[:LINE_LIMIT], ascii=ascii_only()), role, indent) for row in rows[:BLOCK_LINES]]
+        more = len(rows) - BLOCK_LINES
+        return [*shown, (f"{more:,} more lines", "muted", indent)] if more > 0 else shown
+
+    def _string_lines(self, line: int) -> list[str]:
+        """Return the lines of the string on a line; empty for anything else, and for a string of one line."""
+        start = self.tree.text(line, indent=0, limit=LINE_LIMIT + 1)
+        if "\\n" not in start and "\\u000" not in start:
+            return []
+        literal = self.tree.value(line)
+        if literal[:1] != '"':
+            return []
+        rows = unquote(literal).replace("\r\n", "\n").split("\n")
+        return rows if len(rows) > 1 else []
 
     def spans(self, line: int, text: str) -> Sequence[Span]:
         if self.tree.error is not None:

@@ -51,6 +51,8 @@ class VirtualList(ScrollView, can_focus=True):
     """Whether there is a row with the cursor; without one the keys scroll the view."""
     shows_idle_cursor: bool = True
     """Whether the row with the cursor has a ground of its own while the focus is elsewhere."""
+    muted: bool = False
+    """Whether everything is drawn in the muted ink."""
 
     cursor: reactive[int] = reactive(-1, repaint=False, init=False)
     follow: reactive[bool] = reactive(False, repaint=False, init=False)
@@ -221,6 +223,13 @@ class VirtualList(ScrollView, can_focus=True):
                 self._cache.discard((index, selected, focused))
             self._refresh_row(index)
 
+    def mute(self, muted: bool) -> None:
+        """Draw everything in the muted ink, or in its own again."""
+        if muted != self.muted:
+            self.muted = muted
+            self._cache.clear()
+            self.refresh()
+
     # The cursor
 
     def validate_cursor(self, cursor: int) -> int:
@@ -384,6 +393,9 @@ class VirtualList(ScrollView, can_focus=True):
             inner = max(cells - 2 * self.pad, 1)
             row = self.render_row(index, inner, selected, focused)
             side = Segment(" " * self.pad)
+            if self.muted:
+                ink = look.style("muted")
+                row = [Strip([Segment(part.text, ink) for part in strip]) for strip in self._strips(row)]
             found = [
                 paint.strip([side, *strip.crop(0, inner)], cells, ground, look=look) for strip in self._strips(row)
             ]

@@ -1,0 +1,104 @@
+"""What a tool's result says twice, and where in it a list of records is: the basis for choosing its first view.
+
+Source: MCP "Tools", "Structured Content": a server that returns structured content should also return its JSON as text
+(C-TOOL-02). The Python SDK and FastMCP wrap what is not an object as `{"result": ...}`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+MOST_COMPARED = 20_000_000
+"""Characters of text that are parsed to compare them with a structured result; longer text counts as different."""
+
+MOST_BESIDE = 12
+"""Members beside a list of records that still let the list be the subject of the result."""
+
+
+def repeats_content(result: Any) -> bool:
+    """Return whether the `structuredContent` of a result says only what its text content says.
+
+    True for a structured string (or `{"result": string}`) that a text block holds, for JSON text that is equal to the
+    structured value, and for a list whose items are the text blocks, as the Python SDK sends them.
+    """
+    if not isinstance(result, dict) or "structuredContent" not in result:
+        return False
+    texts = text_blocks(result)
+    if not texts:
+        return False
+    structured = result["structuredContent"]
+    wrapped = unwrapped(structured)
+    joined = "\n".join(texts) if len(texts) > 1 else texts[0]
+    for value in (structured, wrapped) if wrapped is not structured else (structured,):
+        if any(_says(text, value) for text in texts) or (len(texts) > 1 and value == joined):
+            return True
+        if isinstance(value, list) and len(value) == len(texts) == len(result["content"]):
+            return all(_says(text, item) for text, item in zip(texts, value, strict=True))
+    return False
+
+
+def text_blocks(result: Any) -> list[str]:
+    """Return the text of each text block of a result's `content`."""
+    content = result.get("content") if isinstance(result, dict) else None
+    blocks = content if isinstance(content, list) else []
+    return [
+        block["text"]
+        for block in blocks
+        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+    ]
+
+
+def unwrapped(structured: Any) -> Any:
+    """Return the value of an object with one member, as SDKs wrap what is not an object; anything else as it is."""
+    if isinstance(structured, dict) and len(structured) == 1:
+        return next(iter(structured.values()))
+    return structured
+
+
+def is_records(value: Any) -> bool:
+    """Return whether a value is a list of objects, and not empty."""
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+
+
+def records_at(value: Any) -> tuple[str, ...] | None:
+    """Return the path of the list of objects that a value is or holds; None where it is not such a value.
+
+    `()` for the list itself, `("rows",)` for an object with one list of objects in it and otherwise only scalars
+    (a total, a cursor).
+    """
+    if is_records(value):
+        return ()
+    if not isinstance(value, dict) or len(value) > MOST_BESIDE + 1:
+        return None
+    lists = [key for key, item in value.items() if isinstance(item, (list, dict))]
+    return (lists[0],) if len(lists) == 1 and is_records(value[lists[0]]) else None
+
+
+def _says(text: str, value: Any) -> bool:
+    if isinstance(value, str):
+        return text == value or (text[:1] == '"' and _is_json_of(text, value))
+    if value is None or isinstance(value, (bool, int, float)):
+        return text == str(value) or _is_json_of(text, value)
+    return text.lstrip()[:1] == ("{" if isinstance(value, Mapping) else "[") and _is_json_of(text, value)
+
+
+def _is_json_of(text: str, value: Any) -> bool:
+    if len(text) > MOST_COMPARED:
+        return False
+    try:
+        return _equal(json.loads(text, strict=False), value)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Compare as JSON does: `1` and `1.0` are equal, `1` and `true` are not."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_equal(item, other[key]) for key, item in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return bool(one == other)

@@ -1,0 +1,199 @@
+"""Tables made of JSON and of delimited text: exact values, order, filter, CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.protocol.tables import (
+    MISSING,
+    MOST_COLUMNS,
+    Number,
+    Table,
+    cell_text,
+    filter_patterns,
+    slice_at,
+    table_of,
+    table_of_text,
+)
+
+ORDERS = """{"total": 3, "rows": [
+  {"id": 3492, "customer": "Red Brick Books", "total": 1984.20, "tags": ["a", 1.50]},
+  {"id": 123456789012345678901234567890, "customer": "Ōsaka Paper Co", "country": "JP"},
+  {"customer": "café \\u00e9", "id": -1, "total": 1e3, "country": null}
+]}"""
+
+
+def table(text: str = ORDERS, path: tuple[str, ...] = ("rows",)) -> Table:
+    found = table_of(text, path)
+    assert found is not None
+    return found
+
+
+def shown(found: Table, rows: Any = None) -> list[list[str]]:
+    return [[cell_text(value) for value in found.cells(row)] for row in (range(len(found)) if rows is None else rows)]
+
+
+def test_columns_come_by_key_and_values_as_written() -> None:
+    found = table()
+    assert [column.name for column in found.columns] == ["id", "customer", "total", "tags", "country"]
+    assert [column.is_numeric for column in found.columns] == [True, False, True, False, False]
+    assert found.columns[0].longest == 30
+    assert shown(found) == [
+        ["3492", "Red Brick Books", "1984.20", '["a", 1.50]', ""],
+        ["123456789012345678901234567890", "Ōsaka Paper Co", "", "", "JP"],
+        ["-1", "café é", "1e3", "", ""],
+    ]
+    assert found.cells(0)[4] is MISSING
+    assert found.cells(2)[4] is None
+    assert found.json(1) == '{"id": 123456789012345678901234567890, "customer": "Ōsaka Paper Co", "country": "JP"}'
+
+
+def test_numbers_sort_by_value_text_by_letters_and_missing_values_last() -> None:
+    found = table()
+    assert list(found.ordered(range(3), 0)) == [2, 0, 1]
+    assert list(found.ordered(range(3), 0, descending=True)) == [1, 0, 2]
+    assert list(found.ordered(range(3), 1)) == [2, 0, 1]
+    assert list(found.ordered(range(3), 2)) == [2, 0, 1]
+    assert list(found.ordered(range(3), 2, descending=True)) == [0, 2, 1]
+    assert list(found.ordered(range(3), 0, stopped=lambda: True)) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "rows"),
+    [
+        ("", [0, 1, 2]),
+        ("red", [0]),
+        ("Red", [0]),
+        ("RED", []),
+        ("é", [2]),
+        ("country:jp", [1]),
+        ("customer:jp", []),
+        ("id:>3000", [0, 1]),
+        ("id:<=-1", [2]),
+        ("total:>=1000 customer:red", [0]),
+        ('"red brick"', [0]),
+        ('customer:"brick books"', [0]),
+        ("red nowhere", []),
+        ("http://x", []),
+    ],
+)
+def test_a_filter_leaves_rows(words: str, rows: list[int]) -> None:
+    assert list(table().matching(words)) == rows
+
+
+def test_what_a_filter_looks_for_can_be_marked() -> None:
+    patterns = filter_patterns("red country:jp id:>3", ["id", "country"])
+    assert [(column, pattern.pattern) for column, pattern in patterns] == [(None, "red"), (1, "jp")]
+
+
+def test_csv_has_the_values_unchanged_and_formulas_are_counted() -> None:
+    found = table('[{"a": "=1+1", "b": -5, "c": "x\\n\\"y\\""}, {"a": "@cmd", "b": "-5"}]', ())
+    saved = found.csv([1, 0], [2, 0, 1])
+    assert list(csv.reader(io.StringIO(saved.decode()))) == [
+        ["c", "a", "b"],
+        ["", "@cmd", "-5"],
+        ['x\n"y"', "=1+1", "-5"],
+    ]
+    assert found.formulas([0, 1], [0, 1, 2]) == 2
+    assert found.formulas([0, 1], [1, 2]) == 0
+
+
+def test_a_place_in_the_structured_value_is_a_cell() -> None:
+    found = table()
+    assert found.place("/rows/2/total") == (2, 2)
+    assert found.place("/rows/0/tags/1") == (0, 3)
+    assert found.place("/rows/1") == (1, None)
+    assert found.place("/rows/1/new") == (1, None)
+    assert found.place("/rows/9/id") is None
+    assert found.place("/total") is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "[1]", '[{"a": 1}, 2]', '[{"a": 1}', "[" * 200_000, '{"rows": [{}]}', "x"])
+def test_what_is_not_a_list_of_objects_is_not_a_table(text: str) -> None:
+    assert table_of(text) is None
+
+
+def test_the_last_of_equal_keys_counts_and_exact_text_is_cut_out() -> None:
+    text = '\ufeff {"a": [{"x": 1}], "b": {"c": 1.0}, "a": [{"y": 2}]}'
+    assert [column.name for column in table(text, ("a",)).columns] == ["y"]
+    assert slice_at(text, ("b",)) == '{"c": 1.0}'
+    assert slice_at(text, ("b", "c")) == "1.0"
+    assert slice_at(text, ("z",)) is None
+    assert slice_at("no", ("z",)) is None
+
+
+def test_a_thousand_columns_and_more() -> None:
+    wide = json.dumps([{f"k{at}": at for at in range(1_000)}])
+    assert len(table(wide, ()).columns) == 1_000
+    wider = table(json.dumps([{f"k{at}": at for at in range(MOST_COLUMNS + 5)}]), ())
+    assert len(wider.columns) == MOST_COLUMNS
+    assert wider.has_more
+
+
+CSV = 'id,customer,total\n1,"Brick, Red",10.5\n2,"two\nlines",007\n\n3,,9\n'
+
+
+def test_delimited_text_is_a_table() -> None:
+    found = table_of_text(CSV)
+    assert found is not None
+    assert [column.name for column in found.columns] == ["id", "customer", "total"]
+    assert [column.is_numeric for column in found.columns] == [True, False, False]
+    assert shown(found) == [["1", "Brick, Red", "10.5"], ["2", "two\nlines", "007"], ["3", "", "9"]]
+    assert type(found.cells(0)[0]) is Number
+    assert json.loads(found.json(0)) == {"id": 1, "customer": "Brick, Red", "total": "10.5"}
+
+
+@pytest.mark.parametrize("text", ["a\tb\n1\t2\n3\t4\n", "a;b\n1;2\n3;4\n", "a,b\r\n1,2\r\n3,4"])
+def test_tabs_semicolons_and_line_ends(text: str) -> None:
+    found = table_of_text(text)
+    assert found is not None
+    assert shown(found) == [["1", "2"], ["3", "4"]]
+
+
+def test_declared_csv_may_be_ragged() -> None:
+    found = table_of_text("a,b\n1\n1,2,3\n", "text/csv; charset=utf-8")
+    assert found is not None
+    assert [column.name for column in found.columns] == ["a", "b", "column 3"]
+    assert found.cells(0)[1] is MISSING
+    assert shown(found)[1] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "one line, with a comma",
+        "Dear all,\nplease come, all of you\nand bring cake, too\n",
+        "Hello, world\nfoo, bar\nthis, that\n",
+        "a,b\n1,2\n",
+        "a,b\n1,2\n3\n",
+        "a,a\n1,2\n3,4\n",
+        "1,2\n3,4\n5,6\n",
+        '{"a": 1,\n"b": 2,\n"c": 3}\n',
+        "Name: x, Age: 3\nName: y, Age: 4\nName: z, Age: 5\n",
+    ],
+)
+def test_other_text_is_not_a_table(text: str) -> None:
+    assert table_of_text(text) is None
+
+
+@given(
+    st.lists(st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text())))
+)
+def test_every_list_of_objects_reads_back(rows: list[dict[str, Any]]) -> None:
+    found = table_of(json.dumps(rows))
+    if not rows:
+        assert found is None
+        return
+    assert found is not None
+    assert [json.loads(found.json(at)) for at in range(len(found))] == rows
+    assert len(found.matching("")) == len(rows)
+    for at in range(len(found.columns)):
+        assert sorted(found.ordered(range(len(rows)), at)) == list(range(len(rows)))

@@ -1,0 +1,162 @@
+"""The table: columns, order, filter, rows, marks, CSV; on the keys that a person presses."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from inspector.protocol.tables import Table, table_of, table_of_text
+from inspector.tui.widgets.clipboard import Copied
+from inspector.tui.widgets.table_view import AT_ONCE, TableView
+from tests.tui.tui_screens import Stage, screen_lines, screen_text, settle
+
+ROWS: list[dict[str, Any]] = [
+    {"id": 3492, "customer": "Red Brick Books", "total": 1984.2, "tags": {"a": [1]}},
+    {"id": 12345678901234567890123, "customer": "大阪紙業", "total": 7, "paid": True},
+    {"id": -1, "customer": "Café du Port\nFrance", "total": 10.25, "paid": None},
+]
+
+
+def table(rows: Any = ROWS) -> Table:
+    found = table_of(json.dumps(rows, ensure_ascii=False))
+    assert found is not None
+    return found
+
+
+def stage(found: Table, marks: Any = None) -> tuple[TableView, Stage]:
+    view = TableView()
+    app = Stage(view)
+    app.call_later(lambda: (view.load(found, marks), view.list.focus()))
+    return view, app
+
+
+async def test_numbers_are_exact_and_right_text_is_left() -> None:
+    _view, app = stage(table())
+    async with app.run_test(size=(110, 10)) as pilot:
+        await pilot.pause()
+        shown = screen_lines(app)
+        for number in ("                   3492  ", "12345678901234567890123  ", "                     -1  "):
+            assert any(line.startswith(f" {number}") for line in shown), number
+        at = shown[0].index("total")
+        assert [line[at - 4 : at + 6].rstrip() for line in (shown[1], shown[3])] == ["  1984.2", "    10.25"]
+        assert '{"a": [1]}' in shown[1]
+        assert "大阪紙業" in shown[2]
+        assert "null" in shown[3]
+
+
+async def test_a_column_is_sorted_up_down_and_not_at_all() -> None:
+    view, app = stage(table())
+    async with app.run_test(size=(110, 10)) as pilot:
+        await pilot.press("right", "right", "o")
+        assert list(view.rows) == [1, 2, 0]
+        assert "total ↑" in screen_lines(app)[0]
+        await pilot.press("o")
+        assert list(view.rows) == [0, 2, 1]
+        assert "total ↓" in screen_lines(app)[0]
+        await pilot.press("o")
+        assert list(view.rows) == [0, 1, 2]
+        await pilot.press("down", "left", "left", "o")
+        assert view.row == 1, "the cursor stays on the row it was on"
+        await pilot.click(offset=(screen_lines(app)[0].index("customer") + 1, 0))
+        assert view.column_name == "customer"
+        assert view.sorted_by == 1
+
+
+async def test_columns_move_hide_and_come_back() -> None:
+    view, app = stage(table())
+    async with app.run_test(size=(110, 10)) as pilot:
+        await pilot.press("shift+right", "minus")
+        assert [view.table.columns[at].name for at in view.order] == ["customer", "total", "tags", "paid"]  # type: ignore[union-attr]
+        assert screen_lines(app)[0].split()[0] == "customer"
+        await pilot.press("equals_sign")
+        assert screen_lines(app)[0].split() == ["id", "customer", "total", "tags", "paid"]
+
+
+async def test_letters_are_text_in_the_filter_and_matches_are_underlined() -> None:
+    view, app = stage(table())
+    async with app.run_test(size=(110, 10)) as pilot:
+        await pilot.press("slash", *"books")
+        await settle(pilot, lambda: list(view.rows) == [0])
+        assert view.note == "row 1 of 1 (3)"
+        underlined = [
+            segment.text
+            for strip in app.screen._compositor.render_strips()
+            for segment in strip
+            if segment.style is not None and segment.style.underline
+        ]
+        assert underlined == ["Books"]
+        await pilot.press("enter", "escape")
+        assert len(view.rows) == 3
+        await pilot.press("slash", *"zzz")
+        await settle(pilot, lambda: "No rows match" in screen_text(app))
+        await pilot.press("escape", "escape")
+        await settle(pilot, lambda: len(view.rows) == 3)
+
+
+async def test_a_row_opens_and_cells_are_copied_as_the_server_wrote_them() -> None:
+    view, app = stage(table())
+    async with app.run_test(size=(110, 10), message_hook=app.hear) as pilot:
+        await pilot.press("down", "c", "C", "enter")
+        assert [each.text for each in app.heard(Copied)] == ["12345678901234567890123", view.table.json(1)]  # type: ignore[attr-defined, union-attr]
+        opened = app.heard(TableView.Opened)[0]
+        assert json.loads(opened.json) == ROWS[1]  # type: ignore[attr-defined]
+
+
+async def test_what_is_saved_is_what_is_shown() -> None:
+    text = "name,total\n" + "=cmd,1\nb,2\nc,3\n"
+    found = table_of_text(text)
+    assert found is not None
+    _view, app = stage(found)
+    async with app.run_test(size=(60, 10), message_hook=app.hear) as pilot:
+        await pilot.press("right", "o", "o", "shift+left", "slash", *"total:<3", "enter", "w")
+        await settle(pilot, lambda: bool(app.heard(TableView.SaveRequested)))
+        saved = app.heard(TableView.SaveRequested)[0]
+        assert saved.data == b"total,name\r\n2,b\r\n1,=cmd\r\n"  # type: ignore[attr-defined]
+        assert (saved.rows, saved.formulas) == (2, 1)  # type: ignore[attr-defined]
+
+
+async def test_marks_stand_in_their_cell_with_the_reason_below() -> None:
+    view, app = stage(table(), {2: {2: "expected string, got 10.25"}})
+    async with app.run_test(size=(110, 10)) as pilot:
+        await pilot.pause()
+        assert "▲" in screen_lines(app)[3]
+        assert "expected string" not in screen_text(app)
+        view.go_to(2, 2)
+        await settle(pilot, lambda: "▲ total expected string, got 10.25" in screen_text(app))
+        await pilot.press("slash", *"red", "enter")
+        assert list(view.rows) == [0]
+        view.go_to(2, 2)
+        assert view.row == 2, "the filter does not hide what is gone to"
+
+
+async def test_a_thousand_columns_scroll_sideways() -> None:
+    view, app = stage(table([{f"k{at:03}": at for at in range(1_000)}, {"k999": "last"}]))
+    async with app.run_test(size=(60, 10)) as pilot:
+        await pilot.press(*["right"] * 12)
+        assert "k012" in screen_lines(app)[0]
+        assert "k000" not in screen_lines(app)[0]
+        view.step_column(1_000)
+        await pilot.pause()
+        assert "k999" in screen_lines(app)[0]
+        assert "last" in screen_text(app)
+
+
+async def test_many_rows_are_sorted_and_filtered_in_a_thread() -> None:
+    rows = AT_ONCE * 3
+    view, app = stage(table([{"n": (at * 7919) % rows} for at in range(rows)]))
+    async with app.run_test(size=(60, 10)) as pilot:
+        await pilot.press("o")
+        await settle(pilot, lambda: not view.busy)
+        assert [line.split()[0] for line in screen_lines(app)[1:5]] == ["0", "1", "2", "3"]
+        await pilot.press("slash", *"n:>=5998", "enter", "end")
+        await settle(pilot, lambda: view.note == f"row 2 of 2 ({rows:,})")
+
+
+async def test_ascii_terminals_and_hostile_values() -> None:
+    view = TableView()
+    app = Stage(view, ascii_only=True)
+    async with app.run_test(size=(60, 10)) as pilot:
+        view.load(table([{"a\x1b[31m": "\x1b]0;x\x07", "b": "[red]x[/red]"}]))
+        await pilot.pause()
+        assert "\x1b" not in screen_text(app)
+        assert "[red]x[/red]" in screen_text(app)
