@@ -29,6 +29,8 @@ from inspector.protocol.revisions import features
 from inspector.transports.base import Outgoing
 
 PREFIX = "io.modelcontextprotocol/"
+_LASTING = frozenset(("initialize", "tools/call", "tasks/result", "subscriptions/listen"))
+"""Requests that may last by themselves."""
 CLIENT = {"name": "inspector-check", "version": "1"}
 
 
@@ -74,7 +76,7 @@ class Link:
         self._news = asyncio.Event()
         self._next_id = 1
         self._slowest = 0.0
-        """Seconds of the slowest exchange."""
+        """Seconds of the slowest exchange in which the server has nothing to do but to answer."""
 
     async def open(self, *, handshake: bool = True) -> Asked | None:
         """Connect, and where the era has one, shake hands. Raises a `ConnectionProblem` if it cannot be reached."""
@@ -155,7 +157,8 @@ class Link:
                 self._overdue.pop(asked.n)
         asked.seconds = time.monotonic() - asked.began
         if asked.n and index.pairs[asked.n - 1]:
-            self._slowest = max(self._slowest, asked.seconds)
+            if asked.method not in _LASTING:
+                self._slowest = max(self._slowest, asked.seconds)
             asked.answer_n = index.pairs[asked.n - 1]
             event = self.journal.event(asked.answer_n)
             message = event.message

@@ -33,7 +33,7 @@ class Limits:
     """Seconds for one answer."""
     check: float = 20.0
     """Seconds for one check in one visit."""
-    run: float = 300.0
+    run: float = 600.0
     """Seconds for all of it."""
     quiet: float = 0.25
     """Seconds that are waited for what should not come."""

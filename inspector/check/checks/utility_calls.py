@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from itertools import count
 from typing import Any
@@ -84,9 +85,13 @@ async def cancelled(visit: Visit) -> Outcome:
     takes much longer by itself.
     """
     slow = [trial for trial in await trials(visit) if trial.asked.seconds > _LONG or not trial.asked.answered]
+    slow.sort(key=lambda trial: (not trial.asked.answered, trial.asked.seconds))
     seen: list[int] = []
+    until = time.monotonic() + visit.limits.check / 4
     async with visit.link() as link:
         for trial in slow[:FEW]:
+            if seen and time.monotonic() > until:
+                break
             lasts = await _lasts(visit, link, trial)
             if lasts < _LONG:
                 continue
