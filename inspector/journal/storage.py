@@ -81,9 +81,12 @@ class Storage:
     @classmethod
     def create(cls, path: Path) -> Storage:
         """A new file, mode 0600. Raises `RecordingExists` for an existing one, `RecordingError` for other reasons."""
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL
+        flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
         try:
-            fd = os.open(path, flags | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            if path.is_char_device() or path.is_dir():  # A device has nothing to lose; a folder is told as that.
+                fd = os.open(path, flags)
+            else:
+                fd = os.open(path, flags | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
         except FileExistsError:
             raise RecordingExists(
                 f"The recording {path} already exists.", hint="Choose another name, or replace the file with --force."

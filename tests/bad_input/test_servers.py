@@ -254,7 +254,7 @@ def test_notes_on_what_cannot_be_used_are_few(run: Run, tmp_path: Path) -> None:
     assert notes[0] == "note: Message 3 is no JSON: Expecting value at character 1 (line 1)."
     assert notes[-1] == "note: More that cannot be used is in the recording."
     assert len(notes) == 6
-    assert "note" not in run("tools", "--quiet", "--", server).err
+    assert "note:" not in run("tools", "--quiet", "--", server).err
 
 
 def test_children_of_a_server_that_has_ended_are_ended_too(run: Run, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ class SearchLine(FilterInput):
         """Search in this view."""
         self.view = view
         self.display = True
-        self.problem = ""
+        self.note = ""
         self.show_without_change("")
         self.focus()
 
@@ -61,7 +61,7 @@ class SearchLine(FilterInput):
         event.stop()
         if self.view is not None:
             found = self.view.search(self.value)
-            self.problem = "" if found or not self.value else "not found"
+            self.note = "" if found or not self.value else [("not found", "error")]
 
     def action_clear_or_leave(self) -> None:
         if self.view is not None:
