@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -19,6 +20,7 @@ from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool, V
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from inspector.client.answers import Question
     from inspector.client.catalog import ListName
     from inspector.client.options import Options
     from inspector.client.pending import Call, Progress
@@ -81,6 +83,15 @@ class Session:
         journal.exact_frames = True  # A program works with the answers; what it shows of them is its own.
         self._recording = Recording(journal)
         session = self._engine = engine.Session(self._target, journal, self._options, connect=self._connect)
+        record_note = session.inbox.on_note
+
+        def warn(text: str, question: Question) -> None:
+            """An answer that the program gave may not be as it meant: the recording says so, and Python's warnings."""
+            if record_note is not None:
+                record_note(text, question)
+            warnings.warn(text, UserWarning, stacklevel=2)
+
+        session.inbox.on_note = warn
         self._answering = Answering(session.inbox, *self._callbacks)
         self._news = News(session, self._answering.look)
         try:
