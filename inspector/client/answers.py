@@ -167,7 +167,9 @@ def excess(text: str, params: dict[str, Any]) -> str:
     limit, words = params.get("maxTokens"), len(text.split())
     if type(limit) is not int or limit < 0 or words <= limit:
         return ""
-    return f"The sampling answer has {words:,} words; the server allows {limit:,} tokens (maxTokens). It was sent whole."
+    return (
+        f"The sampling answer has {words:,} words; the server allows {limit:,} tokens (maxTokens). It was sent whole."
+    )
 
 
 class Inbox:

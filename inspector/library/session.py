@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from inspector.client import session as engine
 from inspector.client.connect import transport_for
 from inspector.client.recording import new_journal
 from inspector.config.settings import Settings
+from inspector.config.targets import HttpTarget
 from inspector.errors import NotOffered, SessionLost
 from inspector.library.answering import Answering, ElicitationCallback, SamplingCallback
 from inspector.library.incoming import Following, News, Notifications
@@ -28,6 +29,17 @@ if TYPE_CHECKING:
     from inspector.client.tasks import Task
     from inspector.config.targets import Target
     from inspector.library.recordings import Recording
+
+
+class Hosted(Protocol):
+    """A server in this process."""
+
+    async def start(self) -> None:
+        """Begin to serve. Raises a `ConnectionProblem`."""
+
+    async def close(self) -> None:
+        """Stop. Idempotent."""
+
 
 V = TypeVar("V", bound=View)
 A = TypeVar("A", bound=Answer)
@@ -95,6 +107,7 @@ class Session:
         self._answering = Answering(session.inbox, *self._callbacks)
         self._news = News(session, self._answering.look)
         try:
+            await hosted(self._target).start()
             await session.open()
         except BaseException:
             await self.close()
@@ -106,6 +119,7 @@ class Session:
         if self._engine is not None:
             await self._answering.close()
             await self._engine.close()
+            await hosted(self._target).close()
             self._news.wake_all()
 
     async def __aenter__(self) -> Self:
@@ -289,6 +303,20 @@ class Session:
     def cancel_task(self, task: Task) -> None:
         """Ask the server to cancel a task; the call that waits for it ends when the server says so."""
         self.engine.tasks.cancel(task)
+
+
+class _Nothing:
+    async def start(self) -> None:
+        pass
+
+    async def close(self) -> None:
+        pass
+
+
+def hosted(target: Target) -> Hosted:
+    """What runs in this process for a target and lives as long as the connection: its app; else nothing."""
+    found = target.network if isinstance(target, HttpTarget) and target.title else None
+    return _Nothing() if found is None else found
 
 
 def parts(session: Session) -> tuple[Target, Options]:

@@ -233,7 +233,9 @@ class StdioTransport:
             return
         self._said_lost = True
         status = self.status = self._exit_status()
-        hint = "Its last words on stderr are shown with this error." if self.last_words else "It said nothing on stderr."
+        hint = (
+            "Its last words on stderr are shown with this error." if self.last_words else "It said nothing on stderr."
+        )
         if status is None:
             what = "closed its output and runs on"
             self.sink.life(self.channel, "closed", by="server")
@@ -248,7 +250,7 @@ class StdioTransport:
         self.sink.lost(self._exit_error(f"The server {what}.", hint, status))
 
     def _exit_error(self, message: str, hint: str, status: int | None = None) -> ServerExited:
-        """The error for a child that ended. Its note holds the hint and stderr, so that a plain traceback shows them."""
+        """The error for a child that ended. Its note shows the hint and stderr in a plain traceback."""
         words = tuple(self.last_words)
         error = ServerExited(message, hint=hint, status=status, stderr=words)
         shown = [f"  {safe(line, STDERR_SHOWN)}" for line in words]
