@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     )
     from inspector.library.serving import MockServer, ReplayedSession, serve
     from inspector.library.session import Session
+    from inspector.library.sync import SyncSession, open_sync
     from inspector.protocol.views import ContentBlock, Prompt, Resource, ResourceTemplate, Tool
 
 __all__ = [
@@ -59,8 +60,8 @@ __all__ = [
     "NotOffered", "Notification", "Progress", "Prompt", "PromptResult", "Recording", "RecordingError",
     "ReplayedSession", "RequestCancelled", "RequestTimeout", "Resource", "ResourceContents", "ResourceResult",
     "ResourceTemplate", "SamplingRequest", "Server", "ServerError", "ServerExited", "Session", "SessionLost",
-    "SpawnError", "TargetError", "Task", "Tool", "ToolFailed", "ToolResult", "TrustNeeded", "UsageError", "__version__",
-    "open", "recording", "serve",
+    "SpawnError", "SyncSession", "TargetError", "Task", "Tool", "ToolFailed", "ToolResult", "TrustNeeded", "UsageError", "__version__",
+    "open", "open_sync", "recording", "serve",
 ]  # fmt: skip
 
 _HOMES = {
@@ -84,6 +85,7 @@ _HOMES = {
     ),
     "library.serving": ("MockServer", "ReplayedSession", "serve"),
     "library.session": ("Session",),
+    "library.sync": ("SyncSession", "open_sync"),
     "protocol.views": ("ContentBlock", "Prompt", "Resource", "ResourceTemplate", "Tool"),
 }  # fmt: skip
 """Where each public name is at home."""
