@@ -214,7 +214,7 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
     import asyncio
 
     from inspector.errors import InspectorError
-    from inspector.library.checking import checked
+    from inspector.library.checking import check
 
     options = {**marker.kwargs}
     named = marker.args[0] if marker.args else options.pop("target", None)
@@ -224,7 +224,7 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
     # Has a factory: so it is no loop that others find as theirs, and none is taken from them afterwards.
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         try:
-            said = runner.run(checked(named or _named(item), **options)).faults
+            said = runner.run(check(named or _named(item), **options)).faults
         except InspectorError as error:
             said = f"{type(error).__name__}: {error.message} {error.hint}".rstrip()
     if said:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from inspector.client import session as engine
 from inspector.client.connect import transport_for
@@ -29,17 +30,7 @@ if TYPE_CHECKING:
     from inspector.client.tasks import Task
     from inspector.config.targets import Target
     from inspector.library.recordings import Recording
-
-
-class Hosted(Protocol):
-    """A server in this process."""
-
-    async def start(self) -> None:
-        """Begin to serve. Raises a `ConnectionProblem`."""
-
-    async def close(self) -> None:
-        """Stop. Idempotent."""
-
+    from inspector.transports.asgi import App
 
 V = TypeVar("V", bound=View)
 A = TypeVar("A", bound=Answer)
@@ -107,7 +98,8 @@ class Session:
         self._answering = Answering(session.inbox, *self._callbacks)
         self._news = News(session, self._answering.look)
         try:
-            await hosted(self._target).start()
+            if (app := _app(self._target)) is not None:
+                await app.start()
             await session.open()
         except BaseException:
             await self.close()
@@ -119,7 +111,8 @@ class Session:
         if self._engine is not None:
             await self._answering.close()
             await self._engine.close()
-            await hosted(self._target).close()
+            if (app := _app(self._target)) is not None:
+                await app.close()
             self._news.wake_all()
 
     async def __aenter__(self) -> Self:
@@ -305,18 +298,22 @@ class Session:
         self.engine.tasks.cancel(task)
 
 
-class _Nothing:
-    async def start(self) -> None:
-        pass
+@asynccontextmanager
+async def running(target: Target) -> AsyncIterator[None]:
+    """Have the app run that a target is, if it is one in this process; it ends with `async with`."""
+    app = _app(target)
+    if app is None:
+        yield
+        return
+    try:
+        await app.start()
+        yield
+    finally:
+        await app.close()
 
-    async def close(self) -> None:
-        pass
 
-
-def hosted(target: Target) -> Hosted:
-    """What runs in this process for a target and lives as long as the connection: its app; else nothing."""
-    found = target.network if isinstance(target, HttpTarget) and target.title else None
-    return _Nothing() if found is None else found
+def _app(target: Target) -> App | None:
+    return cast("App", target.network) if isinstance(target, HttpTarget) and target.title else None
 
 
 def parts(session: Session) -> tuple[Target, Options]:
