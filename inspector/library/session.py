@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 import warnings
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -13,7 +15,7 @@ from inspector.client.connect import transport_for
 from inspector.client.recording import new_journal
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
-from inspector.errors import NotOffered, SessionLost
+from inspector.errors import NotOffered, SessionLost, UsageError
 from inspector.library.answering import Answering, ElicitationCallback, SamplingCallback
 from inspector.library.incoming import Following, News, Notifications
 from inspector.library.results import Answer, PromptResult, ResourceResult, ToolResult
@@ -75,6 +77,7 @@ class Session:
         """Start or reach the server and agree on a revision. Raises what went wrong."""
         from inspector.library.recordings import Recording
 
+        need_asyncio()
         if self._engine is not None:
             raise SessionLost("A session is connected once.", hint="Open another one with inspector.open(…).")
         journal = new_journal(
@@ -296,6 +299,18 @@ class Session:
     def cancel_task(self, task: Task) -> None:
         """Ask the server to cancel a task; the call that waits for it ends when the server says so."""
         self.engine.tasks.cancel(task)
+
+
+def need_asyncio() -> None:
+    """Raise `UsageError` if no loop of asyncio runs here: under trio, or outside of any."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        found = "trio runs here" if "trio" in sys.modules else "no loop of asyncio runs here"
+        raise UsageError(
+            f"A session needs asyncio, and {found}.",
+            hint="Run the code on asyncio, or use `with inspector.open_sync(…)`, which needs no loop.",
+        ) from None
 
 
 @asynccontextmanager
