@@ -363,4 +363,4 @@ def test_every_mode_and_method_is_on_the_page() -> None:
     assert MODES == TAPED_MODES
     assert all(f"| `{mode}` |" in text for mode in MODES)
     public = {name for name in vars(Mcp) if not name.startswith("_")} - {"sections"}
-    assert all(f"| `mcp.{name}(" in text for name in public)
+    assert all(f"| `inspector_mcp.{name}(" in text for name in public)
