@@ -38,8 +38,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=MODES,
         default=None,
         help="once: record what has no recording, replay the rest (default); new-episodes: replay what is recorded, "
-        "ask the servers for the rest and append it; none: replay only; rewrite: record again; check: ask the servers and "
-        f"compare with the recordings; live: ask, record nothing. Also {VARIABLE}.",
+        "ask the servers for the rest and append it; none: replay only; rewrite: record again; check: ask the servers "
+        f"and compare with the recordings; live: ask, record nothing. Also {VARIABLE}.",
     )
     parser.addini("mcp_record", "the mode of --mcp-record", default="")
     parser.addini("mcp_recordings", "folder of the recordings, beside each test file", default="recordings")

@@ -110,7 +110,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_tests_record_first_and_replay_afterwards(run: Run) -> None:
-    assert "5 passed" in run(tests=TESTS)
+    assert "7 passed" in run(tests=TESTS)
     first = run.recordings
     assert [re.sub(r"-[0-9a-f]{6}\.", "-######.", name) for name in first] == [
         f"test_it/{name}.mcp.jsonl"
@@ -124,7 +124,7 @@ def test_tests_record_first_and_replay_afterwards(run: Run) -> None:
         )
     ]
     run.file.write_text(run.file.read_text().replace(sys.executable, "/no/such/program"))
-    assert "5 passed" in run("--mcp-record=none")
+    assert "7 passed" in run("--mcp-record=none")
     shown = run(code=1, SAID="bye")
     assert run.recordings == first
     assert "2 failed, 3 passed" in shown
@@ -352,10 +352,10 @@ def test_the_examples_of_the_page_pass_live_and_replayed(run: Run) -> None:
     command = f"{sys.executable} -m inspector.demo"
     for number, example in enumerate(blocks(page, "python")):
         (run.folder / f"test_{number}.py").write_text(example.replace("python -m inspector.demo", command))
-    assert "5 passed" in run()
-    assert len(run.recordings) == 3
+    assert "7 passed" in run()
+    assert len(run.recordings) == 5
     (run.folder / "echo.mcp.jsonl").unlink()
-    assert "5 passed" in run("--mcp-record=none")
+    assert "7 passed" in run("--mcp-record=none")
 
 
 def test_every_mode_and_method_is_on_the_page() -> None:
