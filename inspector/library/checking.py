@@ -97,8 +97,8 @@ async def check(
     `only`, `skip`: ids and groups; `level`: levels of checks; `allow_calls`: `"read-only"`, `"all"`, or names of tools;
     `fail_under`: the lowest score that passes; `profile`: `"app"` does not count what the server's SDK does;
     `baseline`: a JSON report of this server, or the file of one: its findings do not count; `max_time`: seconds; the
-    other options are those of `inspector.open`. Raises `UsageError`, `TargetError` or `ConfigError` for wrong arguments.
-    A server that cannot be reached is a fault.
+    other options are those of `inspector.open`. A server that cannot be reached is a fault. Raises `UsageError`,
+    `TargetError` or `ConfigError` for wrong arguments.
     """
     if fail_on not in FAILING:
         raise UsageError(f"fail_on={fail_on!r:.40} is none of {', '.join(FAILING)}.")
@@ -118,10 +118,7 @@ async def check(
     )
     known = None
     if baseline is not None:
-        if isinstance(baseline, Mapping):
-            known = baseline_of(dict(baseline))
-        else:
-            known = read_baseline(Path(baseline))
+        known = baseline_of(dict(baseline)) if isinstance(baseline, Mapping) else read_baseline(Path(baseline))
     policy = Policy(fail_on, fail_under, profile, known)
     meant, how = parts(target if isinstance(target, Session) else opened(target, **options))
     if isinstance(meant, RecordingTarget):

@@ -73,19 +73,34 @@ class LoopThread:
                     hint="Open a second session in the callback, or use inspector.open with asynchronous callbacks.",
                 )
             raise SessionLost("The session was closed.")
-        ended = threading.Event()
+        # An interrupt may come at any moment, also before the loop's future is in our hands.
+        ended, interrupted = threading.Event(), threading.Event()
+        begun: list[asyncio.Task[Any]] = []
 
         async def watched() -> T:
+            task = asyncio.current_task()
+            assert task is not None
+            begun.append(task)
             try:
+                if interrupted.is_set():
+                    work.close()
+                    raise asyncio.CancelledError
                 return await work
             finally:
                 ended.set()
 
-        future = asyncio.run_coroutine_threadsafe(watched(), self._loop)
+        def cancel() -> None:
+            if begun:
+                begun[0].cancel()
+            else:
+                ended.set()
+
         try:
-            return future.result()
+            return asyncio.run_coroutine_threadsafe(watched(), self._loop).result()
         except BaseException:
-            if future.cancel():  # False if the coroutine itself has raised.
+            if not ended.is_set():
+                interrupted.set()
+                self._loop.call_soon_threadsafe(cancel)
                 ended.wait(CANCEL_SECONDS)
             raise
 
