@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     )
     from inspector.journal.findings import Finding
     from inspector.journal.format import Event
+    from inspector.library.checking import CheckReport, check
+    from inspector.library.comparing import Comparison, RerunReport, diff, rerun
+    from inspector.library.diagnosing import Diagnosis, doctor
     from inspector.library.opening import open
     from inspector.library.recordings import Exchange, Recording, recording
     from inspector.library.results import (
@@ -51,16 +54,18 @@ if TYPE_CHECKING:
     )
     from inspector.library.serving import MockServer, ReplayedSession, serve
     from inspector.library.session import Session
+    from inspector.library.sync import SyncSession, open_sync
     from inspector.protocol.views import ContentBlock, Prompt, Resource, ResourceTemplate, Tool
 
 __all__ = [
-    "AuthOptions", "AuthorizationNeeded", "ConfigError", "ConnectionProblem", "ContentBlock", "Elicitation", "Event",
-    "Exchange", "Finding", "HandshakeError", "InputRefused", "InspectorError", "InvalidAnswer", "Message", "MockServer",
-    "NotOffered", "Notification", "Progress", "Prompt", "PromptResult", "Recording", "RecordingError",
-    "ReplayedSession", "RequestCancelled", "RequestTimeout", "Resource", "ResourceContents", "ResourceResult",
-    "ResourceTemplate", "SamplingRequest", "Server", "ServerError", "ServerExited", "Session", "SessionLost",
-    "SpawnError", "TargetError", "Task", "Tool", "ToolFailed", "ToolResult", "TrustNeeded", "UsageError", "__version__",
-    "open", "recording", "serve",
+    "AuthOptions", "AuthorizationNeeded", "CheckReport", "Comparison", "ConfigError", "ConnectionProblem",
+    "ContentBlock", "Diagnosis", "Elicitation", "Event", "Exchange", "Finding", "HandshakeError", "InputRefused",
+    "InspectorError", "InvalidAnswer", "Message", "MockServer", "NotOffered", "Notification", "Progress", "Prompt",
+    "PromptResult", "Recording", "RecordingError", "ReplayedSession", "RequestCancelled", "RequestTimeout",
+    "RerunReport", "Resource", "ResourceContents", "ResourceResult", "ResourceTemplate", "SamplingRequest",
+    "Server", "ServerError", "ServerExited", "Session", "SessionLost", "SpawnError", "SyncSession", "TargetError",
+    "Task", "Tool", "ToolFailed", "ToolResult", "TrustNeeded", "UsageError", "__version__", "check", "diff",
+    "doctor", "open", "open_sync", "recording", "rerun", "serve",
 ]  # fmt: skip
 
 _HOMES = {
@@ -76,6 +81,9 @@ _HOMES = {
     ),
     "journal.findings": ("Finding",),
     "journal.format": ("Event",),
+    "library.checking": ("CheckReport", "check"),
+    "library.comparing": ("Comparison", "RerunReport", "diff", "rerun"),
+    "library.diagnosing": ("Diagnosis", "doctor"),
     "library.opening": ("open",),
     "library.recordings": ("Exchange", "Recording", "recording"),
     "library.results": (
@@ -84,9 +92,12 @@ _HOMES = {
     ),
     "library.serving": ("MockServer", "ReplayedSession", "serve"),
     "library.session": ("Session",),
+    "library.sync": ("SyncSession", "open_sync"),
     "protocol.views": ("ContentBlock", "Prompt", "Resource", "ResourceTemplate", "Tool"),
 }  # fmt: skip
 """Where each public name is at home."""
+_PACKAGES = ("check", "doctor")
+"""Functions that have the name of a package: the package is callable (`callable_package.py`)."""
 
 if not TYPE_CHECKING:
 
@@ -96,6 +107,8 @@ if not TYPE_CHECKING:
             raise AttributeError(f"module 'inspector' has no attribute {name!r}")
         from importlib import import_module
 
+        if name in _PACKAGES:
+            return import_module(f"inspector.{name}")
         found = globals()[name] = getattr(import_module(f"inspector.{home}"), name)
         return found
 

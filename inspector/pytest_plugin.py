@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     from inspector.library.recordings import Recording
     from inspector.library.serving import MockServer
     from inspector.library.session import Session
-    from inspector.library.taped import Mode, Taped
+    from inspector.library.taped import Mode, Taped, TapedServer
 
-MODES = ("once", "none", "rewrite", "check", "live")
+MODES = ("once", "new-episodes", "none", "rewrite", "check", "live")
 VARIABLE = "INSPECTOR_MCP_RECORD"
 _LONGEST_NAME = 100
 _EVENTS_SHOWN = 30
@@ -36,8 +37,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--mcp-record",
         choices=MODES,
         default=None,
-        help="once: record what has no recording, replay the rest (default); none: replay only; rewrite: record anew; "
-        f"check: ask the servers and compare with the recordings; live: ask, record nothing. Also {VARIABLE}.",
+        help="once: record what has no recording, replay the rest (default); new-episodes: replay what is recorded, "
+        "ask the servers for the rest and append it; none: replay only; rewrite: record again; check: ask the servers "
+        f"and compare with the recordings; live: ask, record nothing. Also {VARIABLE}.",
     )
     parser.addini("mcp_record", "the mode of --mcp-record", default="")
     parser.addini("mcp_recordings", "folder of the recordings, beside each test file", default="recordings")
@@ -48,7 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """The marker; and the asynchronous fixture, where pytest-asyncio is in use."""
     config.addinivalue_line(
         "markers",
-        "mcp(target, **options): the server of the fixtures `mcp` and `mcp_session`, as inspector.open has it",
+        "mcp(target, **options): the server of the fixtures `inspector_mcp`, `inspector_session` and "
+        "`inspector_server`, with the parameters of inspector.open",
     )
     config.addinivalue_line(
         "markers",
@@ -66,26 +69,59 @@ def _asynchronous() -> object:
 
     class Asynchronous:
         @pytest_asyncio.fixture
-        async def mcp_session(self, mcp: Mcp) -> AsyncIterator[Session]:
+        async def inspector_session(self, inspector_mcp: Mcp) -> AsyncIterator[Session]:
             """The session with the marker's server, recorded the first time and replayed afterwards."""
-            taped = mcp.recorded()
+            taped = inspector_mcp.recorded()
             async with taped as session:
                 yield session
-                taped.keeps = not mcp.failed
+                taped.keeps = not inspector_mcp.failed
+
+        @pytest.fixture
+        def mcp_session(self, request: pytest.FixtureRequest) -> Any:
+            """The old name of `inspector_session`. A fixture of this name from anywhere else wins."""
+            return _yielding(request, "mcp_session", "inspector_session")
 
     return Asynchronous()
 
 
 @pytest.fixture
-def mcp(request: pytest.FixtureRequest) -> Mcp:
+def inspector_mcp(request: pytest.FixtureRequest) -> Mcp:
     """Sessions, recordings and mock servers for this test."""
     made = Mcp(request.node, request.config)
     request.node.stash[_KEY] = made
     return made
 
 
+@pytest.fixture
+def inspector_server(inspector_mcp: Mcp) -> Callable[..., TapedServer]:
+    """`async with inspector_server(TARGET) as server`: a recorded server for the client under test."""
+    return inspector_mcp.server
+
+
+@pytest.fixture
+def mcp(request: pytest.FixtureRequest) -> Any:
+    """The old name of `inspector_mcp`. A fixture of this name from anywhere else wins."""
+    return _yielding(request, "mcp", "inspector_mcp")
+
+
+def _yielding(request: pytest.FixtureRequest, name: str, ours: str) -> Any:
+    """The fixture `name` of another plugin if there is one, else our own.
+
+    Test modules and conftest files override a plugin's fixtures anyway; between plugins the order of loading decides.
+    """
+    try:
+        return request.getfixturevalue(name)
+    except pytest.FixtureLookupError as error:
+        if error.argname != name:
+            raise
+    return request.getfixturevalue(ours)
+
+
 class Mcp:
-    """The fixture `mcp`. What it gives is used with `async with`; relative paths begin at the test file."""
+    """The fixture `inspector_mcp`. What it gives is used with `with` or `async with`, as docs/pytest.md says.
+
+    Relative paths begin at the test file.
+    """
 
     def __init__(self, node: pytest.Item, config: pytest.Config) -> None:
         self.mode: Mode = _mode(config)
@@ -101,7 +137,11 @@ class Mcp:
         self._name = _file_name(node.nodeid.partition("::")[2])
         self._count = 0
         self._sessions: list[Session] = []
-        self._taped: list[Taped] = []
+        self._taped: list[Taped | TapedServer] = []
+        # Node ids begin at the root folder; pytest takes paths from where it was started.
+        where = os.path.relpath(node.path, config.invocation_params.dir)
+        test = shlex.quote(f"{where}::{node.nodeid.partition('::')[2]}")
+        self._accept = f"pytest --mcp-record=rewrite {test}"
 
     def open(self, target: str | Sequence[str] | None = None, **options: Any) -> Session:
         """A session with the live server; `options` are those of `inspector.open`."""
@@ -128,13 +168,37 @@ class Mcp:
         """
         from inspector.library.taped import Taped
 
-        self._count += not name
-        number = f"-{self._count}" if self._count > 1 and not name else ""
-        path = self._folder / f"{_file_name(name) if name else self._name}{number}.mcp.jsonl"
         rules = _rules(ignore, unordered, patterns)
-        made = Taped(self._server(target), path, self.mode, {**self._options, **options}, rules)
+        options = {**self._options, **options}
+        made = Taped(self._server(target), self._recording(name), self.mode, options, rules, self._accept)
         self._taped.append(made)
         return made
+
+    def server(
+        self,
+        target: str | Sequence[str] | None = None,
+        *,
+        name: str = "",
+        ignore: Iterable[str] = (),
+        unordered: Iterable[str] = (),
+        patterns: Iterable[str] = (),
+        **options: Any,
+    ) -> TapedServer:
+        """A recorded server for a client that is not ours: `url` and `command`. Parameters are those of `recorded`."""
+        from inspector.library.taped import TapedServer
+
+        rules = _rules(ignore, unordered, patterns)
+        options = {**self._options, **options}
+        made = TapedServer(self._server(target), self._recording(name), self.mode, options, rules, self._accept)
+        self._taped.append(made)
+        return made
+
+    def _recording(self, name: str) -> Path:
+        """The file of the next recording."""
+        self._count += not name
+        number = f"-{self._count}" if self._count > 1 and not name else ""
+        path: Path = self._folder / f"{_file_name(name) if name else self._name}{number}.mcp.jsonl"
+        return path
 
     def replay(self, path: str | os.PathLike[str], **options: Any) -> Session:
         """A session that is answered from a recording."""
@@ -179,8 +243,11 @@ class Mcp:
 
     def sections(self) -> list[tuple[str, str]]:
         """What the report of a test that failed says besides: what was not in a recording, and the last messages."""
-        sessions = [*self._sessions, *(taped.session for taped in self._taped if taped.session is not None)]
-        missing = "\n".join(line for taped in self._taped for line in taped.missing())
+        taped = [session for each in self._taped if (session := getattr(each, "session", None)) is not None]
+        sessions = [*self._sessions, *taped]
+        missing = "\n".join(line for each in self._taped for line in each.missing())
+        if missing:
+            missing += f"\nTo accept the change, run: {self._accept}"
         return [
             ("Not in the MCP recording", missing),
             ("MCP messages", "\n\n".join(filter(None, map(_transcript, sessions)))),
@@ -214,7 +281,7 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
     import asyncio
 
     from inspector.errors import InspectorError
-    from inspector.library.checking import checked
+    from inspector.library.checking import check
 
     options = {**marker.kwargs}
     named = marker.args[0] if marker.args else options.pop("target", None)
@@ -224,7 +291,7 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
     # Has a factory: so it is no loop that others find as theirs, and none is taken from them afterwards.
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         try:
-            said = runner.run(checked(named or _named(item), **options)).faults
+            said = runner.run(check(named or _named(item), **options)).faults
         except InspectorError as error:
             said = f"{type(error).__name__}: {error.message} {error.hint}".rstrip()
     if said:
@@ -263,10 +330,10 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
 
 
 def _mode(config: pytest.Config) -> Mode:
-    said = config.getoption("--mcp-record") or os.environ.get(VARIABLE) or config.getini("mcp_record") or "once"
-    if said not in MODES:
-        raise pytest.UsageError(f"The mode “{said}” of MCP recordings is none of {', '.join(MODES)}.")
-    return cast("Mode", said)
+    found = config.getoption("--mcp-record") or os.environ.get(VARIABLE) or config.getini("mcp_record") or "once"
+    if found not in MODES:
+        raise pytest.UsageError(f"Invalid mode “{found}” of MCP recordings. Use one of: {', '.join(MODES)}.")
+    return cast("Mode", found)
 
 
 def _file_name(name: str) -> str:

@@ -82,13 +82,14 @@ class Run:
             "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n"
         )
 
-    def __call__(self, *words: str, tests: str = "", code: int = 0, **more: str) -> str:
+    def __call__(self, *words: str, tests: str = "", code: int = 0, first: bool = False, **more: str) -> str:
+        """Run pytest; `first` puts the words before our plugins."""
         if tests:
             self.file.write_text(HEAD + tests)
         plugins = ("-p", "inspector.pytest_plugin", "-p", "pytest_asyncio.plugin", "-p", "no:cacheprovider")
         env = environment(self.folder, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTHONDONTWRITEBYTECODE="1", **more)
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "--color=no", *plugins, *words],
+            [sys.executable, "-m", "pytest", "-q", "--color=no", *(words + plugins if first else plugins + words)],
             cwd=self.folder, env=env, capture_output=True, text=True, timeout=60,
         )  # fmt: skip
         assert done.returncode == code, done.stdout + done.stderr
@@ -192,7 +193,7 @@ def test_it(mcp, monkeypatch, request):
     monkeypatch.setenv("INSPECTOR_MCP_RECORD", "none")
     assert Mcp(request.node, request.config).mode == "none"
     monkeypatch.setenv("INSPECTOR_MCP_RECORD", "sometimes")
-    with pytest.raises(pytest.UsageError, match="is none of"):
+    with pytest.raises(pytest.UsageError, match="Invalid mode"):
         Mcp(request.node, request.config)
 """
     run("--mcp-record=check", tests=tests)
@@ -265,15 +266,96 @@ def test_what_ran():
     assert (run.folder / "run.mcp.jsonl").is_file()
 
 
+NEW = """
+def test_without_await(inspector_mcp):
+    with inspector_mcp.recorded(DEMO) as session:
+        for word in SAID.split(","):
+            assert session.call_tool("echo", {"message": word}).text == word
+
+
+async def test_a_client(inspector_server):
+    import inspector
+    async with inspector_server(DEMO) as server, inspector.open(server.url, era="legacy") as session:
+        for word in SAID.split(","):
+            assert (await session.call_tool("echo", {"message": word})).text == word
+
+
+@pytest.mark.mcp(DEMO)
+async def test_by_fixture(inspector_session):
+    assert (await inspector_session.call_tool("echo", {"message": SAID})).text == SAID
+"""
+
+
+def test_new_episodes_are_appended_and_a_mismatch_says_how_to_accept_it(run: Run) -> None:
+    assert "3 passed" in run(tests=NEW, SAID="a")
+    shown = run("--mcp-record=none", code=1, SAID="a,b")
+    command = "pytest --mcp-record=rewrite test_it.py::test_"
+    assert shown.count(f"To accept the change, run: {command}") >= 3
+    assert "3 failed" in shown
+    assert "3 passed" in run("--mcp-record=new-episodes", SAID="a,b")
+    assert "3 passed" in run("--mcp-record=none", SAID="a,b")
+    found = re.findall(r"To accept the change, run: pytest (\S+) (\S+)", run("--mcp-record=none", code=1, SAID="z"))
+    for mode, test in set(found):
+        run(mode, test, SAID="z")
+    assert "3 passed" in run("--mcp-record=none", SAID="z")
+
+
+THEIRS = """
+import pytest
+
+@pytest.fixture(scope="session")
+def mcp():
+    return "theirs"
+
+@pytest.fixture
+def mcp_session(mcp):
+    return mcp + " too"
+"""
+
+
+@pytest.mark.parametrize("order", ["before", "after", "conftest", "module"])
+def test_the_old_names_give_way_to_the_fixtures_of_others(run: Run, order: str) -> None:
+    tests = """
+def test_it(mcp, mcp_session, inspector_mcp):
+    assert (mcp, mcp_session) == ("theirs", "theirs too")
+    assert inspector_mcp.mode == "once"
+"""
+    (run.folder / "theirs.py").write_text(THEIRS if order in ("before", "after") else "")
+    if order == "conftest":
+        (run.folder / "conftest.py").write_text(THEIRS)
+    words = {"before": ("-p", "theirs", "-p", "inspector.pytest_plugin"), "after": ("-p", "theirs")}
+    run(*words.get(order, ()), tests=(THEIRS if order == "module" else "") + tests, PYTHONPATH=f"{ROOT}:{run.folder}",
+        first=order == "before")  # fmt: skip
+
+
+def test_under_trio_the_error_says_what_to_do(run: Run) -> None:
+    tests = """
+def test_it(inspector_mcp):
+    import trio
+    import inspector
+
+    async def main():
+        with pytest.raises(inspector.UsageError, match="needs asyncio, and trio runs here") as caught:
+            async with inspector_mcp.recorded(DEMO):
+                pass
+        assert "inspector.open_sync" in caught.value.hint
+        with inspector_mcp.recorded(DEMO) as session:
+            return session.call_tool("echo", {"message": "a"}).text
+
+    assert trio.run(main) == "a"
+"""
+    run(tests=tests)
+
+
 def test_the_examples_of_the_page_pass_live_and_replayed(run: Run) -> None:
     page = ROOT / "docs" / "pytest.md"
     command = f"{sys.executable} -m inspector.demo"
     for number, example in enumerate(blocks(page, "python")):
         (run.folder / f"test_{number}.py").write_text(example.replace("python -m inspector.demo", command))
-    assert "5 passed" in run()
-    assert len(run.recordings) == 3
+    assert "7 passed" in run()
+    assert len(run.recordings) == 5
     (run.folder / "echo.mcp.jsonl").unlink()
-    assert "5 passed" in run("--mcp-record=none")
+    assert "7 passed" in run("--mcp-record=none")
 
 
 def test_every_mode_and_method_is_on_the_page() -> None:
@@ -281,4 +363,4 @@ def test_every_mode_and_method_is_on_the_page() -> None:
     assert MODES == TAPED_MODES
     assert all(f"| `{mode}` |" in text for mode in MODES)
     public = {name for name in vars(Mcp) if not name.startswith("_")} - {"sections"}
-    assert all(f"| `mcp.{name}(" in text for name in public)
+    assert all(f"| `inspector_mcp.{name}(" in text for name in public)

@@ -113,7 +113,7 @@ class Web:
         self._overdue = {} if overdue is None else overdue
         self.timeout = timeout
         self.url: Url = parse_url(target.url)
-        self._options = HttpOptions(proxy=target.proxy, verify=target.verify)
+        self._options = HttpOptions(proxy=target.proxy, verify=target.verify, network=target.network)
         self._endpoints: dict[str, Endpoint] = {}
         self._count = 0
 

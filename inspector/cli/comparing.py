@@ -37,13 +37,9 @@ RULES = (IGNORE, UNORDERED, PATTERN, TOLERANCE, EXACT)
 
 def rules_of(said: Invocation) -> Rules:
     """The rules that were asked for. Raises `UsageError` for a path or pattern that is none."""
-    from inspector.compare.rules import DEFAULT, REDACTED, Rules
-    from inspector.compare.rules import UNORDERED as SETS
+    from inspector.compare.rules import BETWEEN_RUNS, DEFAULT
 
-    base = DEFAULT
-    if said.option("exact"):
-        base = Rules(volatile=("$.id",), unordered=SETS, patterns=(REDACTED,))
-    return base.plus(
+    return (BETWEEN_RUNS if said.option("exact") else DEFAULT).plus(
         ignore=said.option("ignore", ()),
         unordered=said.option("unordered", ()),
         patterns=said.option("pattern", ()),

@@ -8,22 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.client.recorded import RecordedSession
-from inspector.journal.journal import Journal
+from inspector.journal.journal import Journal, whole_journal
+
+__all__ = ["recorded_session", "tell_notices", "whole_journal"]
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
-
-
-@contextmanager
-def whole_journal(path: Path) -> Iterator[Journal]:
-    """The recording in `path`, indexed to its present end. Raises `RecordingError`."""
-    journal = Journal.open(path)
-    try:
-        while journal.refresh():
-            pass
-        yield journal
-    finally:
-        journal.release()
 
 
 def tell_notices(out: Output, journal: Journal) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from inspector.cli.comparing import told
 from inspector.junit import Case, document
@@ -64,19 +64,6 @@ def text(out: Output, report: Report) -> Iterator[str]:
     if differing:
         yield ""
     yield f"{summary(report)}"
-
-
-def as_json(report: Report) -> dict[str, Any]:
-    """For `--json`."""
-    first = report.first
-    return {
-        "clean": report.clean,
-        "counts": dict(Counter(outcome.verdict for outcome in report.outcomes)),
-        "first": first.as_json() if first is not None else None,
-        "error": report.error.as_json() if report.error is not None else None,
-        "notes": report.notes,
-        "exchanges": [outcome.as_json() for outcome in report.outcomes],
-    }
 
 
 def as_junit(out: Output, report: Report, suite: str) -> str:

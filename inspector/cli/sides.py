@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from inspector.cli.output import Output
+from inspector.compare.comparison import Compared
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target, parse_target
 from inspector.errors import InspectorError, UsageError
 
@@ -15,31 +16,22 @@ if TYPE_CHECKING:
     from inspector.cli.words import Invocation
     from inspector.client.session import Session
     from inspector.config.trust import Consent
-    from inspector.journal.journal import Journal
 
 INTERRUPTED = 128
 """Exit codes from here on tell of a signal."""
 
 
-class Side:
+class Side(Compared):
     """What was named, and what it offers once `read` has read it."""
 
     def __init__(self, letter: str, target: Target) -> None:
+        super().__init__(target)
         self.letter = letter
-        self.target = target
-        self.surface: dict[str, Any] = {}
-        self.journal: Journal | None = None
-        """The recording, if it is one."""
 
     @property
     def path(self) -> Path | None:
         """The recording's file, if it is one."""
         return self.target.path if isinstance(self.target, RecordingTarget) else None
-
-    def as_json(self) -> dict[str, Any]:
-        """For `--json`: what was named and who it is."""
-        known = {key: self.surface.get(key) for key in ("server", "era", "revision")}
-        return {"target": self.target.describe(), "kind": self.target.kind} | known
 
     def title(self, out: Output) -> str:
         """Who it is, in one safe line."""

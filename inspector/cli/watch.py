@@ -110,6 +110,8 @@ class Watch:
                 told += self._batch(n)
             elif code & 15 == Kind.LIFE:
                 told += self._life(n)
+            elif code & 15 == Kind.NOTE:
+                told += self._note(n)
         self._seen = last
         if told:
             self._draw("")
@@ -164,6 +166,11 @@ class Watch:
     def _life(self, n: int) -> list[str]:
         """What to tell of something that happened to the connection: whoever waits for an answer has it from that."""
         return []
+
+    def _note(self, n: int) -> list[str]:
+        """What to tell of a remark of ours: those about an answer to a question of the server."""
+        event = self._session.journal.event(n)
+        return [f"note: {self._out.safe(event.fields.get('text'), LINE)}"] if "question" in event.fields else []
 
     def _log(self, params: dict[str, Any]) -> str:
         safe = self._out.safe

@@ -124,8 +124,9 @@ class Question:
         self._inbox.settle(self, "answered", result=result)
 
     def reply_text(self, text: str, model: str = HUMAN_MODEL) -> None:
-        """Sampling: answer with a text as the model would, cut to `maxTokens` words at most (C-SAMP-02)."""
-        self.accept(sampling_result(text, self.params, model))
+        """Sampling: answer with a text as the model would. A text above `maxTokens` is sent whole, with a note."""
+        self.accept(sampling_result(text, model))
+        self._inbox.report_length(self, text)
 
     def decline(self) -> None:
         """Say no: an elicitation is declined; sampling and roots are refused with an error (C-SAMP-01)."""
@@ -147,20 +148,28 @@ class Question:
         self._inbox.settle(self, "answered", result=result)
 
 
-def sampling_result(text: str, params: dict[str, Any], model: str) -> dict[str, Any]:
-    """A `CreateMessageResult` with one text. A token is counted as a word, which never exceeds what was allowed."""
-    limit = params.get("maxTokens")
-    reason = "endTurn"
-    if type(limit) is int and limit >= 0:
-        words = text.split()
-        if len(words) > limit:
-            text, reason = " ".join(words[:limit]), "maxTokens"
+def sampling_result(text: str, model: str) -> dict[str, Any]:
+    """A `CreateMessageResult` with one text."""
     return {
         "role": "assistant",
         "content": {"type": "text", "text": text},
         "model": model,
-        "stopReason": reason,
+        "stopReason": "endTurn",
     }
+
+
+def excess(text: str, params: dict[str, Any]) -> str:
+    """A sentence if the text has more words than `maxTokens` allows tokens (C-SAMP-02); empty if it does not.
+
+    The limit is one for a model. A person, or a program, chose this text: cutting it would change what they said.
+    A word has one token at least, so a text that is reported is too long in any case.
+    """
+    limit, words = params.get("maxTokens"), len(text.split())
+    if type(limit) is not int or limit < 0 or words <= limit:
+        return ""
+    return (
+        f"The sampling answer has {words:,} words; the server allows {limit:,} tokens (maxTokens). It was sent whole."
+    )
 
 
 class Inbox:
@@ -187,6 +196,8 @@ class Inbox:
         """Told how many have been declined so: of the first, and then whenever ten times as many were."""
         self._open: dict[Question, None] = {}
         self._trim_at = self.KEPT
+        self.on_note: Callable[[str, Question], object] | None = None
+        """Gets a sentence for the user about an answer that was sent."""
         self._reply = reply
         self._changed = changed
         self._defaults = defaults
@@ -281,6 +292,12 @@ class Inbox:
         self._close(question)
         (question.reply or self._reply)(question, result, error)
         self._changed()
+
+    def report_length(self, question: Question, text: str) -> None:
+        """Tell the user if the text that answered a sampling request is longer than the server allows."""
+        sentence = excess(text, question.params)
+        if sentence and question.state == "answered" and self.on_note is not None:
+            self.on_note(sentence, question)
 
     def withdraw(self, id: Any) -> Question | None:
         """The server took its request back: no answer is sent (C-CANC-02)."""

@@ -24,7 +24,9 @@ def transport_for(target: Target, sink: Sink, options: Options) -> Transport:
     if isinstance(target, HttpTarget):
         from inspector.transports.http import HttpTransport
 
-        http = replace(options.http, headers=target.headers, proxy=target.proxy, verify=target.verify)
+        http = replace(
+            options.http, headers=target.headers, proxy=target.proxy, verify=target.verify, network=target.network
+        )
         if options.authorize is not None:
             http = replace(http, credential=options.authorize.credential(target, sink))
         if target.transport == "sse":

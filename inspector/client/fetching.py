@@ -20,7 +20,7 @@ class Fetching:
     """Sends what a flow wants, with the proxy and the certificates of the MCP server that it is for."""
 
     def __init__(self, target: HttpTarget) -> None:
-        self._options = HttpOptions(proxy=target.proxy, verify=target.verify)
+        self._options = HttpOptions(proxy=target.proxy, verify=target.verify, network=target.network)
         self._endpoints: dict[str, Endpoint] = {}
 
     async def send(

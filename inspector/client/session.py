@@ -82,6 +82,7 @@ class Session:
         self.inbox.on_closed = self._resume_for
         self.inbox.on_declined = self._record_declined
         self._declined_told = 0
+        self.inbox.on_note = lambda text, question: journal.record_note(text, question=question.n)
         self.transport: Transport
         self.driver: Driver = LegacyDriver(self)
         self._listens = False

@@ -233,6 +233,8 @@ DEFAULT = Rules()
 """What differs between two runs of the same conversation does not count: ids, times, cursors, tokens, durations."""
 EXACT = Rules(volatile=(), unordered=(), patterns=(REDACTED,))
 """Everything counts."""
+BETWEEN_RUNS = Rules(volatile=("$.id",), unordered=UNORDERED, patterns=(REDACTED,))
+"""Everything counts but the ids of messages, which each run chooses."""
 
 
 def parse_tolerance(text: str) -> Tolerance:

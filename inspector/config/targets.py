@@ -110,6 +110,10 @@ class HttpTarget:
     """What its config entry says about logging in, by the names of `logins.KEYS`' options."""
     owned: bool = True
     """It was not named by a config file of somebody else."""
+    network: Any = field(default=None, compare=False)
+    """The `transports.base.Network` through which it is reached; None: the system's."""
+    title: str = ""
+    """What stands for the URL in labels: the name of an app in this process."""
 
     def __post_init__(self) -> None:
         found = [*self.secrets, *secrecy.in_url(self.url), *secrecy.in_headers(self.headers)]
@@ -129,6 +133,8 @@ class HttpTarget:
         """Why no kept login is sent to it; empty where one may be."""
         if not self.verify:
             return "its certificate is not checked"
+        if self.title:
+            return "it runs in this process"
         if self.proxy and not self.owned:
             return f"it is reached through a proxy that {one_line(self.source)} names"
         return ""
@@ -136,8 +142,8 @@ class HttpTarget:
     @property
     def label(self) -> str:
         """A short name: `@name`, else the host, with its port where one is written."""
-        if self.name:
-            return f"@{self.name}"
+        if self.name or self.title:
+            return f"@{self.name}" if self.name else self.title
         authority = re.split(r"[/?#]", self.url.partition("://")[2], maxsplit=1)[0]
         return authority.rpartition("@")[2] or self.url
 

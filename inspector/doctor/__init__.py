@@ -1,1 +1,8 @@
-"""Why a connection fails: its steps looked at one by one, the cause in one sentence, and what mends it."""
+"""Why a connection fails: its steps looked at one by one, the cause in one sentence, and what mends it.
+
+As `inspector.doctor` it is also the public function: see `inspector.library.diagnosing.doctor`.
+"""
+
+from inspector.callable_package import make_callable
+
+make_callable(__name__)

@@ -709,3 +709,15 @@ def _read_header(path: Path, line: bytes) -> dict[str, Any]:
             hint="Recordings are made by `inspector … --record FILE` and end in .mcp.jsonl.",
         )
     return header
+
+
+@contextmanager
+def whole_journal(path: Path) -> Iterator[Journal]:
+    """The recording in `path`, indexed to its present end. Raises `RecordingError`."""
+    journal = Journal.open(path)
+    try:
+        while journal.refresh():
+            pass
+        yield journal
+    finally:
+        journal.release()

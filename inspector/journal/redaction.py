@@ -255,6 +255,8 @@ class Redactor:
             secrecy.without(self.url(said)[0], self._secrets) for said in (error.message, error.hint)
         )
         error.args = (error.message,)
+        if hasattr(error, "__notes__"):
+            error.__notes__ = [secrecy.without(self.text(note)[0], self._secrets) for note in error.__notes__]
         if self.active:
             for name in _OF_SERVER:
                 said = getattr(error, name, None)

@@ -1,16 +1,16 @@
-"""Checks of a server in a test: what `inspector check` does, as a report and as text for whoever reads the failure."""
+"""`inspector.check`: what `inspector check` does, as a report for programs and as text for a person."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from inspector.check.catalog import Level, unknown
-from inspector.check.outcome import Result
-from inspector.check.policy import FAILING, PROFILES, FailOn, Policy, Profile, read_baseline
+from inspector.check.outcome import Result, Verdict
+from inspector.check.policy import FAILING, PROFILES, FailOn, Policy, Profile, baseline_of, read_baseline
 from inspector.check.report import Report, report_of
 from inspector.check.run import Runner, Wanted, of_recording
 from inspector.check.visit import Allowed, Limits
@@ -19,14 +19,16 @@ from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.errors import UsageError
 from inspector.journal.format import Dir
-from inspector.journal.journal import Journal
+from inspector.journal.journal import Journal, whole_journal
 from inspector.library.opening import open as opened
-from inspector.library.session import parts
+from inspector.library.session import Session, parts, running
 from inspector.protocol.revisions import REVISIONS
 from inspector.text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from inspector.library.apps import InProcess
 
 _EVIDENCE = 3
 _SHOWN = 20
@@ -34,16 +36,46 @@ _WIDTH = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What came of a check."""
+class CheckReport:
+    """What a check has found."""
 
     report: Report
+    """All of it, as the command line and the interface have it."""
     faults: str
-    """What is wrong with the server, as text of several lines; empty where it is right."""
+    """What fails the check (see `fail_on`), as text of several lines; empty if nothing does."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing fails the check."""
+        return not self.faults
+
+    @property
+    def score(self) -> int | None:
+        """From 0 to 100; None if nothing could be seen."""
+        return self.report.score
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """Checks by verdict: `fail`, `warn`, `note`, `skip`, `pass`."""
+        return self.report.counts
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Each check in each revision, worst first: `verdict`, `check`, `visited`, `outcome`, `as_json()`."""
+        return tuple(self.report.results)
+
+    @property
+    def problem(self) -> str:
+        """Why nothing, or not all, could be checked; else empty."""
+        return self.report.run.problem
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `inspector check --json`; it can be the baseline of another check."""
+        return self.report.as_json()
 
 
-async def checked(
-    target: str | Sequence[str],
+async def check(
+    target: str | Sequence[str] | InProcess | Session,
     *,
     only: str | Iterable[str] = (),
     skip: str | Iterable[str] = (),
@@ -55,18 +87,18 @@ async def checked(
     fail_on: FailOn = "fail",
     fail_under: int = 0,
     profile: Profile = "full",
-    baseline: str | os.PathLike[str] | None = None,
+    baseline: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     max_time: float = Limits().run,
     record: str | os.PathLike[str] | bool = False,
     **options: Any,
-) -> Verdict:
+) -> CheckReport:
     """Check a server, or what passed in a recording.
 
     `only`, `skip`: ids and groups; `level`: levels of checks; `allow_calls`: `"read-only"`, `"all"`, or names of tools;
     `fail_under`: the lowest score that passes; `profile`: `"app"` does not count what the server's SDK does;
-    `baseline`: a JSON report of this server, its findings do not count; `max_time`: seconds; the other options are
-    those of `inspector.open`. Raises
-    `UsageError`, `TargetError` or `ConfigError` for what is asked wrongly; that a server cannot be reached is a fault.
+    `baseline`: a JSON report of this server, or the file of one: its findings do not count; `max_time`: seconds; the
+    other options are those of `inspector.open`. A server that cannot be reached is a fault. Raises `UsageError`,
+    `TargetError` or `ConfigError` for wrong arguments.
     """
     if fail_on not in FAILING:
         raise UsageError(f"fail_on={fail_on!r:.40} is none of {', '.join(FAILING)}.")
@@ -84,23 +116,22 @@ async def checked(
             intrusive=intrusive,
         ),
     )
-    policy = Policy(fail_on, fail_under, profile, None if baseline is None else read_baseline(Path(baseline)))
-    meant, how = parts(opened(target, **options))
+    known = None
+    if baseline is not None:
+        known = baseline_of(dict(baseline)) if isinstance(baseline, Mapping) else read_baseline(Path(baseline))
+    policy = Policy(fail_on, fail_under, profile, known)
+    meant, how = parts(target if isinstance(target, Session) else opened(target, **options))
     if isinstance(meant, RecordingTarget):
-        journal = Journal.open(meant.path)
-        try:
-            while journal.refresh():
-                pass
+        with whole_journal(meant.path) as journal:
             run = of_recording(journal, meant.path.name, wanted)
-            return _verdict(report_of(run, journal, policy), journal)
-        finally:
-            journal.release()
+            return _reported(report_of(run, journal, policy), journal)
     journal = new_journal(
         meant, settings=Settings(), record=None if isinstance(record, bool) else Path(record), keep=record is True
     )
     try:
-        run = await Runner(meant, journal, how, wanted).go()
-        return _verdict(report_of(run, journal, policy), journal)
+        async with running(meant):
+            run = await Runner(meant, journal, how, wanted).go()
+        return _reported(report_of(run, journal, policy), journal)
     finally:
         journal.close("closed")
         journal.release()
@@ -132,8 +163,8 @@ def _levels(names: str | Iterable[str]) -> frozenset[str]:
     return chosen
 
 
-def _verdict(report: Report, journal: Journal) -> Verdict:
-    return Verdict(report, "\n".join(_faults(report, journal)))
+def _reported(report: Report, journal: Journal) -> CheckReport:
+    return CheckReport(report, "\n".join(_faults(report, journal)))
 
 
 def _faults(report: Report, journal: Journal) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,21 +15,27 @@ from inspector.config.trust import always
 from inspector.errors import TrustNeeded, UsageError
 from inspector.library.answering import ElicitationCallback, SamplingCallback
 from inspector.library.session import Session
+from inspector.text import safe
 from inspector.transports.base import HttpOptions
 
 if TYPE_CHECKING:
+    import httpx
+
     from inspector.auth.options import AuthOptions
+    from inspector.library.apps import InProcess
+    from inspector.transports.base import Network
 
 TIMEOUT, MAX_TIMEOUT = 60.0, 600.0
 
 
 def open(
-    target: str | Sequence[str],
+    target: str | Sequence[str] | InProcess,
     *,
     env: Mapping[str, str] | None = None,
     cwd: str | os.PathLike[str] | None = None,
     headers: Mapping[str, str] | Sequence[tuple[str, str]] = (),
-    transport: Literal["auto", "stdio", "http", "sse"] = "auto",
+    transport: Literal["auto", "stdio", "http", "sse"] | httpx.AsyncClient | httpx.AsyncBaseTransport = "auto",
+    path: str | None = None,
     config: str | os.PathLike[str] | None = None,
     trust: bool = False,
     verify: bool = True,
@@ -46,8 +53,10 @@ def open(
 ) -> Session:
     """A session with `target`, to be used with `async with`.
 
-    `target`: a URL, `@name` of a config file, a command in one text, or its words in a list; or a recording, which then
-    answers what was asked in it as it was answered (nothing is started). `env`, `cwd`: a command's;
+    `target`: a URL, `@name` of a config file, a command in one text, or its words in a list; a recording, which then
+    answers what was asked in it as it was answered (nothing is started); or a server in this process: a FastMCP, or any
+    ASGI app, which serves MCP at `path` (`/mcp`). `transport`: what to speak, or an httpx client or transport that
+    sends the requests to a URL; it is not closed. `env`, `cwd`: a command's;
     `headers`, `bearer` (a token), `auth` (anything else about logging in), `verify` (False: accept any certificate, and
     send no kept login): a URL's. `trust`: allow an entry of a config file that is not the user's own to use the user's
     secrets, a proxy, or no verification. `era`, `protocol`: what to speak, instead of finding it out. `timeout`:
@@ -59,21 +68,39 @@ def open(
     Raises `TargetError`, `ConfigError`, `UsageError`, or `TrustNeeded` (see `trust`) at once; what goes wrong with the
     server comes from connecting.
     """
-    found = _parsed(
-        [target] if isinstance(target, str) else [str(word) for word in target],
-        command=not isinstance(target, str),
-        config=None if config is None else Path(config),
-        headers=tuple(headers.items()) if isinstance(headers, Mapping) else tuple(headers),
-        env=env,
-        cwd=None if cwd is None else os.fspath(cwd),
-        transport=transport,
-        verify=verify,
-        consent=always if trust else None,
-    )
+    fields = tuple(headers.items()) if isinstance(headers, Mapping) else tuple(headers)
+    spoken, network = (transport, None) if isinstance(transport, str) else ("auto", _httpx_network(transport))
+    if isinstance(target, str | Sequence):
+        if path is not None:
+            raise UsageError("path= works only with an app in this process.", hint="Write the path in the URL.")
+        found = _parsed(
+            [target] if isinstance(target, str) else [str(word) for word in target],
+            command=not isinstance(target, str),
+            config=None if config is None else Path(config),
+            headers=fields,
+            env=env,
+            cwd=None if cwd is None else os.fspath(cwd),
+            transport=spoken,
+            verify=verify,
+            consent=always if trust else None,
+        )
+        if network is not None:
+            found = _through(found, network)
+    else:
+        from inspector.library.apps import app_target
+
+        if env or cwd or network is not None or spoken == "stdio":
+            raise UsageError(
+                "env=, cwd= and a transport of its own do not work with an app in this process.", hint="Leave them out."
+            )
+        found = app_target(target, path, fields)
+        if spoken == "sse":
+            found = replace(found, transport="sse")
     http, authorize = HttpOptions(), None
     if isinstance(found, HttpTarget):
-        http = HttpOptions(headers=found.headers, proxy=found.proxy, verify=found.verify)
-        authorize = _authorize(bearer, auth)
+        http = HttpOptions(headers=found.headers, proxy=found.proxy, verify=found.verify, network=found.network)
+        # A login that was kept for a real server at the app's address is not the app's.
+        authorize = _authorize(bearer, auth) if bearer or auth is not None or not found.title else None
     elif bearer or auth is not None:
         raise UsageError(
             f"{found.label} is a command, which cannot be logged in to.", hint="Give a command its secrets with env=."
@@ -120,6 +147,26 @@ def _parsed(words: Sequence[str], **options: Any) -> Target:
     except TrustNeeded as error:
         error.hint = "Read the entry. To allow it for this session, pass trust=True."
         raise
+
+
+def _httpx_network(transport: object) -> Network:
+    """The network that an httpx client or transport is. Raises `UsageError` for anything else."""
+    import httpx
+
+    from inspector.transports.httpx_network import HttpxNetwork
+
+    if not isinstance(transport, httpx.AsyncClient | httpx.AsyncBaseTransport):
+        raise UsageError(
+            f"Invalid transport {safe(repr(transport), 100)}.",
+            hint="Pass “auto”, “stdio”, “http”, “sse”, an httpx.AsyncClient or an httpx.AsyncBaseTransport.",
+        )
+    return HttpxNetwork(transport)
+
+
+def _through(found: Target, network: Network) -> Target:
+    if not isinstance(found, HttpTarget):
+        raise UsageError(f"{found.label} is not at a URL; an httpx transport cannot reach it.", hint="Pass a URL.")
+    return replace(found, network=network)
 
 
 def _authorize(bearer: str, auth: AuthOptions | None) -> Authorize:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from inspector.client.options import Options
-from inspector.config.targets import RecordingTarget
+from inspector.config.targets import RecordingTarget, Target
 from inspector.errors import ConnectionProblem, UsageError
 from inspector.journal.journal import Journal
-from inspector.library.session import Session
+from inspector.library.session import Session, need_asyncio, running
 from inspector.replay.mock import Mock, MockOptions
+from inspector.replay.mock_passthrough import Upstream
 from inspector.replay.mock_tally import Report
 from inspector.serving.base import Arrived, Fields, Form, Handler
 from inspector.serving.http import HttpEnd
@@ -27,11 +30,27 @@ if TYPE_CHECKING:
 Match = Literal["exact", "params", "method", "sequence"]
 
 
+class Live(NamedTuple):
+    """The live server behind a recording."""
+
+    target: Target
+    upstream: Upstream
+    """Connects to it."""
+    journal: Callable[[], Journal]
+    """Makes the recording of such a connection."""
+
+
+def _live_options(live: Live | None) -> dict[str, Any]:
+    return {} if live is None else {"upstream": live.upstream, "live_journal": live.journal}
+
+
 class MockServer:
     """A recording that is served over Streamable HTTP on this machine, while it is entered with `async with`."""
 
-    def __init__(self, path: Path, options: MockOptions, host: str, port: int) -> None:
+    def __init__(self, path: Path, options: MockOptions, host: str, port: int, live: Live | None = None) -> None:
         """Made by `inspector.serve`."""
+        self._live = live
+        self._hosting = AsyncExitStack()
         self.path = path
         self._options = options
         self._where = host, port
@@ -43,8 +62,11 @@ class MockServer:
     async def __aenter__(self) -> Self:
         """Read the recording and listen. Raises `RecordingError`, or `UsageError` where nothing can listen there."""
         self._journal = Journal.open(self.path)
-        mock = self._mock = Mock(self._journal, self._options)
+        need_asyncio()
+        mock = self._mock = Mock(self._journal, self._options, **_live_options(self._live))
         try:
+            if self._live is not None:
+                await self._hosting.enter_async_context(running(self._live.target))
             await mock.load()
             self._end = HttpEnd(mock.opens, *self._where, mock.binding)
             await self._end.start()
@@ -62,6 +84,7 @@ class MockServer:
             await self._end.close()
         if self._mock is not None:
             await self._mock.close()
+            await self._hosting.aclose()
             if self._journal is not None:
                 self._report = self._mock.report()
                 self._journal.release()
@@ -119,14 +142,18 @@ class ReplayedSession(Session):
         sampling: SamplingCallback | None = None,
         elicitation: ElicitationCallback | None = None,
         match: Match = "params",
+        live: Live | None = None,
     ) -> None:
-        """Made by `inspector.open`."""
+        """Made by `inspector.open`. `live` is asked what is not in the recording."""
         super().__init__(
             RecordingTarget(path), options, record=record, sampling=sampling, elicitation=elicitation,
             connect=self._attach,
         )  # fmt: skip
         self._path = path
         self._match = match
+        self.live = live
+        """Set before `connect`."""
+        self._hosting = AsyncExitStack()
         self._journal: Journal | None = None
         self._report: Report | None = None
         self.mock: Mock
@@ -135,7 +162,10 @@ class ReplayedSession(Session):
         """Read the recording, and open it as what it was opened. Raises `RecordingError` where nothing can answer."""
         journal = self._journal = Journal.open(self._path)
         try:
-            self.mock = Mock(journal, MockOptions(match=self._match))
+            options = MockOptions(match=self._match, on_miss="error" if self.live is None else "passthrough")
+            self.mock = Mock(journal, options, **_live_options(self.live))
+            if self.live is not None:
+                await self._hosting.enter_async_context(running(self.live.target))
             await self.mock.load()
             if self._options.era == "auto" and not self._options.protocol:
                 self._options = replace(self._options, era="modern" if self.mock.conduct.modern else "legacy")
@@ -165,6 +195,7 @@ class ReplayedSession(Session):
             journal, self._journal = self._journal, None
             self._report = self.mock.report()
             await self.mock.close()
+            await self._hosting.aclose()
             journal.release()
 
 

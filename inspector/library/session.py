@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+import sys
+import warnings
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from inspector.client import session as engine
 from inspector.client.connect import transport_for
 from inspector.client.recording import new_journal
 from inspector.config.settings import Settings
-from inspector.errors import NotOffered, SessionLost
+from inspector.config.targets import HttpTarget
+from inspector.errors import NotOffered, SessionLost, UsageError
 from inspector.library.answering import Answering, ElicitationCallback, SamplingCallback
 from inspector.library.incoming import Following, News, Notifications
 from inspector.library.results import Answer, PromptResult, ResourceResult, ToolResult
@@ -19,6 +24,7 @@ from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool, V
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from inspector.client.answers import Question
     from inspector.client.catalog import ListName
     from inspector.client.options import Options
     from inspector.client.pending import Call, Progress
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
     from inspector.client.tasks import Task
     from inspector.config.targets import Target
     from inspector.library.recordings import Recording
+    from inspector.transports.asgi import App
 
 V = TypeVar("V", bound=View)
 A = TypeVar("A", bound=Answer)
@@ -70,6 +77,7 @@ class Session:
         """Start or reach the server and agree on a revision. Raises what went wrong."""
         from inspector.library.recordings import Recording
 
+        need_asyncio()
         if self._engine is not None:
             raise SessionLost("A session is connected once.", hint="Open another one with inspector.open(…).")
         journal = new_journal(
@@ -81,9 +89,20 @@ class Session:
         journal.exact_frames = True  # A program works with the answers; what it shows of them is its own.
         self._recording = Recording(journal)
         session = self._engine = engine.Session(self._target, journal, self._options, connect=self._connect)
+        record_note = session.inbox.on_note
+
+        def warn(text: str, question: Question) -> None:
+            """An answer that the program gave may not be as it meant: the recording says so, and Python's warnings."""
+            if record_note is not None:
+                record_note(text, question)
+            warnings.warn(text, UserWarning, stacklevel=2)
+
+        session.inbox.on_note = warn
         self._answering = Answering(session.inbox, *self._callbacks)
         self._news = News(session, self._answering.look)
         try:
+            if (app := _app(self._target)) is not None:
+                await app.start()
             await session.open()
         except BaseException:
             await self.close()
@@ -95,6 +114,8 @@ class Session:
         if self._engine is not None:
             await self._answering.close()
             await self._engine.close()
+            if (app := _app(self._target)) is not None:
+                await app.close()
             self._news.wake_all()
 
     async def __aenter__(self) -> Self:
@@ -278,6 +299,36 @@ class Session:
     def cancel_task(self, task: Task) -> None:
         """Ask the server to cancel a task; the call that waits for it ends when the server says so."""
         self.engine.tasks.cancel(task)
+
+
+def need_asyncio() -> None:
+    """Raise `UsageError` if no loop of asyncio runs here: under trio, or outside of any."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        found = "trio runs here" if "trio" in sys.modules else "no loop of asyncio runs here"
+        raise UsageError(
+            f"A session needs asyncio, and {found}.",
+            hint="Run the code on asyncio, or use `with inspector.open_sync(…)`, which needs no loop.",
+        ) from None
+
+
+@asynccontextmanager
+async def running(target: Target) -> AsyncIterator[None]:
+    """Have the app run that a target is, if it is one in this process; it ends with `async with`."""
+    app = _app(target)
+    if app is None:
+        yield
+        return
+    try:
+        await app.start()
+        yield
+    finally:
+        await app.close()
+
+
+def _app(target: Target) -> App | None:
+    return cast("App", target.network) if isinstance(target, HttpTarget) and target.title else None
 
 
 def parts(session: Session) -> tuple[Target, Options]:

@@ -1,26 +1,39 @@
-"""A session that is recorded the first time and answered from its recording afterwards: what tests want."""
+"""Sessions and servers that are recorded the first time and answered from the recording afterwards: for tests."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from inspector.errors import RecordingError
+from inspector.client.recording import new_journal
+from inspector.config.settings import Settings
+from inspector.config.targets import HttpTarget, RecordingTarget
+from inspector.errors import RecordingError, UsageError
+from inspector.journal.appending import append_recordings
 from inspector.library.opening import open as open_session
-from inspector.library.serving import ReplayedSession
-from inspector.library.session import Session
+from inspector.library.serving import Live, MockServer, ReplayedSession
+from inspector.library.session import Session, need_asyncio, parts, running
+from inspector.library.sync import SyncSession
+from inspector.replay.mock import MockOptions
+from inspector.text import safe
+from inspector.transports.recorded_requests import HANDSHAKE
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from inspector.client.bare import BareConnection, Hearer
     from inspector.compare.rules import Rules
+    from inspector.journal.journal import Journal
+    from inspector.replay.mock_tally import Missed, Report
 
-Mode = Literal["once", "none", "rewrite", "check", "live"]
-"""`once`: record where there is no recording yet, else replay. `none`: replay only. `rewrite`: record anew. `check`:
-ask the live server and compare with the recording, which stays. `live`: ask the live server, record nothing."""
+Mode = Literal["once", "new-episodes", "none", "rewrite", "check", "live"]
+"""`once`: record where there is no recording yet, else replay. `new-episodes`: replay what is recorded, ask the live
+server for the rest and append it. `none`: replay only. `rewrite`: record again. `check`: ask the live server and
+compare with the recording, which stays. `live`: ask the live server, record nothing."""
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 _REPLAYED = ("timeout", "max_timeout", "sampling", "elicit", "roots", "log_level")
@@ -29,8 +42,8 @@ MOST_LINES = 60
 """Lines that tell what was missed."""
 
 
-class Taped:
-    """Gives the session with `async with`. A recording is kept only if what is done with the session comes off."""
+class Tape:
+    """A recording that a test makes or uses. It is kept only if what is done with it comes off."""
 
     def __init__(
         self,
@@ -39,79 +52,91 @@ class Taped:
         mode: Mode,
         options: Mapping[str, Any],
         rules: Rules | None = None,
+        accept: str = "",
     ) -> None:
-        """`options` are those of `inspector.open`; `rules` say what may differ with `check`."""
+        """`options` are those of `inspector.open`; `rules` say what may differ with `check`.
+
+        `accept` is the command that records again.
+        """
         self.path = path
         self.mode = mode
-        self.session: Session | None = None
         self.keeps = True
         """Whether a new recording is kept, and the end explained: not where something else has failed."""
         self._missing: list[str] = []
         self._target = target
         self._options = dict(options)
         self._rules = rules
-        self._temporary: Path | None = None
+        self._accept = accept
+        self._made: list[Path] = []
+        """The recordings that were made, not yet in their place."""
 
-    async def __aenter__(self) -> Session:
-        """Open the live server or the recording. Raises `RecordingError` where a recording is needed and missing."""
+    @property
+    def _replays(self) -> bool:
+        """Whether the recording answers. Raises `RecordingError` where one is needed and missing."""
         there = self.path.exists()
         if not there and self.mode in ("none", "check"):
             raise RecordingError(
                 f"There is no recording at {self.path}, and the mode is “{self.mode}”.",
-                hint="Record it once, with the mode “once” or “rewrite”.",
+                hint=self._advice("record it") or "Record it once, with the mode “once” or “rewrite”.",
             )
-        if there and self.mode in ("once", "none"):
-            options = {name: value for name, value in self._options.items() if name in _REPLAYED}
-            self.session = open_session(str(self.path), **options)
-        elif self.mode == "live":
-            self.session = open_session(self._target, **self._options)
-        else:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._temporary = self.path.with_name(f".{os.getpid()}-{self.path.name}")
-            self._temporary.unlink(missing_ok=True)
-            self.session = open_session(self._target, **self._options, record=self._temporary)
-        try:
-            return await self.session.connect()
-        except BaseException:
-            self._discard()
-            raise
+        return there and self.mode in ("once", "new-episodes", "none")
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close, and keep, compare or explain. Raises `RecordingError` where something asked was not in a recording,
-        and AssertionError where a live server does something else than the recorded one.
-        """
-        session = self.session
-        assert session is not None
-        self._missing = self.missing()
-        try:
-            await session.__aexit__(kind, error, trace)
-            if error is not None or not self.keeps:
-                return
-            if self._missing:
-                raise RecordingError(
-                    "\n".join([f"Not everything that was asked is in the recording {self.path}:", *self._missing]),
-                    hint="If the test has changed, record it anew, with the mode “rewrite”.",
+    def _advice(self, what: str) -> str:
+        return f"To {what}, run: {self._accept}" if self._accept else ""
+
+    def _new_path(self) -> Path:
+        """Where the next recording is made, beside that which it will be."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        made = self.path.with_name(f".{os.getpid()}-{len(self._made)}-{self.path.name}")
+        made.unlink(missing_ok=True)
+        self._made.append(made)
+        return made
+
+    def _live(self) -> Live | None:
+        """With `new-episodes`, the live server that is asked for the rest."""
+        if self.mode != "new-episodes":
+            return None
+        from inspector.client.bare import BareConnection
+
+        target, options = parts(self._opened())
+
+        def connect(journal: Journal, hearer: Hearer) -> BareConnection:
+            return BareConnection(target, journal, hearer, options)
+
+        return Live(target, connect, lambda: new_journal(target, settings=Settings(), record=self._new_path()))
+
+    def _opened(self, **more: Any) -> Session:
+        return open_session(self._target, **self._options, **more)
+
+    def _conclude(self, replayed: bool) -> None:
+        """Keep, append, compare or explain, after what was done came off."""
+        if self._missing:
+            raise RecordingError(
+                "\n".join(
+                    [
+                        f"Not everything that was asked is in the recording {self.path}:",
+                        *self._missing,
+                        self._advice("accept the change")
+                        or "To accept the change, record again with the mode “rewrite”.",
+                    ]
                 )
-            if self._temporary is not None:
-                if self.mode == "check":
-                    self._compare(self._temporary)
-                else:
-                    os.replace(self._temporary, self.path)
-        finally:
-            self._discard()
+            )
+        made = [path for path in self._made if path.exists()]
+        if replayed:
+            if made:
+                append_recordings(self.path, made)
+        elif made:
+            if len(made) > 1:
+                append_recordings(made[0], made[1:])
+            if self.mode == "check":
+                self._compare(made[0])
+            else:
+                os.replace(made[0], self.path)
 
     def _discard(self) -> None:
-        if self._temporary is not None:
+        for path in self._made:
             with suppress(OSError):
-                self._temporary.unlink(missing_ok=True)
-
-    def missing(self) -> list[str]:
-        """What was asked and is not in the recording, in lines, with what is nearest to it there."""
-        session = self.session
-        live = isinstance(session, ReplayedSession) and session.opened
-        return _missing(session) if live else self._missing  # type: ignore[arg-type]
+                path.unlink(missing_ok=True)
 
     def _compare(self, made: Path) -> None:
         from inspector.compare.conversation import compare_conversations
@@ -123,18 +148,186 @@ class Taped:
             found = compare_conversations(before.journal, now.journal, self._rules or DEFAULT)
         if not found.same:
             text = f"The server does something else than in the recording {self.path}:"
-            raise AssertionError("\n".join([text, *drift(found)]))
+            advice = self._advice("accept the change")
+            raise AssertionError("\n".join(filter(None, [text, *drift(found), advice])))
+
+
+class Taped(Tape):
+    """Gives the session: with `async with`, or with `with` one whose methods wait."""
+
+    session: Session | None = None
+
+    def _begin(self) -> Session:
+        if self._replays:
+            options = {name: value for name, value in self._options.items() if name in _REPLAYED}
+            found = open_session(str(self.path), **options)
+            assert isinstance(found, ReplayedSession)
+            found.live = self._live()
+            self.session = found
+        elif self.mode == "live":
+            self.session = self._opened()
+        else:
+            self.session = self._opened(record=self._new_path())
+        return self.session
+
+    async def __aenter__(self) -> Session:
+        """Open the live server or the recording. Raises `RecordingError` where a recording is needed and missing."""
+        session = self._begin()
+        try:
+            return await session.connect()
+        except BaseException:
+            self._discard()
+            raise
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close, and keep, append, compare or explain.
+
+        Raises `RecordingError` where something asked was not in a recording, and AssertionError where a live server
+        does something else than the recorded one.
+        """
+        assert self.session is not None
+        self._missing = self.missing()
+        try:
+            await self.session.__aexit__(kind, error, trace)
+            self._ended(error)
+        finally:
+            self._discard()
+
+    def __enter__(self) -> SyncSession:
+        """As with `async with`; the session's methods wait."""
+        self._waiting = SyncSession(self._begin())
+        try:
+            return self._waiting.connect()
+        except BaseException:
+            self._discard()
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._missing = self.missing()
+        try:
+            self._waiting.__exit__(kind, error, trace)
+            self._ended(error)
+        finally:
+            self._discard()
+
+    def _ended(self, error: BaseException | None) -> None:
+        if error is None and self.keeps:
+            self._conclude(isinstance(self.session, ReplayedSession))
+
+    def missing(self) -> list[str]:
+        """What was asked and is not in the recording, in lines, with what is nearest to it there."""
+        session = self.session
+        live = isinstance(session, ReplayedSession) and session.opened
+        return _missing(session) if live else self._missing  # type: ignore[arg-type]
+
+
+class TapedServer(Tape):
+    """A server for a client that is not ours: `url` for HTTP, `command` for stdio. Use it with `async with`.
+
+    The first time it passes everything on to the real server and records it; afterwards the recording answers.
+    """
+
+    _url = ""
+    _mock: MockServer | None = None
+    _stack: AsyncExitStack
+
+    @property
+    def url(self) -> str:
+        """Where a client reaches it."""
+        if not self._url:
+            raise UsageError("The server is not open.", hint="Use it with `async with`.")
+        return self._url
+
+    @property
+    def command(self) -> list[str]:
+        """A command that is the same server over stdio, for clients that start their servers."""
+        return [sys.executable, "-m", "inspector", "tap", "--no-record", self.url]
+
+    async def __aenter__(self) -> Self:
+        """Listen on loopback. Raises `RecordingError` where a recording is needed and missing."""
+        need_asyncio()
+        self._stack = stack = AsyncExitStack()
+        try:
+            if self._replays:
+                live = self._live()
+                options = MockOptions(match="params", on_miss="error" if live is None else "passthrough")
+                self._mock = await stack.enter_async_context(MockServer(self.path, options, "127.0.0.1", 0, live))
+                self._url = self._mock.url
+            else:
+                self._url = await self._tap(stack)
+        except BaseException:
+            await stack.aclose()
+            self._discard()
+            raise
+        return self
+
+    async def _tap(self, stack: AsyncExitStack) -> str:
+        """Stand in front of the live server; returns where."""
+        from inspector.serving.http import Binding, HttpEnd
+        from inspector.tap.bridge import Bridge
+        from inspector.tap.http import HttpTap
+
+        target, options = parts(self._opened())
+        if isinstance(target, RecordingTarget):
+            raise UsageError(f"{target.describe()} is a recording.", hint="Serve it with inspector.serve.")
+        await stack.enter_async_context(running(target))
+        journals = stack.enter_context(ExitStack())
+
+        def journal() -> Journal:
+            record = None if self.mode == "live" else self._new_path()
+            made = new_journal(target, settings=Settings(), record=record, keep=False)
+            journals.callback(made.release)
+            journals.callback(made.close, "closed")
+            return made
+
+        if isinstance(target, HttpTarget) and target.network is None:
+            tap = HttpTap(target, journal())
+            stack.push_async_callback(tap.close)
+            await tap.start()
+            return tap.url
+        end = HttpEnd(Bridge(target, journal, options).opens, "127.0.0.1", 0, Binding())
+        stack.push_async_callback(end.close)
+        await end.start()
+        return end.url
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop, and keep, append, compare or explain, as `Taped` does."""
+        self._missing = self.missing()
+        try:
+            await self._stack.aclose()
+            if error is None and self.keeps:
+                self._conclude(self._mock is not None)
+        finally:
+            self._discard()
+
+    def missing(self) -> list[str]:
+        """What was asked and is not in the recording, in lines."""
+        if self._mock is None:
+            return []
+        lines: list[str] = []
+        for each in _missed(self._mock.report):
+            lines.append(f"  {safe(each.method, 200)} {each.params}")
+            lines += [f"  nearest to it is event {each.nearest} of the recording"] if each.nearest else []
+        return [*lines[:MOST_LINES], "  …"] if len(lines) > MOST_LINES else lines
+
+
+def _missed(report: Report) -> list[Missed]:
+    """What was not in the recording, and was not asked of a live server instead."""
+    return [each for each in report.missed if each.method not in HANDSHAKE and each.became != "passthrough"]
 
 
 def _missing(session: ReplayedSession) -> list[str]:
     """What was asked and is not in the recording, each with what is nearest to it there."""
     from inspector.library.differences import differences
     from inspector.replay.mock_tally import shown
-    from inspector.transports.recorded_requests import HANDSHAKE
 
-    missed = {
-        (each.method, each.params): each.nearest for each in session.report.missed if each.method not in HANDSHAKE
-    }
+    missed = {(each.method, each.params): each.nearest for each in _missed(session.report)}
     lines: list[str] = []
     for exchange in session.recording.exchanges("dir:send") if missed else ():
         params = shown(exchange.params)

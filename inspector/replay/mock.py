@@ -58,6 +58,7 @@ class Mock:
         new_journal: Callable[[int], Journal] | None = None,
         said: Callable[[bytes], None] = lambda line: None,
         upstream: Upstream | None = None,
+        live_journal: Callable[[], Journal] = lambda: Journal.unnamed({}),
         sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
     ) -> None:
         self.journal = journal
@@ -69,6 +70,8 @@ class Mock:
         self.tally = Tally()
         self.said = said
         self.upstream = upstream if self.options.on_miss == "passthrough" else None
+        self.live_journal = live_journal
+        """Makes the recording of a connection to the live server."""
         self.sleep = sleep
         self.recordings: list[str] = []
         self._new_journal = new_journal

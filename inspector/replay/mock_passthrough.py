@@ -46,7 +46,7 @@ class Passthrough:
 
     async def _open(self, message: dict[str, Any]) -> None:
         """Connect; where the client has opened its own connection with a handshake, open this one with the same."""
-        self._journal = Journal.unnamed({})
+        self._journal = self._client.mock.live_journal()
         connection = self._upstream(self._journal, self)
         await connection.open()
         self._connection = connection
@@ -138,4 +138,5 @@ class Passthrough:
         if self._connection is not None:
             await self._connection.close()
         if self._journal is not None:
+            self._journal.close("closed")
             self._journal.release()

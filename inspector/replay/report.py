@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -67,3 +68,15 @@ class Report:
     def clean(self) -> bool:
         """Whether the live server did what the recorded one did."""
         return self.error is None and self.first is None
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as one document: whether it is clean, counts by verdict, the first difference, every exchange."""
+        first = self.first
+        return {
+            "clean": self.clean,
+            "counts": dict(Counter(outcome.verdict for outcome in self.outcomes)),
+            "first": first.as_json() if first is not None else None,
+            "error": self.error.as_json() if self.error is not None else None,
+            "notes": self.notes,
+            "exchanges": [outcome.as_json() for outcome in self.outcomes],
+        }

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from inspector.errors import RecordingError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
@@ -148,3 +150,15 @@ def _failed_openings(journal: Journal) -> frozenset[int]:
         kept = (good or asked)[-1:]
         failed += [n for n in asked if n < kept[0]]
     return frozenset(failed)
+
+
+def check_source(recording: Journal, source: Path) -> None:
+    """Raise `RecordingError` if nothing in a recording can be sent again."""
+    if recording.raw_only:
+        raise RecordingError(f"{source} has a newer format, so it cannot be run again.", hint="Update Inspector.")
+    sent = Kind.RPC | Dir.SEND << 4
+    if not any(code & 0x3F == sent for code in recording.index.codes):
+        raise RecordingError(
+            f"{source} holds no message of a client: there is nothing to be sent.",
+            hint="Choose a recording in which something was asked.",
+        )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from inspector.errors import InspectorError
 from inspector.journal.format import Dir
+
+if TYPE_CHECKING:
+    from inspector.transports.http_url import Url
 
 LONGEST_MESSAGE = 1 << 28
 """Bytes of a message that has not ended at which it is given up, unless `max_body_bytes` says otherwise."""
@@ -140,6 +143,16 @@ class Credential(Protocol):
         """
 
 
+class Network(Protocol):
+    """What makes connections instead of the system's network: an app in this process, or a client of the program."""
+
+    def serves(self, url: Url) -> bool:
+        """Whether requests to this URL go through it."""
+
+    def create_connection(self, origin: Any) -> Any:
+        """A connection to an origin: `httpcore.AsyncConnectionInterface`, as far as `http_client` uses it."""
+
+
 @dataclass(frozen=True, slots=True)
 class HttpOptions:
     """What the user wants of HTTP."""
@@ -154,6 +167,8 @@ class HttpOptions:
     """Seconds for a connection to be made."""
     credential: Credential | None = None
     """What authorizes requests; None: only what the header fields above hold."""
+    network: Network | None = None
+    """What makes connections; None: the system's network."""
     max_body: int | None = None
     """Bytes of one message at most; None: `LONGEST_MESSAGE`."""
 

@@ -187,11 +187,13 @@ class Endpoint:
         self._verify = options.verify
         self._spoke = False
         """A request was answered in HTTP."""
-        proxy = options.proxy or system_proxy(url)
+        network = options.network if options.network is not None and options.network.serves(url) else None
+        proxy = None if network is not None else options.proxy or system_proxy(url)
         self.proxy = _proxy(proxy) if proxy else None
         self.proxy_address = self.proxy.address if self.proxy else ""
-        tls = tls_context(options.verify) if "https" in (url.scheme, self.proxy.scheme if self.proxy else "") else None
-        self._factory = httpcore.AsyncConnectionPool(
+        encrypted = network is None and "https" in (url.scheme, self.proxy.scheme if self.proxy else "")
+        tls = tls_context(options.verify) if encrypted else None
+        self._factory: Any = network or httpcore.AsyncConnectionPool(
             ssl_context=tls, proxy=self._proxy_model(tls) if self.proxy else None, keepalive_expiry=KEPT_ALIVE
         )
         self._origin = self._target(url).origin
@@ -299,7 +301,7 @@ class Endpoint:
 
     def _connect(self) -> _Lease:
         # Undocumented: the pool itself would look through all of its requests whenever one of them begins or ends.
-        connection = self._factory.create_connection(self._origin)
+        connection: httpcore.AsyncConnectionInterface = self._factory.create_connection(self._origin)
         self._open.add(connection)
         return _Lease(connection, True)
 

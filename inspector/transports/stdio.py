@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from inspector.errors import LimitReached, ServerExited, SessionLost
+from inspector.text import safe
 from inspector.transports.base import LONGEST_MESSAGE, Outgoing, Sink
 from inspector.transports.child import (
     MARK,
@@ -42,6 +43,8 @@ from inspector.transports.pipes import InputPipe, LinePipe, StderrPipe
 LONGEST_LINE = LONGEST_MESSAGE
 LAST_WORDS = 20
 """Lines of stderr kept for the error message."""
+STDERR_SHOWN = 300
+"""Characters of one line of stderr in the note of an error."""
 GRACE = 0.4
 """Seconds a child has to end by itself after its stdin closed, and again after SIGTERM."""
 HEARD_OUT = 0.3
@@ -230,8 +233,9 @@ class StdioTransport:
             return
         self._said_lost = True
         status = self.status = self._exit_status()
-        words = tuple(self.last_words)
-        hint = "Its last words on stderr are shown with this error." if words else "It said nothing on stderr."
+        hint = (
+            "Its last words on stderr are shown with this error." if self.last_words else "It said nothing on stderr."
+        )
         if status is None:
             what = "closed its output and runs on"
             self.sink.life(self.channel, "closed", by="server")
@@ -243,7 +247,15 @@ class StdioTransport:
                 hint += " A process that it left behind is ended too."
             self._out.close()
             self.sink.life(self.channel, "exit", status=status, signal=-status if status < 0 else None)
-        self.sink.lost(ServerExited(f"The server {what}.", hint=hint, status=status, stderr=words))
+        self.sink.lost(self._exit_error(f"The server {what}.", hint, status))
+
+    def _exit_error(self, message: str, hint: str, status: int | None = None) -> ServerExited:
+        """The error for a child that ended. Its note shows the hint and stderr in a plain traceback."""
+        words = tuple(self.last_words)
+        error = ServerExited(message, hint=hint, status=status, stderr=words)
+        shown = [f"  {safe(line, STDERR_SHOWN)}" for line in words]
+        error.add_note("\n".join([f"Hint: {hint}", *(["Last lines on stderr:", *shown] if shown else [])]))
+        return error
 
     def _exit_status(self) -> int | None:
         assert self.process is not None
@@ -261,12 +273,7 @@ class StdioTransport:
             raise (
                 SessionLost("The server's input is closed.", hint="Restart it.")
                 if self.status is None
-                else ServerExited(
-                    f"The server {describe_status(self.status)}.",
-                    hint="Restart it.",
-                    status=self.status,
-                    stderr=tuple(self.last_words),
-                )
+                else self._exit_error(f"The server {describe_status(self.status)}.", "Restart it.", self.status)
             )
         if not self._in.open:
             self._send_unheard(outgoing)
@@ -324,9 +331,7 @@ class StdioTransport:
         if self._said_lost:
             return
         self._deaf = None
-        error = ServerExited(
-            "The server closed its input and runs on.", hint="Restart it.", stderr=tuple(self.last_words)
-        )
+        error = self._exit_error("The server closed its input and runs on.", "Restart it.")
         unheard, self._unheard = self._unheard, []
         for outgoing in unheard:
             self.sink.failed(outgoing, error)

@@ -621,7 +621,7 @@ async def test_what_was_not_declared_is_refused(connect):
             Standing(sampling="hi"),
             "sampling/createMessage",
             {"maxTokens": 10},
-            ("result", sampling_result("hi", {}, STANDING_MODEL)),
+            ("result", sampling_result("hi", STANDING_MODEL)),
         ),
         (
             Standing(sampling="decline"),
@@ -773,11 +773,17 @@ async def test_questions_are_lost_with_the_connection(connect):
         assert session.inbox.questions[0].state == "lost"
 
 
-def test_a_sampling_answer_respects_the_limit():
+@pytest.mark.parametrize(("limit", "noted"), [(2, True), (3, False), (None, False), ("2", False), (-1, False)])
+async def test_a_sampling_answer_above_the_limit_is_sent_whole_and_noted(connect, limit, noted):
     """C-SAMP-02."""
-    made = sampling_result("one two three", {"maxTokens": 2}, "human")
-    assert made["content"]["text"] == "one two"
-    assert made["stopReason"] == "maxTokens"
+    server = Server()
+    async with connect(server, standing=Standing(sampling="one two  three")) as session:
+        said = (await ask(session, server, "sampling/createMessage", {"maxTokens": limit}))["result"]
+        events = map(session.journal.event, range(1, len(session.journal) + 1))
+        notes = [event.fields for event in events if event.kind is Kind.NOTE]
+    assert (said["content"]["text"], said["stopReason"]) == ("one two  three", "endTurn")
+    text = "The sampling answer has 3 words; the server allows 2 tokens (maxTokens). It was sent whole."
+    assert [note["text"] for note in notes] == ([text] if noted else [])
 
 
 @pytest.mark.parametrize("id", [True, {"a": 1}, [1]])

@@ -86,6 +86,7 @@ else:
         "test_fetch_node.py",
         "test_grants.py",
         "test_imports.py",
+        "test_in_process.py",
         "test_interface_login.py",
         "test_rerun.py",
         "test_serve.py",

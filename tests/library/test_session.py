@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -303,6 +304,26 @@ async def test_a_session_that_cannot_be_opened_says_why_and_leaves_nothing() -> 
     assert session.recording.is_complete
     with pytest.raises(inspector.SessionLost):
         await session.connect()
+
+
+async def test_a_plain_traceback_of_a_server_that_exited_shows_hint_and_stderr() -> None:
+    program = "import sys; sys.stderr.write('no database\\x1b[2J\\ntoken TOP-SECRET-9\\n'); sys.exit(3)"
+    session = inspector.open([sys.executable, "-c", program], env={"API_KEY": "TOP-SECRET-9"})
+    with pytest.raises(inspector.ServerExited) as caught:
+        await session.connect()
+    shown = "".join(traceback.format_exception(caught.value))
+    assert f"Hint: {caught.value.hint}" in shown
+    assert "Last lines on stderr:\n  no database" in shown
+    assert "\x1b" not in shown
+    assert "TOP-SECRET-9" not in shown
+
+
+async def test_a_sampling_answer_that_is_too_long_warns() -> None:
+    server = asking("sampling/createMessage", SAMPLING)
+    async with session_on(server, sampling=lambda _asked: "a b c d e f g h i j") as session:
+        with pytest.warns(UserWarning, match="10 words; the server allows 9 tokens"):
+            result = await session.call_tool("t")
+    assert result.structured["content"]["text"] == "a b c d e f g h i j"
 
 
 async def test_a_session_that_is_not_connected_says_so() -> None:

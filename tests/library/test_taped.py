@@ -10,7 +10,8 @@ import pytest
 
 import inspector
 from inspector.compare.rules import DEFAULT
-from inspector.library.taped import Mode, Taped
+from inspector.library.taped import Mode, Taped, TapedServer
+from tests.library.test_apps import App
 
 DEMO = [sys.executable, "-m", "inspector.demo"]
 
@@ -113,3 +114,106 @@ async def test_a_server_that_cannot_be_opened_leaves_nothing(path: Path) -> None
     with pytest.raises(inspector.SpawnError):
         await say(taped(path, "once", ["/no/such/program"]))
     assert list(path.parent.iterdir()) == []
+
+
+def words_of(path: Path) -> list[str]:
+    with inspector.recording(path) as recording:
+        return [exchange.params["arguments"]["message"] for exchange in recording.exchanges("method:tools/call")]
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_new_episodes_are_asked_of_the_server_and_appended(path: Path, era: str) -> None:
+    assert await say(taped(path, "new-episodes", era=era), "a") == ["a"]
+    assert await say(taped(path, "new-episodes", ["/no/such/program"], era=era), "a") == ["a"]
+    assert await say(taped(path, "new-episodes", era=era), "b", "a", "c") == ["b", "a", "c"]
+    assert words_of(path) == ["a", "b", "c"]
+    with inspector.recording(path) as recording:
+        assert recording.is_complete
+        assert [event.n for event in recording] == list(range(1, len(recording) + 1))
+        times = [event.t for event in recording]
+        assert times == sorted(times)
+        assert not recording.findings()
+    assert await say(taped(path, "none", ["/no/such/program"], era=era), "c", "b", "a") == ["c", "b", "a"]
+    found = await inspector.rerun(path, DEMO)
+    assert found.clean, found.as_json()
+    assert [file.name for file in path.parent.iterdir()] == ["s.mcp.jsonl"]
+
+
+async def test_what_fails_appends_nothing(path: Path) -> None:
+    await say(taped(path, "once"), "a")
+    before = path.read_bytes()
+    with pytest.raises(LookupError):  # noqa: PT012 - what is raised inside is what is tested
+        async with taped(path, "new-episodes") as session:
+            await session.call_tool("echo", {"message": "b"})
+            raise LookupError
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == ["s.mcp.jsonl"]
+
+
+def test_a_taped_session_needs_no_await(path: Path) -> None:
+    for mode in ("once", "none"):
+        with taped(path, mode) as session:
+            assert session.call_tool("echo", {"message": "a"}).text == "a"
+    with (
+        pytest.raises(inspector.RecordingError, match="mode “rewrite”"),
+        taped(path, "none") as session,
+        pytest.raises(inspector.ServerError),
+    ):
+        session.call_tool("echo", {"message": "b"})
+
+
+def server(path: Path, mode: Mode, target: Any = DEMO) -> TapedServer:
+    return TapedServer(target, path, mode, {}, DEFAULT, accept="pytest --mcp-record=rewrite test_it.py::test")
+
+
+async def through(made: TapedServer, over: str, *words: str) -> list[str]:
+    """Have a client that is not ours say words; here it is one of ours, in the legacy era."""
+    async with made as found, inspector.open(getattr(found, over), era="legacy") as session:
+        return [(await session.call_tool("echo", {"message": word})).text for word in words]
+
+
+@pytest.mark.parametrize("over", ["url", "command"])
+async def test_a_foreign_client_is_recorded_and_then_answered(path: Path, over: str) -> None:
+    gone = ["/no/such/program"]
+    assert await through(server(path, "once"), over, "a", "b") == ["a", "b"]
+    assert words_of(path) == ["a", "b"]
+    assert await through(server(path, "once", gone), over, "b") == ["b"]
+    assert await through(server(path, "new-episodes"), over, "c", "a") == ["c", "a"]
+    assert words_of(path) == ["a", "b", "c"]
+    assert await through(server(path, "none", gone), over, "c") == ["c"]
+    with pytest.raises(inspector.RecordingError, match="To accept the change, run: pytest --mcp"):  # noqa: PT012
+        async with server(path, "none") as found, inspector.open(getattr(found, over), era="legacy") as session:
+            with pytest.raises(inspector.ServerError):
+                await session.call_tool("echo", {"message": "d"})
+    with pytest.raises(AssertionError, match="To accept the change, run"):
+        await through(server(path, "check"), over, "a")
+    assert await through(server(path, "live"), over, "z") == ["z"]
+    assert await through(server(path, "rewrite"), over, "x") == ["x"]
+    assert words_of(path) == ["x"]
+    assert [file.name for file in path.parent.iterdir()] == ["s.mcp.jsonl"]
+
+
+async def test_several_clients_of_a_server_are_one_recording(path: Path) -> None:
+    async with server(path, "once", App()) as found:
+        for word in ("a", "b"):
+            async with inspector.open(found.url, era="legacy") as session:
+                await session.call_tool("echo", {"message": word})
+    assert words_of(path) == ["a", "b"]
+    async with server(path, "new-episodes", App()) as found, inspector.open(found.url, era="legacy") as session:
+        assert (await session.call_tool("echo", {"message": "c"})).structured == {"message": "c"}
+    assert words_of(path) == ["a", "b", "c"]
+
+
+async def test_a_server_that_is_not_open_or_has_no_recording_says_so(path: Path) -> None:
+    with pytest.raises(inspector.UsageError, match="not open"):
+        _ = server(path, "once").command
+    with pytest.raises(inspector.RecordingError, match="no recording"):
+        await server(path, "none").__aenter__()
+
+
+def test_what_needs_asyncio_says_so_elsewhere(path: Path) -> None:
+    with pytest.raises(inspector.UsageError, match="needs asyncio"):
+        server(path, "once").__aenter__().send(None)
+    with pytest.raises(inspector.UsageError, match="needs asyncio") as caught:
+        inspector.open(DEMO).connect().send(None)
+    assert "inspector.open_sync" in caught.value.hint

@@ -81,7 +81,7 @@ async def test_an_elicitation_is_declined_or_dismissed(tmp_path: Path, key: str,
         await settle(pilot, lambda: f"The user chose to {action}" in screen_text(app))
 
 
-async def test_a_model_is_answered_for_by_text_and_no_longer_than_allowed(tmp_path: Path) -> None:
+async def test_a_model_is_answered_for_by_text_and_one_that_is_too_long_is_noted(tmp_path: Path) -> None:
     """C-SAMP-01, C-SAMP-02."""
     async with desk(tmp_path, "tools") as (session, app, pilot):
         await go(app, pilot, "tools", "ask-model")
@@ -97,8 +97,10 @@ async def test_a_model_is_answered_for_by_text_and_no_longer_than_allowed(tmp_pa
         await write(app, pilot, "one two three four")
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: len(answers(session)) == 1)
-        assert answers(session)[0]["content"] == {"type": "text", "text": "one two three"}
-        assert answers(session)[0]["stopReason"] == "maxTokens"
+        assert answers(session)[0]["content"] == {"type": "text", "text": "one two three four"}
+        assert answers(session)[0]["stopReason"] == "endTurn"
+        notes = [session.journal.event(n) for n in range(1, len(session.journal) + 1)]
+        assert any("4 words; the server allows 3 tokens" in event.fields.get("text", "") for event in notes)
         assert answers(session)[0]["model"] == "human"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from inspector.cli.comparing import RULES, rules_of, told
 from inspector.cli.options import CONNECT, Option
@@ -50,22 +50,16 @@ def run(said: Invocation) -> int:
             code = sides.read(said, out, side, stack)
             if code >= sides.INTERRUPTED:
                 return code
-        changes: list[Change] | None = None
-        if not said.option("conversation-only"):
-            from inspector.compare.surface import compare_surfaces
+        from inspector.compare.comparison import compare_both
 
-            changes = compare_surfaces(a.surface, b.surface)
-        found: Conversation | None = None
-        if a.journal is not None and b.journal is not None and not said.option("surface-only"):
-            from inspector.compare.conversation import SURFACE_METHODS, compare_conversations
-
-            without = SURFACE_METHODS if changes is not None else frozenset[str]()
-            found = compare_conversations(a.journal, b.journal, rules, without=without)
+        result = compare_both(
+            a, b, rules, surface=not said.option("conversation-only"), conversation=not said.option("surface-only")
+        )
         if out.json:
-            out.document(_document(a, b, changes, found))
+            out.document(result.as_json())
         else:
-            out.lines(_text(out, a, b, changes, found))
-    return DIFFERENT if changes or (found is not None and not found.same) else 0
+            out.lines(_text(out, a, b, result.changes, result.conversation))
+    return 0 if result.same else DIFFERENT
 
 
 def _interface(said: Invocation, a: Side, b: Side) -> int:
@@ -78,43 +72,6 @@ def _interface(said: Invocation, a: Side, b: Side) -> int:
     from inspector.tui import app
 
     return app.run_diff(a.path, b.path, rules_of(said), settings=settings_of(said))
-
-
-def _document(a: Side, b: Side, changes: list[Change] | None, found: Conversation | None) -> dict[str, Any]:
-    """The result for `--json`. What one of the two parts was not compared for is null."""
-    from inspector.compare.surface import counts, unread_lists, worst
-
-    surface = conversation = None
-    if changes is not None:
-        surface = {
-            "worst": worst(changes),
-            "counts": counts(changes),
-            "not_compared": unread_lists(a.surface, b.surface),
-            "changes": [_plain(change.as_json()) for change in changes],
-        }
-    if found is not None:
-        conversation = {
-            "counts": {kind: found.count(kind) for kind in _WORDS},
-            "left_out": found.covered,
-            "ignored": found.ignored,
-            "steps": [_plain(step.as_json()) for step in found.steps if step.kind != "same"],
-        }
-    same = not changes and (found is None or found.same)
-    return {"same": same, "a": a.as_json(), "b": b.as_json(), "surface": surface, "conversation": conversation}
-
-
-def _plain(value: dict[str, Any]) -> dict[str, Any]:
-    """A change as it is; where a value in it is nested too deeply to be printed, without the values."""
-    from inspector.protocol import jsonrpc
-
-    try:
-        jsonrpc.encode(value)
-    except RecursionError:
-        left_out = {key: jsonrpc.LEFT_OUT for key in ("a", "b") if key in value}
-        value = value | left_out
-        if "differences" in value:
-            value["differences"] = [_plain(one) for one in value["differences"]]
-    return value
 
 
 # For people

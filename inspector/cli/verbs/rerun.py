@@ -12,14 +12,13 @@ from inspector.cli.options import Option, output, pace, path
 from inspector.cli.output import Output
 from inspector.cli.setup import live_target
 from inspector.cli.verb import Slot, Verb
-from inspector.errors import InspectorError, RecordingError, UsageError
+from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.cli.words import Invocation
     from inspector.config.targets import HttpTarget, StdioTarget
-    from inspector.journal.journal import Journal
     from inspector.replay.report import Report
 
 GOOD, BAD, SKIP = 0, 1, 125
@@ -37,9 +36,7 @@ def run(said: Invocation) -> int:
         return 130
     _reports(said, out, report, source, target.label)
     if out.json:
-        from inspector.cli.rerun_report import as_json
-
-        out.document(as_json(report) | {"recording": str(journal or "") or None})
+        out.document(report.as_json() | {"recording": str(journal or "") or None})
     else:
         from inspector.cli.rerun_report import text
 
@@ -93,13 +90,14 @@ def _rerun(
     from inspector.cli import setup
     from inspector.cli.recorded import tell_notices, whole_journal
     from inspector.client.recording import new_journal
+    from inspector.replay.script import check_source
 
     settings = setup.settings_of(said)
     options = setup.options_of(said, target, settings, asking=False)
     rules = rules_of(said)
     with whole_journal(source) as recording:
         tell_notices(out, recording)
-        _check(recording, source)
+        check_source(recording, source)
         if again:
             _beside(source).unlink(missing_ok=True)
         journal = new_journal(
@@ -132,19 +130,6 @@ def _rerun(
         finally:
             journal.close("closed")
             journal.release()
-
-
-def _check(recording: Journal, source: Path) -> None:
-    from inspector.journal.format import Dir, Kind
-
-    if recording.raw_only:
-        raise RecordingError(f"{source} has a newer format, so it cannot be run again.", hint="Update Inspector.")
-    sent = Kind.RPC | Dir.SEND << 4
-    if not any(code & 0x3F == sent for code in recording.index.codes):
-        raise RecordingError(
-            f"{source} holds no message of a client: there is nothing to be sent.",
-            hint="Choose a recording in which something was asked.",
-        )
 
 
 def _reports(said: Invocation, out: Output, report: Report, source: Path, label: str) -> None:

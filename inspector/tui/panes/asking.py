@@ -280,7 +280,7 @@ class SamplingBody(TextBody):
         return [] if self.editor.value.strip() else ["the answer is empty"]
 
     def result(self) -> Any:
-        return sampling_result(self.editor.value, self.question.params, self._model)
+        return sampling_result(self.editor.value, self._model)
 
     def accept_text(self) -> None:
         self.question.reply_text(self.editor.value, self._model)

@@ -1,0 +1,96 @@
+"""Two servers, two recordings, or one of each: what they offer and what was said in them, compared as one result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from inspector.compare.conversation import SURFACE_METHODS, Conversation, compare_conversations
+from inspector.compare.rules import DEFAULT, Rules
+from inspector.compare.surface import Change, compare_surfaces, counts, unread_lists, worst
+from inspector.protocol import jsonrpc
+
+if TYPE_CHECKING:
+    from inspector.config.targets import Target
+    from inspector.journal.journal import Journal
+
+
+@dataclass(slots=True)
+class Compared:
+    """One of the two: what was named, what it offers, and the recording if it is one."""
+
+    target: Target
+    surface: dict[str, Any] = field(default_factory=dict)
+    journal: Journal | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """What was named and who it is."""
+        known = {key: self.surface.get(key) for key in ("server", "era", "revision")}
+        return {"target": self.target.describe(), "kind": self.target.kind} | known
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What differs between `a` and `b`. A part that was not compared is None."""
+
+    a: Compared
+    b: Compared
+    changes: list[Change] | None
+    """What differs in what the servers offer."""
+    conversation: Conversation | None
+    """What differs in what was said; only two recordings have that."""
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs."""
+        return not self.changes and (self.conversation is None or self.conversation.same)
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as one document."""
+        surface = conversation = None
+        if self.changes is not None:
+            surface = {
+                "worst": worst(self.changes),
+                "counts": counts(self.changes),
+                "not_compared": unread_lists(self.a.surface, self.b.surface),
+                "changes": [_plain(change.as_json()) for change in self.changes],
+            }
+        found = self.conversation
+        if found is not None:
+            conversation = {
+                "counts": {kind: found.count(kind) for kind in ("same", "changed", "only-a", "only-b")},
+                "left_out": found.covered,
+                "ignored": found.ignored,
+                "steps": [_plain(step.as_json()) for step in found.steps if step.kind != "same"],
+            }  # fmt: skip
+        return {
+            "same": self.same,
+            "a": self.a.as_json(),
+            "b": self.b.as_json(),
+            "surface": surface,
+            "conversation": conversation,
+        }
+
+
+def compare_both(
+    a: Compared, b: Compared, rules: Rules = DEFAULT, *, surface: bool = True, conversation: bool = True
+) -> Comparison:
+    """Compare what the two offer, and what was said in them if both are recordings."""
+    changes = compare_surfaces(a.surface, b.surface) if surface else None
+    found: Conversation | None = None
+    if conversation and a.journal is not None and b.journal is not None:
+        without = SURFACE_METHODS if surface else frozenset[str]()
+        found = compare_conversations(a.journal, b.journal, rules, without=without)
+    return Comparison(a, b, changes, found)
+
+
+def _plain(value: dict[str, Any]) -> dict[str, Any]:
+    """A change as it is; without the values in it if they are nested too deeply to be printed."""
+    try:
+        jsonrpc.encode(value)
+    except RecursionError:
+        left_out = {key: jsonrpc.LEFT_OUT for key in ("a", "b") if key in value}
+        value = value | left_out
+        if "differences" in value:
+            value["differences"] = [_plain(one) for one in value["differences"]]
+    return value

@@ -1,0 +1,73 @@
+"""One recording made of several: the events of each after those of the one before, as further connections."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from inspector.errors import RecordingError
+from inspector.journal.format import dumps
+from inspector.journal.journal import Journal, whole_journal
+from inspector.protocol.jsonrpc import NotJson, parse
+
+
+def append_recordings(path: Path, more: Sequence[Path]) -> None:
+    """Put the events of `more` behind those of the recording `path`, which is replaced at once or stays as it is.
+
+    Each of them begins with a `reopen` event, and its time where the one before ended. Raises `RecordingError`.
+    """
+    made = path.with_name(f".{os.getpid()}-appended-{path.name}")
+    try:
+        with ExitStack() as stack:
+            journals = [stack.enter_context(whole_journal(each)) for each in (path, *more)]
+            if any(journal.raw_only for journal in journals):
+                raise RecordingError(f"{path} has a newer format, so nothing is appended.", hint="Update Inspector.")
+            out = stack.enter_context(open(made, "w", encoding="utf-8", errors="surrogateescape", newline="\n"))
+            out.writelines(_lines(journals))
+        os.replace(made, path)
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be written: {error.strerror or 'the file system refuses'}.") from None
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def _lines(journals: Sequence[Journal]) -> Iterator[str]:
+    yield dumps(journals[0].header) + "\n"
+    n = t = invalid = errors = 0
+    for journal in journals:
+        if n:
+            n += 1
+            yield dumps({"n": n, "t": t, "dir": "local", "kind": "life", "ch": "", "event": "reopen"}) + "\n"
+        before, start = n, t
+        for number in range(1, len(journal) + 1):
+            try:
+                event = parse(journal.line(number))
+            except NotJson:
+                continue  # A torn line has no event.
+            if type(event) is dict:
+                n = before + number
+                t = start + max(journal.index.times[number - 1], 0)
+                yield dumps(_moved(event, before, n, t)) + "\n"
+        ended = journal.ended or {}
+        invalid, errors = invalid + _count(ended, "invalid"), errors + _count(ended, "errors")
+    yield dumps({"kind": "end", "events": n, "t": t, "reason": "closed", "invalid": invalid, "errors": errors}) + "\n"
+
+
+def _moved(event: dict[str, Any], before: int, n: int, t: int) -> dict[str, Any]:
+    """An event with new number and time; what it refers to moves with it."""
+    moved = {**event, "n": n, "t": t}
+    for name in ("for", "question"):
+        if type(event.get(name)) is int:
+            moved[name] = event[name] + before
+    finding = event.get("finding")
+    if type(finding) is dict and type(finding.get("n")) is int and finding["n"]:
+        moved["finding"] = {**finding, "n": finding["n"] + before}
+    return moved
+
+
+def _count(ended: dict[str, Any], name: str) -> int:
+    value = ended.get(name)
+    return value if type(value) is int else 0

@@ -1,0 +1,64 @@
+"""`inspector.doctor`: why a target does not connect, step by step, as a result for programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from inspector.client.options import Options
+from inspector.client.recording import new_journal
+from inspector.config.settings import Settings
+from inspector.config.targets import RecordingTarget
+from inspector.config.trust import always
+from inspector.doctor.diagnosis import Diagnosis
+from inspector.doctor.entry import Entry, look_up
+from inspector.doctor.quiet import without_person
+from inspector.doctor.recording import diagnose_recording
+from inspector.doctor.run import diagnose, of_entry
+from inspector.errors import UsageError
+from inspector.library.opening import open as open_session
+from inspector.library.session import Session, parts
+
+__all__ = ["Diagnosis", "doctor"]
+
+
+async def doctor(
+    target: str | Sequence[str] | Session,
+    *,
+    config: str | os.PathLike[str] | None = None,
+    trust: bool = False,
+    record: str | os.PathLike[str] | bool = False,
+    **options: Any,
+) -> Diagnosis:
+    """Find out whether a command, a URL, `@name` or a recording connects, and why not.
+
+    `options` are those of `inspector.open`. It calls no tool, logs nobody in, takes a minute at most and leaves nothing
+    running. What the server does raises nothing: `outcome` says it, and `cause` and `fix` in a sentence each. Raises
+    `TargetError` or `ConfigError` for a target that does not exist.
+    """
+    where = None if config is None else Path(config)
+    entry: Entry | None = None
+    if isinstance(target, str) and target.startswith("@"):
+        entry = look_up(target, config=where, consent=always if trust else None)
+    if entry is not None and not entry.usable:
+        if entry.target is None:
+            return of_entry(entry)
+        meant, how = entry.target, Options()
+    else:
+        session = target if isinstance(target, Session) else open_session(target, config=config, trust=trust, **options)
+        found, how = parts(session)
+        if isinstance(found, RecordingTarget):
+            return diagnose_recording(found)
+        if found.kind == "http" and found.title:
+            raise UsageError("An app in this process has no connection to examine.", hint="Open it instead.")
+        meant = found
+    journal = new_journal(
+        meant, settings=Settings(), record=None if isinstance(record, bool) else Path(record), keep=record is True
+    )
+    try:
+        return await diagnose(meant, journal, without_person(how), entry=entry)
+    finally:
+        journal.close("closed")
+        journal.release()

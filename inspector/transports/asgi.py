@@ -1,0 +1,259 @@
+"""An ASGI app as the other end of HTTP: no socket and no process; requests and answers are passed in memory.
+
+Source: ASGI specification 3.0, "HTTP & WebSocket" 2.3 and "Lifespan" 2.0. An `App` stands in for the network below
+`http_client.Endpoint`, so everything above it (heads, event streams, redirects, the recording) is that of real HTTP.
+Answers are streamed: httpx's own ASGI transport waits for the end of an answer, which an event stream does not have.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from inspector.errors import HttpError
+from inspector.transports.http_tasks import cancelled
+
+if TYPE_CHECKING:
+    import httpcore
+
+    from inspector.transports.http_url import Url
+
+Message = MutableMapping[str, Any]
+AsgiApp = Callable[[Any, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[Any]]
+
+START_SECONDS = 30.0
+"""Seconds for the app's startup."""
+STOP_SECONDS = 2.0
+"""Seconds for the app's shutdown; after that it is cancelled."""
+DISCONNECT_SECONDS = 0.5
+"""Seconds for the app to notice that the client has gone away; after that its task is cancelled."""
+MOST_BUFFERED = 1 << 20
+"""Bytes of an answer that wait to be read; the app waits in `send` above that."""
+
+_log = logging.getLogger("inspector.app")
+
+
+class App:
+    """One ASGI app. `start` runs its startup, `close` its shutdown. Use one event loop for all of it."""
+
+    def __init__(self, app: AsgiApp, url: Url, label: str) -> None:
+        """`url`: where the app believes to be reached. `label`: its name for people."""
+        self.label = label
+        self.url = url
+        self._app = app
+        self._state: dict[str, Any] = {}
+        self._lifespan: asyncio.Task[None] | None = None
+        self._events: asyncio.Queue[Message] = asyncio.Queue()
+        self._replies: asyncio.Queue[str] = asyncio.Queue()
+        """The types of what the app sends in its lifespan, and `ended`."""
+        self._raised: Exception | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def serves(self, url: Url) -> bool:
+        """Whether requests to this URL are the app's."""
+        return url.origin == self.url.origin
+
+    def create_connection(self, origin: httpcore.Origin) -> AppConnection:
+        """A connection. The HTTP client asks for one for each request that runs at the same time."""
+        return AppConnection(self)
+
+    # Lifespan
+
+    async def start(self) -> None:
+        """Run the app's startup. Raises `HttpError` if the app says that it failed. An app without one is fine."""
+        scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}, "state": self._state}
+        self._lifespan = asyncio.get_running_loop().create_task(self._live(scope))
+        await self._events.put({"type": "lifespan.startup"})
+        reply = "late"
+        with suppress(TimeoutError):
+            async with asyncio.timeout(START_SECONDS):
+                reply = await self._replies.get()
+        if reply not in ("late", "lifespan.startup.failed"):
+            return
+        lifespan, self._lifespan = self._lifespan, None
+        if reply == "late":
+            await cancelled([lifespan])
+            raise HttpError(f"The startup of {self.label} did not end within {START_SECONDS:g} s.")
+        await asyncio.wait([lifespan], timeout=STOP_SECONDS)
+        await cancelled([lifespan])
+        raise HttpError(
+            f"The startup of {self.label} failed.", hint="Look at the app's lifespan function."
+        ) from self._raised
+
+    async def _live(self, scope: dict[str, Any]) -> None:
+        async def send(message: Message) -> None:
+            await self._replies.put(message["type"])
+
+        try:
+            await self._app(scope, self._events.get, send)
+        except Exception as error:  # noqa: BLE001 - whatever the app raises
+            # An app without a lifespan may raise before it receives an event; the specification wants no more of it.
+            self._raised = error
+            if self._events.empty():
+                _log.error("%s raised in its lifespan function", self.label, exc_info=error)
+        await self._replies.put("ended")
+
+    async def close(self) -> None:
+        """End the requests that run, then run the app's shutdown. Idempotent."""
+        await cancelled(list(self._tasks))
+        lifespan, self._lifespan = self._lifespan, None
+        if lifespan is not None and not lifespan.done():
+            await self._events.put({"type": "lifespan.shutdown"})
+            await asyncio.wait([lifespan], timeout=STOP_SECONDS)
+            await cancelled([lifespan])
+
+    # Requests
+
+    def run(self, request: httpcore.Request, exchange: _Exchange) -> asyncio.Task[None]:
+        """Begin one request."""
+        target = request.url.target.decode("ascii")
+        path, _, query = target.partition("?")
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": request.method.decode("ascii"),
+            "scheme": self.url.scheme,
+            "path": unquote(path),
+            "raw_path": path.encode("ascii"),
+            "query_string": query.encode("ascii"),
+            "root_path": "",
+            "headers": [(name.lower(), value) for name, value in request.headers],
+            "client": ("127.0.0.1", 1),
+            "server": (self.url.host, self.url.port),
+            "state": self._state.copy(),
+        }
+        task = asyncio.get_running_loop().create_task(self._serve(scope, exchange))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _serve(self, scope: dict[str, Any], exchange: _Exchange) -> None:
+        what = f"{scope['method']} {scope['path']}"
+        try:
+            await self._app(scope, exchange.receive, exchange.send)
+        except Exception as error:  # noqa: BLE001 - whatever the app raises
+            if exchange.complete:
+                _log.error("%s raised after it had answered %s", self.label, what, exc_info=error)
+            exchange.end(error, f"{self.label} raised {type(error).__name__} during {what}")
+        else:
+            exchange.end(None, f"{self.label} returned from {what} without a complete answer")
+
+
+class AppConnection:
+    """What the HTTP client takes for a connection. It carries one request at a time and is reusable at once."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
+        """Start a request and wait for the head of its answer. Raises `HttpError` if the app gives none."""
+        import httpcore
+
+        parts = [part async for part in request.stream]  # type: ignore[union-attr]
+        exchange = _Exchange(b"".join(parts))
+        exchange.task = self._app.run(request, exchange)
+        try:
+            status, headers = await exchange.head()
+        except BaseException:
+            await exchange.aclose()
+            raise
+        return httpcore.Response(status, headers=headers, content=exchange, extensions={"http_version": b"in process"})
+
+    def is_idle(self) -> bool:
+        """Whether another request can use it."""
+        return True
+
+    def has_expired(self) -> bool:
+        """Whether it is of no more use."""
+        return False
+
+    async def aclose(self) -> None:
+        """Nothing is held by it."""
+
+
+class _Exchange:
+    """One request and its answer: what the app receives and sends; the answer's body, to be iterated by the client."""
+
+    def __init__(self, body: bytes) -> None:
+        self.task: asyncio.Task[None]
+        self.complete = False
+        """The app has sent all of its answer."""
+        self._body: bytes | None = body
+        self._head: asyncio.Future[tuple[int, list[tuple[bytes, bytes]]]] = asyncio.get_running_loop().create_future()
+        self._chunks: deque[bytes] = deque()
+        self._size = 0
+        self._news = asyncio.Event()
+        self._taken = asyncio.Event()
+        self._gone = asyncio.Event()
+        self._problem: HttpError | None = None
+
+    # The app's side
+
+    async def receive(self) -> Message:
+        """The request, then, when it happens, that the client has gone away."""
+        if self._body is not None:
+            body, self._body = self._body, None
+            return {"type": "http.request", "body": body, "more_body": False}
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        """The answer's head, then parts of its body."""
+        if message["type"] == "http.response.start":
+            headers = [(bytes(name), bytes(value)) for name, value in message.get("headers", ())]
+            if not self._head.done():
+                self._head.set_result((message["status"], headers))
+        elif message["type"] == "http.response.body":
+            chunk = bytes(message.get("body", b""))
+            if chunk:
+                self._chunks.append(chunk)
+                self._size += len(chunk)
+            self.complete = not message.get("more_body", False)
+            self._news.set()
+            while self._size > MOST_BUFFERED and not self._gone.is_set():
+                self._taken.clear()
+                await self._taken.wait()
+
+    def end(self, error: Exception | None, what: str) -> None:
+        """The app has returned, or raised."""
+        if not self.complete:
+            self._problem = HttpError(f"{what}.", hint="The traceback shows where." if error is not None else "")
+            self._problem.__cause__ = error
+            if not self._head.done():
+                self._head.set_exception(self._problem)
+                self._head.exception()  # It may be that nobody waits any more.
+        self._news.set()
+
+    # The client's side
+
+    async def head(self) -> tuple[int, list[tuple[bytes, bytes]]]:
+        """Status and header fields."""
+        return await self._head
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while True:
+            while self._chunks:
+                chunk = self._chunks.popleft()
+                self._size -= len(chunk)
+                self._taken.set()
+                yield chunk
+            if self.complete:
+                return
+            if self._problem is not None:
+                raise self._problem
+            self._news.clear()
+            await self._news.wait()
+
+    async def aclose(self) -> None:
+        """The client is done. An app that still answers is told so, and cancelled if it goes on all the same."""
+        self._gone.set()
+        self._taken.set()
+        if not self.complete and not self.task.done():
+            await asyncio.wait([self.task], timeout=DISCONNECT_SECONDS)
+            await cancelled([self.task])

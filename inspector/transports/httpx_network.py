@@ -1,0 +1,94 @@
+"""An httpx client or transport of the program as the network: its proxies, certificates, hooks and authentication."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from inspector.errors import HttpError
+from inspector.text import safe
+
+if TYPE_CHECKING:
+    import httpcore
+    import httpx
+
+    from inspector.transports.http_url import Url
+
+
+class HttpxNetwork:
+    """Sends requests through `sender`, which stays the program's: it is not closed here."""
+
+    def __init__(self, sender: httpx.AsyncClient | httpx.AsyncBaseTransport) -> None:
+        self.sender = sender
+
+    def serves(self, url: Url) -> bool:
+        """Every URL."""
+        return True
+
+    def create_connection(self, origin: httpcore.Origin) -> HttpxConnection:
+        """What the HTTP client takes for a connection. The real ones are httpx's."""
+        return HttpxConnection(self.sender)
+
+
+class HttpxConnection:
+    """Carries one request at a time."""
+
+    def __init__(self, sender: httpx.AsyncClient | httpx.AsyncBaseTransport) -> None:
+        self._sender = sender
+
+    async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
+        """Send a request and wait for the head of its response. Raises `HttpError`."""
+        import httpcore
+        import httpx
+
+        body = b"".join([part async for part in request.stream])  # type: ignore[union-attr]
+        sent = httpx.Request(
+            request.method.decode("ascii"), bytes(request.url).decode("ascii"), headers=request.headers, content=body
+        )
+        sender = self._sender
+        try:
+            if isinstance(sender, httpx.AsyncClient):
+                response = await sender.send(sent, stream=True, follow_redirects=False)
+            else:
+                response = await sender.handle_async_request(sent)
+        except Exception as error:
+            raise _problem(error, sent, "could not be sent") from error
+        return httpcore.Response(
+            response.status_code, headers=response.headers.raw, content=_Body(response, sent),
+            extensions=response.extensions,
+        )  # fmt: skip
+
+    def is_idle(self) -> bool:
+        """Whether another request can use it."""
+        return True
+
+    def has_expired(self) -> bool:
+        """Whether it is of no more use."""
+        return False
+
+    async def aclose(self) -> None:
+        """Nothing is held by it."""
+
+
+class _Body:
+    def __init__(self, response: httpx.Response, sent: httpx.Request) -> None:
+        self._response = response
+        self._sent = sent
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        stream = self._response.stream
+        try:
+            async for part in stream:  # type: ignore[union-attr]
+                yield part
+        except Exception as error:
+            raise _problem(error, self._sent, "has no complete answer") from error
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
+def _problem(error: Exception, sent: httpx.Request, what: str) -> HttpError:
+    where = safe(str(sent.url.copy_with(userinfo=b"", query=None)), 200)
+    return HttpError(
+        f"{sent.method} {where} {what}: {type(error).__name__}.", hint="Look at the httpx client that was passed."
+    )

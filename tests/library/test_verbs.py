@@ -1,0 +1,103 @@
+"""`inspector.check`, `diff`, `rerun` and `doctor` as functions."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import inspector
+from tests.library.test_apps import App
+from tests.processes import ROOT, environment
+
+DEMO = [sys.executable, "-m", "inspector.demo"]
+
+
+async def record(path: Path, *words: str) -> Path:
+    async with inspector.open(App(), record=path) as session:
+        for word in words:
+            await session.call_tool("echo", {"message": word})
+    return path
+
+
+async def test_a_server_is_checked_and_its_report_is_a_baseline(tmp_path: Path) -> None:
+    wanted = {"only": ["prompts", "lifecycle"], "revisions": "2025-06-18", "fail_on": "warn"}
+    found = await inspector.check(App(), **wanted)
+    assert not found.ok
+    assert found.counts["warn"] == len([result for result in found.results if result.verdict == "warn"]) > 0
+    assert found.score is not None
+    assert found.problem == ""
+    (first, *_) = found.results
+    assert first.check.id in found.faults
+    document = json.loads(json.dumps(found.as_json()))
+    assert (document["format"], document["score"]) == ("mcp-check", found.score)
+    again = await inspector.check(App(), baseline=document, **wanted)
+    assert again.ok
+    seen = await inspector.check(str(await record(tmp_path / "a.mcp.jsonl", "x")))
+    assert seen.results
+    with pytest.raises(inspector.UsageError, match="no check or group"):
+        await inspector.check(App(), only="nonsense")
+
+
+async def test_recordings_and_servers_are_compared(tmp_path: Path) -> None:
+    a, b = await record(tmp_path / "a.mcp.jsonl", "x", "y"), await record(tmp_path / "b.mcp.jsonl", "x", "z")
+    same = await inspector.diff(str(a), App())
+    assert (same.same, same.changes, same.conversation) == (True, [], None)
+    found = await inspector.diff(str(a), str(b))
+    assert not found.same
+    assert found.changes == []
+    assert found.conversation is not None
+    assert {step.kind for step in found.conversation.steps} == {"same", "changed"}
+    assert json.loads(json.dumps(found.as_json()))["same"] is False
+    assert (await inspector.diff(str(a), str(b), conversation=False)).same
+    with pytest.raises(inspector.ConnectionProblem, match=r"^B \(.*\): "):
+        await inspector.diff(str(a), [sys.executable, "-c", "raise SystemExit(3)"])
+
+
+async def test_a_recording_is_run_again(tmp_path: Path) -> None:
+    source = await record(tmp_path / "a.mcp.jsonl", "x")
+    found = await inspector.rerun(source, App(), record=tmp_path / "again.mcp.jsonl")
+    assert found.clean
+    assert found.as_json()["counts"] == {"same": 2}
+    assert (tmp_path / "again.mcp.jsonl").exists()
+    other = inspector.open(App(path="/other"), path="/mcp")
+    gone = await inspector.rerun(source, other)
+    assert not gone.clean
+    with pytest.raises(inspector.UsageError, match=r"inspector.diff|is a recording"):
+        await inspector.rerun(source, str(source))
+
+
+async def test_a_target_is_diagnosed(tmp_path: Path) -> None:
+    found = await inspector.doctor([sys.executable, "-c", "raise SystemExit(3)"])
+    assert (found.outcome, found.exit_code) == ("fails", 4)
+    assert "exit code 3" in found.cause
+    assert json.loads(json.dumps(found.as_json()))["outcome"] == "fails"
+    recorded = await inspector.doctor(str(await record(tmp_path / "a.mcp.jsonl", "x")))
+    assert recorded.kind == "recording"
+    config = tmp_path / "inspector.json"
+    config.write_text('{"servers": {"shop": {"command": "x", "env": {"KEY": "${NOT_SET_ANYWHERE}"}}}}')
+    lacking = await inspector.doctor("@shop", config=config, trust=True)
+    assert "NOT_SET_ANYWHERE" in lacking.cause
+    with pytest.raises(inspector.UsageError, match="in this process"):
+        await inspector.doctor(inspector.open(App()))
+
+
+@pytest.mark.parametrize("name", ["check", "doctor"])
+def test_a_package_of_the_same_name_does_not_hide_the_function(name: str, tmp_path: Path) -> None:
+    program = (
+        f"import asyncio, inspect, inspector, inspector.{name}.run, inspector\n"
+        f"from inspector import {name}\n"
+        f"import inspector.{name}.run as module\n"
+        f"assert module is inspector.{name}.run\n"
+        f"assert 'target' in inspect.signature({name}).parameters\n"
+        f"asyncio.run(inspector.{name}('@missing-everywhere'))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path,
+        env=environment(tmp_path, PYTHONPATH=str(ROOT)),
+    )  # fmt: skip
+    assert "TargetError" in done.stderr
+    assert "not callable" not in done.stderr
