@@ -110,6 +110,34 @@ def test_every_session_is_listed_with_what_came_of_it(run: Run, script: Script) 
     assert {Path(entry["path"]).parent.name for entry in found} == {"recordings"}
 
 
+def test_every_verb_takes_the_name_that_recordings_prints(run: Run, script: Script, tmp_path: Path) -> None:
+    assert run("tools", *script(tools__list={"result": {"tools": []}})).code == 0
+    name = Path(run("recordings", "--json").json["recordings"][0]["path"]).name
+    assert name in run("recordings").out
+    for word in (name, name.removesuffix(".mcp.jsonl")):
+        for words in (
+            ("export", "--to", "md", word),
+            ("info", word),
+            ("tools", word),
+            ("check", word),
+            ("diff", word, word),
+            ("doctor", word),
+            ("redact", "--check", word),
+        ):
+            ran = run(*words)
+            assert ran.code in (0, 5), (words, ran.err)
+            assert "no recording" not in ran.err
+        # Tests have no terminal: the recording was found.
+        assert "needs a terminal" in run("replay", word).err
+
+
+def test_a_file_in_the_folder_precedes_a_kept_recording(run: Run, script: Script, home: Path) -> None:
+    run("tools", *script(tools__list={"result": {"tools": []}}))
+    name = Path(run("recordings", "--json").json["recordings"][0]["path"]).name
+    (home / name).write_text("{}\n")
+    assert run("export", "--to", "md", name).code == 2
+
+
 def test_what_is_no_recording_is_listed_as_that(run: Run, home: Path) -> None:
     folder = home / "recordings"
     folder.mkdir()
