@@ -19,11 +19,11 @@ from textual.notifications import SeverityLevel
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from inspector.client.options import Options
+from inspector.client.outcome import remember_outcome
 from inspector.client.recorded import RecordedSession
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
 from inspector.config import paths
-from inspector.config.remember import ServerMemory
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.errors import ConfigError, InspectorError
@@ -226,10 +226,8 @@ class InspectorApp(KeysInOrder, App[int]):
 
     async def _close(self, session: Session | RecordedSession | None) -> None:
         if isinstance(session, Session):
-            ok = session.server.known
-            note = session.error.message if session.error is not None and not ok else ""
             await session.close()
-            ServerMemory(session.target).remember_open(ok, note)
+            remember_outcome(session)
         if session is not None:
             session.journal.release()
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from inspector.config.remember import ServerMemory
+from inspector.config.servers import find_servers
 from tests.cli.conftest import Run, Script
 
 SESSION = Path(__file__).parents[1] / "export" / "golden" / "session.mcp.jsonl"
@@ -362,3 +364,21 @@ def test_a_rerun_report_has_the_time_of_each_case(run: Run, tmp_path: Path) -> N
     assert times
     assert min(times) >= 0.02
     assert ran.out.startswith("<?xml")
+
+
+def test_how_opening_went_is_remembered_by_every_command(run: Run, home: Path, script: Script) -> None:
+    _, command, *args = script(tools__list={"result": {"tools": []}})
+    good = {"command": command, "args": args}
+    bad = {"command": "no-such-program-here"}
+    (home / "inspector.json").write_text(json.dumps({"mcpServers": {"good": good, "bad": bad, "new": good}}))
+    assert run("tools", "@good").code == 0
+    assert run("tools", "@bad").code == 4
+    lines = {line.split()[0]: line for line in run("servers").out.splitlines()}
+    assert "connected just now" in lines["@good"]
+    assert "failed: " in lines["@bad"]
+    assert "never opened" in lines["@new"]
+    last = {entry["name"]: entry["last"] for entry in run("servers", "--json").json["servers"]}
+    assert (last["good"]["ok"], last["bad"]["ok"], last["new"]) == (True, False, None)
+    assert last["bad"]["code"] == "spawn"
+    assert find_servers().entries[0].name == "good"
+    assert ServerMemory(find_servers().find("@bad")).last_open() is not None, "what the start screen reads"

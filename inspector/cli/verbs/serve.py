@@ -191,7 +191,7 @@ def _tell(out: Output, report: Report) -> None:
         out.note(f"never asked: event {n} {out.safe(f'{method} {params}'.strip())}")
     _more(out, report.never_asked_count)
     for made in report.recordings[:SHOWN]:
-        out.note(f"recording: {out.safe(recording)}")
+        out.note(f"recording: {out.safe(made)}")
 
 
 def _more(out: Output, count: int) -> None:

@@ -23,7 +23,7 @@ from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget, Target, parse_target
 from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
-from inspector.text import cell_len, count, duration, size
+from inspector.text import cell_len, count, duration, quantity, size
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes.keys import hints
 from inspector.tui.screens.trusting import opened
@@ -104,7 +104,7 @@ class RecordingRows:
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         info = self.recordings[index]
-        state: Pieces = [(f"{info.errors} errors", "error")] if info.errors else ""
+        state: Pieces = [(quantity(info.errors, "error"), "error")] if info.errors else ""
         if info.problem:
             state = [(info.problem, "error")]
         elif info.growing:
@@ -223,7 +223,7 @@ class StartScreen(Screen[None]):
         files = len({entry.path for entry, _ in entries})
         facts: list[Pieces] = [f"{len(entries)} from {files} file{'s' if files != 1 else ''}"] if entries else []
         if servers.problems:
-            facts.append([(f"{len(servers.problems)} problems", "error")])
+            facts.append([(quantity(len(servers.problems), "problem"), "error")])
             problem = servers.problems[0]
             self.query_one("#servers", Edge).note = [(f"{problem.path.name}: {problem.message}", "error")]
         self.query_one("#servers", Edge).facts = facts

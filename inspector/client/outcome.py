@@ -1,0 +1,14 @@
+"""Remembers how opening a server went, for the start screen and `inspector servers`."""
+
+from __future__ import annotations
+
+from inspector.client.session import Session
+from inspector.config.remember import ServerMemory
+
+
+def remember_outcome(session: Session) -> None:
+    """Keep whether the server of `session` was opened, or the error it failed with. Nothing while it is not known."""
+    if session.server.known:
+        ServerMemory(session.target).remember_outcome(None)
+    elif session.error is not None:
+        ServerMemory(session.target).remember_outcome(session.error)
