@@ -115,9 +115,9 @@ VERBS = {
         target="none",
         options=(Option("--config", "Only this config file.", "FILE", read=path, completes="file"),),
         about=(
-            "Prints the word that opens each server, whose file it is in, how it went when it was last opened, and its command "
-            "or URL; then where you are logged in. Starts none. An entry marked “asks first” is in a file of this folder and uses your secrets, a "
-            "proxy, or no verification: opening it asks you, or needs --trust."
+            "Prints the word that opens each server, whose file it is in, how opening it went last, and its command or "
+            "URL; then where you are logged in. Starts none. An entry marked “asks first” is in a file of this folder "
+            "and uses your secrets, a proxy, or no verification: opening it asks you, or needs --trust."
         ),
         examples=("inspector servers", "inspector servers --json", "inspector servers --config mcp.json"),
     )

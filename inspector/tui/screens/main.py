@@ -30,11 +30,12 @@ from inspector.tui.panes.tasks import TaskActions, TasksPane
 from inspector.tui.panes.work import WorkPane
 from inspector.tui.screens import around
 from inspector.tui.screens.connection import Connection
-from inspector.tui.screens.dialogs import Choose, Confirm
+from inspector.tui.screens.dialogs import Choose, leave_calls
 from inspector.tui.screens.file_watch import FileWatch
 from inspector.tui.screens.layout import Layout
 from inspector.tui.screens.pin_watch import PinWatch
 from inspector.tui.screens.saving import Saving
+from inspector.tui.sessions import Sessions, calls_in_flight
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.status import Footer, HeaderLine, Part, TabLine
 from inspector.tui.widgets.too_small import TooSmall
@@ -44,16 +45,20 @@ TICK = 1 / 20
 JUDGE_SECONDS = 0.004
 """Time given to the judge in one tick; the rest of the tick belongs to the screen."""
 
-_WORTH_ASKING = frozenset({"tools/call", "resources/read", "prompts/get"})
-"""What is in flight because the user wanted it; lists, completions and the like come and go by themselves."""
-
 
 class MainScreen(Layout):
     """One session, live or recorded."""
 
     def __init__(
-        self, session: AnySession, *, follow_file: bool = False, follow_log: bool = True, watch: bool = False
+        self,
+        session: AnySession,
+        *,
+        follow_file: bool = False,
+        follow_log: bool = True,
+        watch: bool = False,
+        first: events.First = "",
     ) -> None:
+        """`first`: the session begins with a check, or with the doctor instead of a connection."""
         super().__init__(session)
         self._judge = Judge(session.journal)
         self._connection = Connection(self, session, self._wake, follow_file=follow_file)
@@ -62,8 +67,12 @@ class MainScreen(Layout):
         self._files = FileWatch(self, session, self._connection.reopen, self._show_watch)
         self._watch_at_once = watch
         self._follow_log = follow_log
+        self._first = first
         self._ticking = False
         self._facts: tuple[Any, ...] = ()
+        self._covered = False
+        """Another session, or the start list, is in front."""
+        self._news = (0, 0)
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")
@@ -98,9 +107,14 @@ class MainScreen(Layout):
         for notice in self.session.journal.notices:
             self.notify(notice, severity="warning", markup=False, timeout=10)
         self._arrange()
-        self._connection.open()
+        if self._first == "doctor":
+            self.query_one(FailedPane).action_doctor()
+        else:
+            self._connection.open()
         if self._watch_at_once:
             self._files.toggle()
+        if self._first == "check":
+            self.action_check()
         self.call_after_refresh(self._focus_list)
 
     def on_unmount(self) -> None:
@@ -108,9 +122,25 @@ class MainScreen(Layout):
 
     # The tick
 
+    @property
+    def _sessions(self) -> Sessions:
+        """The sessions of this window."""
+        found = getattr(self.app, "sessions", None)
+        return found if isinstance(found, Sessions) else Sessions()
+
+    def sessions_changed(self) -> None:
+        """Draw what is new in the other sessions."""
+        self._wake()
+
     def _wake(self) -> None:
         """Something is new: draw once, soon. Called any number of times, also from a flood."""
-        if not self._ticking:
+        if self._covered:
+            changes = self.session.changes
+            news = (changes["phase"], changes["inbox"])
+            if news != self._news:
+                self._news = news
+                self.post_message(events.SessionNews())
+        elif not self._ticking:
             self._ticking = True
             self.set_timer(TICK, self._tick)
 
@@ -118,11 +148,16 @@ class MainScreen(Layout):
         self._wake()
 
     def on_screen_resume(self) -> None:
+        self._covered = False
         self._wake()
+
+    def on_screen_suspend(self) -> None:
+        # Below a dialog it goes on; behind another screen nothing is drawn.
+        self._covered = self not in self.app.screen_stack
 
     def _tick(self) -> None:
         self._ticking = False
-        if not self.display:
+        if not self.display or self._covered:
             return  # The screen is being taken down, some of its panes may be gone.
         self.before_tick()
         session = self.session
@@ -164,7 +199,8 @@ class MainScreen(Layout):
             session.phase, session.server, len(session.journal), session.journal.incomplete, self.size.width,
             self.place, len(session.inbox.open()), session.pending.latency, len(session.pending),
             self._connection.indexing, session.journal.ended is None,
-            session.changes["tasks"], *(len(session.catalog[name]) for name in KINDS),
+            session.changes["tasks"], *map(tuple, self._sessions.marks(session)),
+            *(len(session.catalog[name]) for name in KINDS),
         )  # fmt: skip
         if facts == self._facts:
             return
@@ -175,7 +211,9 @@ class MainScreen(Layout):
             self._arrange()
 
     def _show_lines(self) -> None:
-        self.query_one(HeaderLine).parts = self.header_parts()
+        name, *parts = self.header_parts()
+        others = around.other_sessions(self._sessions, self.session)
+        self.query_one(HeaderLine).parts = [name, *others, *parts]
         line = self.query_one(TabLine)
         line.tabs = around.main_tabs(self.session, self.query_one(CheckPane).score)
         line.active = self.place
@@ -401,18 +439,14 @@ class MainScreen(Layout):
 
     @work(exclusive=True, group="dialog")
     async def action_quit(self) -> None:
-        """Leave; asks only while a call is in flight."""
-        flying = [call for call in self.session.pending.calls() if call.method in _WORTH_ASKING]
-        if flying and not await self.app.push_screen_wait(
-            Confirm(
-                "Leave with a call in flight?",
-                f"{flying[0].method} {flying[0].name} has no answer yet.",
-                "leave",
-                "stay",
-            )
-        ):
-            return
-        self.app.exit(0)
+        """Leave; asks only while a call is in flight, in any session."""
+        calls = self._sessions.in_flight() or calls_in_flight(self.session)
+        if await leave_calls(self.app, calls, "Leave with a call in flight?", "leave"):
+            self.app.exit(0)
+
+    def action_start_list(self) -> None:
+        """Go to the start list; the session stays open behind it."""
+        self.post_message(events.ShowStart())
 
     def action_help(self) -> None:
         from inspector.tui.screens.help import Help
