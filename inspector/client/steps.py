@@ -39,7 +39,7 @@ def connection_steps(journal: Journal, upto: int | None = None) -> list[Step]:
     `upto` is the last event that is looked at, for a recording at some moment.
     """
     count = len(journal) if upto is None else min(upto, len(journal))
-    first = _last_start(journal, count)
+    first = last_start(journal, count)
     steps: list[Step] = []
     noise = 0
     url = ""
@@ -104,7 +104,8 @@ def _method_of(title: str) -> str:
     return next(method for method, name in _ASKED.items() if name == title)
 
 
-def _last_start(journal: Journal, count: int) -> int:
+def last_start(journal: Journal, count: int) -> int:
+    """The first event of the newest connection among the first `count` events."""
     n = count + 1
     for _ in range(MOST_LIFE):
         n = next_code(journal.index, (_LIFE,), n, -1, 0)

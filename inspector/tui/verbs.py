@@ -298,6 +298,7 @@ _SERVER = (
     ("authorization", "the login", "a", "Show the steps of the login, and who is logged in."),
 )
 _FAILED = (
+    ("stop", "stop", "escape", "Stop connecting."),
     ("again", "start again", "r", "Try again."),
     ("watch", "watch files", "w", "Start the server again when one of its files changes, or watch them no more."),
     ("edit", "edit", "e", "Change the command or the URL, and open that instead."),

@@ -42,6 +42,9 @@ from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
 
 TICK = 1 / 20
+SHOW_CONNECTING = 0.7
+"""Seconds after which the steps of a connection take the place of the lists, which are still blank."""
+LOOK_AT_CONNECTING = 0.25
 JUDGE_SECONDS = 0.004
 """Time given to the judge in one tick; the rest of the tick belongs to the screen."""
 
@@ -70,6 +73,7 @@ class MainScreen(Layout):
         self._first = first
         self._ticking = False
         self._facts: tuple[Any, ...] = ()
+        self._counts = False
         self._covered = False
         """Another session, or the start list, is in front."""
         self._news = (0, 0)
@@ -174,6 +178,10 @@ class MainScreen(Layout):
         if check.display:
             check.show_judged(self._judge.judged, len(session.journal))
         self._tick_state()
+        if session.phase == "connecting" and not self._counts:
+            # What is shown of the time goes on, though nothing may happen for long.
+            self._counts = True
+            self.set_timer(LOOK_AT_CONNECTING, self._look_again)
         self._pin.look()
         for pane in (self._catalog, self._work, self._messages, self._detail):
             if pane.is_on_screen:
@@ -195,7 +203,9 @@ class MainScreen(Layout):
 
     def _tick_state(self) -> None:
         session = self.session
+        self.blocked = self._is_blocked()
         facts = (
+            self.blocked,
             session.phase, session.server, len(session.journal), session.journal.incomplete, self.size.width,
             self.place, len(session.inbox.open()), session.pending.latency, len(session.pending),
             self._connection.indexing, session.journal.ended is None,
@@ -204,11 +214,27 @@ class MainScreen(Layout):
         )  # fmt: skip
         if facts == self._facts:
             return
-        phase_changed = not self._facts or facts[0] != self._facts[0]
+        phase_changed = not self._facts or facts[:2] != self._facts[:2]
         self._facts = facts
         self._show_lines()
         if phase_changed:
             self._arrange()
+
+    def _is_blocked(self) -> bool:
+        """Whether the pane about the connection is shown. One that is made quickly never shows it, nor a reconnect."""
+        phase = self.session.phase
+        if phase in ("failed", "lost") or self.query_one(FailedPane).examining:
+            return True
+        if phase != "connecting" or (not self.blocked and self._has_lists()):
+            return False
+        return self.blocked or self._connection.elapsed >= SHOW_CONNECTING
+
+    def _has_lists(self) -> bool:
+        return any(self.session.catalog[name].pages for name in KINDS)
+
+    def _look_again(self) -> None:
+        self._counts = False
+        self._wake()
 
     def _show_lines(self) -> None:
         name, *parts = self.header_parts()
@@ -347,6 +373,9 @@ class MainScreen(Layout):
 
     def on_failed_pane_again(self) -> None:
         self._connection.reopen()
+
+    def on_failed_pane_stop(self) -> None:
+        self._connection.stop()
 
     def on_server_pane_reconnect(self) -> None:
         self._connection.reopen()
