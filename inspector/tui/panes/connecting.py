@@ -9,12 +9,13 @@ from inspector.client.pending import Call
 from inspector.client.session import Session
 from inspector.client.steps import Step, connection_steps, last_start
 from inspector.journal.codes import next_code
-from inspector.journal.format import Kind
-from inspector.text import duration, quantity
+from inspector.journal.format import Dir, Kind
+from inspector.text import quantity
 from inspector.tui.panes.steps import step_rows
 from inspector.tui.rows import Row, paragraph
 
 _STDERR_LINES = 8
+_STDERR = int(Kind.STDERR) + 16 * int(Dir.RECV)
 
 
 def connecting_rows(session: Session, width: int) -> list[Row]:
@@ -39,7 +40,7 @@ def _timed(step: Step, call: Call | None, session: Session) -> Step:
         unread = session.transport.unread()
         allowed = min(allowed, BLIND_LIMIT if unread is None else UNREAD_LIMIT)
     paused = ", paused while you log in" if call.paused else ""
-    told = f"{call.method} was sent; no answer yet: {duration(call.elapsed // 1 * 1e6)} of {allowed:g} s{paused}"
+    told = f"{call.method} was sent; no answer yet: {int(call.elapsed)} s of {allowed:g} s{paused}"
     return replace(step, detail=told)
 
 
@@ -50,7 +51,7 @@ def stderr_lines(session: Session) -> list[str]:
     lines: list[str] = []
     n = len(journal) + 1
     while len(lines) < _STDERR_LINES:
-        n = next_code(journal.index, (int(Kind.STDERR),), n, -1, first - 1)
+        n = next_code(journal.index, (_STDERR,), n, -1, first - 1)
         if not n:
             break
         lines.insert(0, journal.event(n).text)
