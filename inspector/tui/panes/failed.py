@@ -17,7 +17,7 @@ from inspector.client.authorization import Authorizations
 from inspector.client.session import Session
 from inspector.client.steps import Step, connection_steps
 from inspector.config.settings import Settings
-from inspector.errors import AuthorizationNeeded, ConnectingStopped, InspectorError, ServerExited
+from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited
 from inspector.text import safe
 from inspector.tui.events import AnySession, Copy, EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.keymap import Hint, bindings
@@ -164,7 +164,7 @@ class FailedPane(Container):
         phase = self.session.changes["phase"]
         if phase != self._explained and isinstance(self.session, Session) and self.session.phase == "failed":
             self._explained, self._cause = phase, None
-            if not isinstance(error, ConnectingStopped | AuthorizationNeeded):
+            if not isinstance(error, AuthorizationNeeded):
                 self._find_cause(self.session, error, phase)
 
     @work(exclusive=True, group="cause", exit_on_error=False)
