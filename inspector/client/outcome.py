@@ -9,7 +9,7 @@ from inspector.errors import ConnectingStopped
 
 def remember_outcome(session: Session) -> None:
     """Keep whether the server of `session` was opened, or the error it failed with. Nothing while it is not known."""
-    if session.server.known:
+    if session.phase == "ready" or (session.phase != "failed" and session.server.known):
         ServerMemory(session.target).remember_outcome(None)
     elif session.error is not None and not isinstance(session.error, ConnectingStopped):
         ServerMemory(session.target).remember_outcome(session.error)

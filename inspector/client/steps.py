@@ -84,6 +84,15 @@ def _begun(journal: Journal, first: int, count: int) -> int:
 
 def _unanswered(steps: list[Step], event: Event) -> list[Step]:
     """The steps, where `event` says why the request of one of them has no answer, as HTTP can."""
+    if event.fields.get("event") == "timeout":
+        waited = event.fields.get("after_ms")
+        within = f" within {waited / 1000:.1f} s" if type(waited) is int else ""
+        return [
+            replace(step, outcome="note", detail=f"no answer to {_method_of(step.title)}{within}")
+            if step.outcome == "waiting" and step.n == event.fields.get("for")
+            else step
+            for step in steps
+        ]
     error = event.fields.get("error")
     why = error.get("message") if type(error) is dict else None
     if why is None or event.fields.get("event") not in ("error", "lost"):

@@ -271,7 +271,7 @@ class InspectorApp(KeysInOrder, App[int]):
         await self.sessions.close(opened)
 
     async def close_sessions(self) -> None:
-        """End all sessions and remember how they went. Called on every way out."""
+        """End all sessions. Called on every way out."""
         await self.sessions.close_all()
 
     async def _shutdown(self) -> None:

@@ -7,10 +7,9 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from inspector.client.outcome import remember_outcome
 from inspector.client.pending import Call
 from inspector.client.session import Session
-from inspector.text import duration, ellipsis, safe
+from inspector.text import ellipsis, safe
 from inspector.tui.events import AnySession
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.paint import Piece
@@ -47,7 +46,7 @@ class Opened:
         """The state in a few words, and the role in which it is drawn."""
         if not self.session.can_send:
             return "recording", "muted"
-        for_time = duration((time.monotonic() - self.since) // 1 * 1e6).removesuffix(" 0 s")
+        for_time = _time(time.monotonic() - self.since)
         return {
             "new": ("not connected", "muted"),
             "connecting": (f"connecting {for_time}", "progress"),
@@ -97,7 +96,7 @@ class Sessions:
         return marks
 
     async def close(self, opened: Opened) -> None:
-        """End a session and remember how opening it went; its screen must be gone."""
+        """End a session; its screen must be gone."""
         if opened not in self.opened:
             return
         self.opened.remove(opened)
@@ -106,7 +105,6 @@ class Sessions:
         session = opened.session
         if isinstance(session, Session):
             await session.close()
-            remember_outcome(session)
         session.journal.release()
 
     async def close_all(self) -> None:
@@ -119,6 +117,12 @@ class Sessions:
     def in_flight(self) -> list[Call]:
         """The calls of all sessions that the user sent and that have no answer."""
         return [call for opened in self.opened for call in calls_in_flight(opened.session)]
+
+
+def _time(seconds: float) -> str:
+    if seconds < 60:
+        return f"{int(seconds)} s"
+    return f"{int(seconds // 60)} min" if seconds < 3600 else f"{int(seconds // 3600)} h"
 
 
 def calls_in_flight(session: AnySession) -> list[Call]:

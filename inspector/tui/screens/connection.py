@@ -10,6 +10,7 @@ from typing import Any, cast
 from textual.screen import Screen
 from textual.worker import Worker, WorkerError, get_current_worker
 
+from inspector.client.outcome import remember_outcome
 from inspector.client.session import Session
 from inspector.errors import ConnectingStopped, InspectorError
 from inspector.journal.journal import Journal
@@ -90,14 +91,18 @@ class Connection:
         try:
             await session.open()
         except InspectorError:
+            remember_outcome(session)
             return  # `phase` and `error` say it; the failed pane shows it.
         self._load_lists(session)
+        remember_outcome(session)
 
     async def _reconnect(self, session: Session) -> None:
         try:
             await session.reopen()
         except InspectorError:
+            remember_outcome(session)
             return
+        remember_outcome(session)
         if not self._asked_for_lists:
             self._load_lists(session)
         changed = sum(len(c.added) + len(c.removed) + len(c.altered) for c in session.surface_changes)

@@ -237,9 +237,8 @@ class MainScreen(Layout):
         self._wake()
 
     def _show_lines(self) -> None:
-        name, *parts = self.header_parts()
         others = around.other_sessions(self._sessions, self.session)
-        self.query_one(HeaderLine).parts = [name, *others, *parts]
+        self.query_one(HeaderLine).parts = [*self.header_parts(), *others]
         line = self.query_one(TabLine)
         line.tabs = around.main_tabs(self.session, self.query_one(CheckPane).score)
         line.active = self.place

@@ -94,7 +94,7 @@ class StartScreen(Screen[None]):
     DEFAULT_CSS = """
     StartScreen { layout: vertical; layers: base above; }
     #start { height: 1fr; padding: 1; }
-    #start > Editor { height: 1; margin: 0 0 1 0; }
+    #start > Editor { height: 1; margin: 0 1 1 1; }
     #choices { height: 1fr; }
     """
 

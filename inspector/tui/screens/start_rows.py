@@ -18,8 +18,8 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.paint import Piece, Pieces
 
-_ROOMY = 100
-"""Cells from which on the kind and the file of an entry have columns."""
+_ROOMY, _WIDE = 100, 140
+"""Cells from which on the kind and the file of an entry have columns, and from which on a failure has more room."""
 _MOST_NAME = 24
 
 
@@ -208,8 +208,9 @@ class StartRows:
         if last is not None and not last.needs_login:
             sign = [(signs.done, "received")] if last.ok else [(signs.failed, "error")]
         source = self._marked(f" {entry.source_label}", "faint")
+        states = 52 if width >= _WIDE else 28 if roomy else 24
         return self._columns(
-            width, sign, f"@{entry.name}", entry.kind, entry.summary, paint.cell([thing.state], 28 if roomy else 24),
+            width, sign, f"@{entry.name}", entry.kind, entry.summary, paint.cell([thing.state], states),
             paint.cell(source, 18, right=True) if roomy else [], dim=entry.disabled,
         )  # fmt: skip
 
