@@ -24,7 +24,7 @@ from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
 from inspector.text import quantity, size
 from inspector.tui.events import CloseSession, First, OpenTarget, ShowSession
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import Hint, bindings, label
 from inspector.tui.panes.keys import hints
 from inspector.tui.screens.start_rows import Configured, Demo, Group, StartRows, Thing, Typed
 from inspector.tui.screens.trusting import opened
@@ -252,7 +252,9 @@ class StartScreen(Screen[None]):
         if isinstance(self.focused, Editor):
             shown += ["start.clear"] if self._field.value else []
             named = [*hints(self, *shown, ("app.next-pane", "list"), "start.demo")]
-            named += [Hint("f3", title, "f3", verb) for verb, title in back]
+            # The key that is no letter.
+            typing = [key for key in self.app.verb_keys.keys("app.start-list") if len(key) > 1]  # type: ignore[attr-defined]
+            named += [Hint(label(key), title, key, verb) for verb, title in back for key in typing[:1]]
             return [*named, *hints(self, "app.palette"), Hint("^q", "quit", "ctrl+q")]
         if isinstance(thing, Opened):
             shown.append(("start.delete", "close"))
