@@ -146,7 +146,7 @@ def test_leaving_ends_all_sessions_at_once_and_their_recordings(configured: Path
         terminal.press("b")
         terminal.shows("Open now")
         terminal.press("\x1b[B\x1b[B\r")
-        terminal.shows("● alpha  @beta", "Tools 60", "connected")
+        terminal.shows("@beta   ● alpha", "echo message", "connected")
         if way == "q":
             terminal.press("q")
             assert terminal.ends() == 0
