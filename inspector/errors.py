@@ -84,6 +84,12 @@ class ConnectionProblem(InspectorError):
     exit_code = 4
 
 
+class ConnectingStopped(ConnectionProblem):
+    """The user stopped connecting."""
+
+    code = "stopped"
+
+
 class SpawnError(ConnectionProblem):
     """The server's command could not be started."""
 

@@ -14,6 +14,7 @@ from inspector.cli.failures import Unexpected
 from inspector.cli.files import new_recording
 from inspector.cli.output import Output
 from inspector.cli.signals import Signals
+from inspector.client.outcome import remember_outcome
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
 from inspector.errors import ConnectionProblem, InspectorError
@@ -76,6 +77,7 @@ def run(
                 watcher,
                 asks=setup.asks_on_terminal(said),
                 doctor=doctor_of(said),
+                remembers=era is None,
             )
         )
     finally:
@@ -94,12 +96,14 @@ async def with_session(
     *,
     asks: bool = False,
     doctor: str = "",
+    remembers: bool = True,
 ) -> int:
     """Do `work` with an open session and return the exit code. What goes wrong is printed before the session closes.
 
     `asks`: questions of the server that have no answer beforehand are put to the person at the terminal.
 
     `doctor` is the command that finds out why this target does not connect; a failed connection names it.
+    `remembers`: how opening went is kept for the start screen and `inspector servers`.
     """
     session = Session(target, journal, options)
     signals = Signals(lambda: _kill_now(session))
@@ -124,6 +128,8 @@ async def with_session(
         signals.closing = unexpected.closing = True
         await session.close("interrupted" if signals.caught else "closed")
         signals.remove()
+        if remembers:
+            remember_outcome(session)
     if journal.incomplete:
         out.warn(f"note: The recording is not complete: {out.safe(journal.incomplete)}")
     if unexpected.problem is not None and not told:

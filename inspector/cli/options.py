@@ -117,6 +117,13 @@ def new_file(word: str) -> Path:
     return path(word)
 
 
+def recording(word: str) -> Path:
+    """The recording that a word names: a path, or a name that `inspector recordings` prints."""
+    from inspector.config.targets import recording_path
+
+    return recording_path(str(path(word)))
+
+
 def text_or_file(word: str) -> str:
     """The word itself, or what is in the file after `@`; `@-` is standard input."""
     if not word.startswith("@"):

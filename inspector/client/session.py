@@ -114,6 +114,11 @@ class Session:
         if self.options.log_level and self.server.can("logging"):
             self.run(self.driver.set_log_level(self.options.log_level))
 
+    async def stopped(self, error: InspectorError) -> None:
+        """Keep `error` as the reason why opening, which was cancelled, came to nothing."""
+        if self.phase == "closed" and self.journal.ended is None:
+            await self._fail(error)
+
     def _record_ready(self) -> None:
         server = self.server
         self.journal.record_life(

@@ -39,7 +39,7 @@ def connection_steps(journal: Journal, upto: int | None = None) -> list[Step]:
     `upto` is the last event that is looked at, for a recording at some moment.
     """
     count = len(journal) if upto is None else min(upto, len(journal))
-    first = _last_start(journal, count)
+    first = last_start(journal, count)
     steps: list[Step] = []
     noise = 0
     url = ""
@@ -84,6 +84,15 @@ def _begun(journal: Journal, first: int, count: int) -> int:
 
 def _unanswered(steps: list[Step], event: Event) -> list[Step]:
     """The steps, where `event` says why the request of one of them has no answer, as HTTP can."""
+    if event.fields.get("event") == "timeout":
+        waited = event.fields.get("after_ms")
+        within = f" within {waited / 1000:.1f} s" if type(waited) is int else ""
+        return [
+            replace(step, outcome="note", detail=f"no answer to {_method_of(step.title)}{within}")
+            if step.outcome == "waiting" and step.n == event.fields.get("for")
+            else step
+            for step in steps
+        ]
     error = event.fields.get("error")
     why = error.get("message") if type(error) is dict else None
     if why is None or event.fields.get("event") not in ("error", "lost"):
@@ -104,7 +113,8 @@ def _method_of(title: str) -> str:
     return next(method for method, name in _ASKED.items() if name == title)
 
 
-def _last_start(journal: Journal, count: int) -> int:
+def last_start(journal: Journal, count: int) -> int:
+    """The first event of the newest connection among the first `count` events."""
     n = count + 1
     for _ in range(MOST_LIFE):
         n = next_code(journal.index, (_LIFE,), n, -1, 0)

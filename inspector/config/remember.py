@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from inspector.config import files, jsonc, paths, secrecy
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
-from inspector.errors import ConfigError
+from inspector.errors import AuthorizationNeeded, ConfigError, InspectorError
 
 if TYPE_CHECKING:
     from inspector.config.servers import ServerEntry
@@ -49,11 +49,25 @@ class PastCall:
 
 @dataclass(frozen=True, slots=True)
 class LastOpen:
-    """How it went when a server was last opened; `note` is one line, such as why it failed."""
+    """How it went when a server was last opened; `note` is one line, such as why it failed, `code` the error's."""
 
     when: float
     ok: bool
     note: str = ""
+    code: str = ""
+
+    @property
+    def needs_login(self) -> bool:
+        """Whether it failed for want of a login."""
+        return not self.ok and self.code == AuthorizationNeeded.code
+
+    def describe(self, now: float | None = None) -> str:
+        """The state in a few words: `connected 2 h ago`, `failed: command not found`, `not logged in`."""
+        if self.ok:
+            return f"connected {_ago((time.time() if now is None else now) - self.when)}"
+        if self.needs_login:
+            return "not logged in"
+        return f"failed: {self.note.rstrip('.')}" if self.note else "failed"
 
 
 class ServerMemory:
@@ -71,10 +85,10 @@ class ServerMemory:
     def last_open(self) -> LastOpen | None:
         """How it went when this server was last opened; None if it never was."""
         found = _object(self._read().get("opened"))
-        when, ok, note = found.get("when"), found.get("ok"), found.get("note")
+        when, ok, note, code = (found.get(key) for key in ("when", "ok", "note", "code"))
         if not _is_time(when) or not isinstance(ok, bool):
             return None
-        return LastOpen(float(when), ok, note if isinstance(note, str) else "")
+        return LastOpen(float(when), ok, note if isinstance(note, str) else "", code if isinstance(code, str) else "")
 
     def past_calls(self, tool: str) -> list[PastCall]:
         """The remembered calls of `tool`, newest first."""
@@ -103,10 +117,17 @@ class ServerMemory:
 
         return self._change(set_view)
 
-    def remember_open(self, ok: bool, note: str = "", *, when: float | None = None) -> bool:
+    def remember_outcome(self, error: InspectorError | None) -> bool:
+        """Keeps that the server was opened, or the `error` that it failed with."""
+        if error is None:
+            return self.remember_open(True)
+        return self.remember_open(False, error.message, code=error.code)
+
+    def remember_open(self, ok: bool, note: str = "", *, code: str = "", when: float | None = None) -> bool:
         """Keeps how opening went."""
         shown = files.shown(secrecy.mask(note[:2000], self._secrets), 300)
-        return self._change(lambda data: data.update(opened={"when": _now(when), "ok": ok, "note": shown}))
+        opened = {"when": _now(when), "ok": ok, "note": shown, "code": code[:40]}
+        return self._change(lambda data: data.update(opened=opened))
 
     def remember_call(
         self, tool: str, arguments: Mapping[str, Any], *, ok: bool, schema: Any = None, when: float | None = None
@@ -306,6 +327,15 @@ def _of_item(schema: Mapping[str, Any], index: int) -> list[Any]:
         else:
             found.append(part)
     return [part for part in found if part is not None]
+
+
+def _ago(seconds: float) -> str:
+    minutes = int(seconds // 60)
+    if minutes < 1:
+        return "just now"
+    if minutes < 60:
+        return f"{minutes} min ago"
+    return f"{minutes // 60} h ago" if minutes < 2880 else f"{minutes // 1440:,} d ago"
 
 
 def _canonical(call: Any) -> str:

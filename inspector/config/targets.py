@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 HttpTransport: TypeAlias = Literal["auto", "http", "sse"]
 
+_SUFFIX = ".mcp.jsonl"
+"""The end of the names of kept recordings."""
 _RECORDING_HEADER = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"format"\s*:\s*"mcp-recording"')
 _HOST_AND_PORT = re.compile(r"(?:[\w-]+\.)*[\w-]+:\d{2,5}(?:/\S*)?|\[[0-9a-fA-F:]+\]:\d{2,5}(?:/\S*)?")
 
@@ -231,7 +233,7 @@ def parse_target(
         _refuse_more(words, "a URL")
         return flags.on_url(first)
     if len(words) == 1:
-        path = _located(first, folder, home)
+        path = recording_path(first, folder=folder, home=home, environ=environ)
         if is_recording(path):
             flags.refuse_all("a recording")
             return RecordingTarget(path)
@@ -239,6 +241,24 @@ def parse_target(
         if not _is_file(path) and any(char.isspace() for char in first):
             return flags.on_command(_split(first))
     return flags.on_command(words)
+
+
+def recording_path(
+    word: str,
+    *,
+    folder: Path | None = None,
+    home: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Path:
+    """The file that `word` means: a path, else a kept recording by its name, with or without the suffix."""
+    folder = Path.cwd() if folder is None else folder
+    path = _located(word, folder, paths.home_folder() if home is None else home)
+    if word and not {"/", os.sep, "\0"} & set(word) and not _is_file(path):
+        kept = paths.state_folder(environ) / "recordings"
+        for name in (word, f"{word}{_SUFFIX}"):
+            if name.endswith(_SUFFIX) and _is_file(kept / name):
+                return kept / name
+    return path
 
 
 def is_recording(path: Path) -> bool:

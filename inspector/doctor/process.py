@@ -13,7 +13,7 @@ from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
 from inspector.doctor.diagnosis import Chart, Fix, Limits, Watch, Weight
 from inspector.doctor.noise import Noise, noise
-from inspector.doctor.opening import Heard, Opened, opened
+from inspector.doctor.opening import Heard, Opened, heard, opened
 from inspector.doctor.words import Server, complaint
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.journal import Frame, Journal
@@ -58,21 +58,37 @@ class Process:
     async def look(self) -> Opened:
         """Open a session, and say what happened."""
         found = await opened(self.target, self.journal, self.options, self.limits, connect=self._connect)
+        if not self._seen(found):
+            return found
+        heard = found.heard
+        silent = found.error is not None and not heard.exits and not heard.answered and noise(heard.noise) is None
+        if silent and not self._listens(heard):
+            await self._framing()
+        self._answered(found)
+        return found
+
+    def explain(self, error: InspectorError, first: int) -> None:
+        """Say what happened in a connection that has failed with `error`, recorded from event `first` on.
+
+        Nothing is started.
+        """
+        found = Opened(error=error, heard=heard(self.journal, first))
+        if self._seen(found) and not (not found.heard.answered and self._listens(found.heard)):
+            self._answered(found)
+
+    def _seen(self, found: Opened) -> bool:
+        """Say what the server did; whether it was started at all."""
         heard = found.heard
         self.chart.last_words = tuple(self.chart.privacy(line) for line in heard.stderr[-LAST_WORDS:])
         self._started(found)
         if not heard.started:
-            return found
+            return False
         printed = noise(heard.noise)
         self._stdout(heard, printed, failed=found.error is not None)
         self._stderr(heard, failed=found.error is not None)
         self._reads(found)
         self._ended(found)
-        silent = found.error is not None and not heard.exits and not heard.answered and printed is None
-        if silent and not self._listens(heard):
-            await self._framing()
-        self._answered(found)
-        return found
+        return True
 
     def _started(self, found: Opened) -> None:
         if not found.heard.started:

@@ -16,6 +16,7 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.notifications import SeverityLevel
+from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from inspector.client.options import Options
@@ -23,20 +24,19 @@ from inspector.client.recorded import RecordedSession
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
 from inspector.config import paths
-from inspector.config.remember import ServerMemory
 from inspector.config.settings import Settings
-from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
+from inspector.config.targets import RecordingTarget, StdioTarget, Target
 from inspector.errors import ConfigError, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
 from inspector.text import safe, wants_ascii
 from inspector.tui.driver import enduring
-from inspector.tui.events import OpenInstead
+from inspector.tui.events import AnySession, CloseSession, First, OpenInstead, OpenTarget, ShowSession
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
 from inspector.tui.palette import PALETTE_CSS, Items, Themes, Verbs
 from inspector.tui.screens.main import MainScreen
-from inspector.tui.screens.start import OpenTarget, StartScreen
+from inspector.tui.sessions import Opened, Sessions
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import DEFAULT, bundled, textual_theme
 from inspector.tui.unexpected import Unexpected, WatchedWorkers
@@ -47,6 +47,7 @@ from inspector.tui.widgets.scrollbars import WholeCells
 if TYPE_CHECKING:
     from inspector.compare.rules import Rules
     from inspector.tui.screens.replay import Playing
+    from inspector.tui.screens.start import StartScreen
 
 NOTIFIED = 1000
 """Characters of a notification that are shown."""
@@ -118,7 +119,8 @@ class InspectorApp(KeysInOrder, App[int]):
         ScrollBar.renderer = WholeCells if self.ascii_only else ScrollBarRender
         self.verb_keys = Keymap(dict(settings.keymap))
         self.theme_switch = ThemeSwitch(self, paths.config_folder() / "themes", self._theme_problem)
-        self.session: Session | RecordedSession | None = None
+        self.sessions = Sessions()
+        self._start: StartScreen | None = None
         self.crash: BaseException | None = None
         self.unexpected = Unexpected(self._tell_problem)
         self._workers = WatchedWorkers(self, self.unexpected)
@@ -143,7 +145,7 @@ class InspectorApp(KeysInOrder, App[int]):
 
             self.push_screen(DiffScreen(*self.comparing))
         elif self.target is None:
-            self.push_screen(StartScreen(self.settings, self.config))
+            self._show_start()
         else:
             self.open_target(self.target)
         # Off the way of the first frame: the fast parser, for floods.
@@ -187,56 +189,95 @@ class InspectorApp(KeysInOrder, App[int]):
     def _theme_problem(self, problem: ConfigError) -> None:
         self.notify(f"{problem.message} {problem.hint}", severity="warning", timeout=10)
 
+    @property
+    def session(self) -> AnySession | None:
+        """The session that is in front, or was last."""
+        return self.sessions.front.session if self.sessions.front is not None else None
+
     def on_open_target(self, event: OpenTarget) -> None:
         try:
-            self.open_target(event.target)
+            self.open_target(event.target, event.first)
         except InspectorError as error:
             self.notify(f"{error.message} {error.hint}", severity="error", timeout=10)
 
     async def on_open_instead(self, event: OpenInstead) -> None:
         """Open another target in the place of the session that is shown, which ends."""
-        before, self.record = self.session, None  # The file that was named for the recording has one.
+        before = self.sessions.front
         try:
-            screen = self._main_screen(event.target)
+            self.open_target(event.target)
         except InspectorError as error:
             self.notify(f"{error.message} {error.hint}", severity="error", timeout=10)
             return
-        await self.switch_screen(screen)
-        await self._close(before)
+        if before is not None:
+            await self._close(before)
 
-    def open_target(self, target: Target) -> None:
-        """Put up the main screen on a target; the session opens by itself."""
+    def open_target(self, target: Target, first: First = "") -> None:
+        """Put a new session in front; it opens by itself. Those that are open stay so. `first`: what it begins with."""
         if isinstance(target, RecordingTarget):
             from inspector.tui.screens.replay import ReplayScreen
 
-            recorded = self.session = RecordedSession(Journal.open(target.path), target.path)
-            self.push_screen(ReplayScreen(recorded, self.playing, follow_file=self.follow))
-        else:
-            self.push_screen(self._main_screen(target))
-
-    def _main_screen(self, target: StdioTarget | HttpTarget) -> MainScreen:
-        """The screen of a new session."""
+            recorded = RecordedSession(Journal.open(target.path), target.path)
+            self._add(ReplayScreen(recorded, self.playing, follow_file=self.follow, first=first))
+            # What was said on the command line is of the first recording only.
+            self.playing, self.follow = None, False
+            return
         journal = new_journal(target, record=self.record, keep=self.keep, settings=self.settings)
-        self.session = Session(target, journal, self.options)
-        return MainScreen(self.session, follow_log=self.settings.follow, watch=self.watch_files)
+        self.record = None
+        session = Session(target, journal, self.options)
+        self._add(MainScreen(session, follow_log=self.settings.follow, watch=self.watch_files, first=first))
 
-    async def close_session(self) -> None:
-        """End the session and remember how it went. Called on every way out."""
-        await self._close(self.session)
+    def _add(self, screen: MainScreen) -> None:
+        self.sessions.add(screen.session, screen)
+        self._show(screen)
 
-    async def _close(self, session: Session | RecordedSession | None) -> None:
-        if isinstance(session, Session):
-            ok = session.server.known
-            note = session.error.message if session.error is not None and not ok else ""
-            await session.close()
-            ServerMemory(session.target).remember_open(ok, note)
-        if session is not None:
-            session.journal.release()
+    def _show(self, screen: Screen[Any]) -> None:
+        """Put a screen in front; the one before it stays as it is."""
+        if not self.is_screen_installed(screen):
+            self.install_screen(screen, f"kept-{id(screen)}")
+        if len(self.screen_stack) == 1:
+            self.push_screen(screen)
+        else:
+            self.switch_screen(screen)
+
+    def _show_start(self) -> None:
+        if self._start is None:
+            from inspector.tui.screens.start import StartScreen
+
+            self._start = StartScreen(self.settings, self.config, self.sessions)
+        self._show(self._start)
+
+    def on_show_start(self) -> None:
+        self._show_start()
+
+    def on_show_session(self, event: ShowSession) -> None:
+        if event.opened in self.sessions.opened:
+            self.sessions.front = event.opened
+            self._show(event.opened.screen)
+
+    async def on_close_session(self, event: CloseSession) -> None:
+        await self._close(event.opened)
+        self.on_session_news()
+
+    def on_session_news(self) -> None:
+        """Tell the screen in front what is new in the others."""
+        for screen in self.screen_stack:
+            if screen is self._start or isinstance(screen, MainScreen):
+                screen.sessions_changed()
+
+    async def _close(self, opened: Opened) -> None:
+        """End a session that is not in front, and take down its screen."""
+        self.uninstall_screen(opened.screen)
+        await opened.screen.remove()
+        await self.sessions.close(opened)
+
+    async def close_sessions(self) -> None:
+        """End all sessions. Called on every way out."""
+        await self.sessions.close_all()
 
     async def _shutdown(self) -> None:
         # Private: no public hook runs after the last message and before the loop ends.
         await super()._shutdown()
-        await self.close_session()
+        await self.close_sessions()
 
     def _handle_exception(self, error: Exception) -> None:
         """Leave at once; `run` raises it anew once the terminal is restored, and its caller writes the traceback."""

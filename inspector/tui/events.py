@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from textual.message import Message
 
 from inspector.client.catalog import ListName
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
-from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.config.targets import HttpTarget, StdioTarget, Target
+
+if TYPE_CHECKING:
+    from inspector.tui.sessions import Opened
 
 AnySession = Session | RecordedSession
+First = Literal["", "check", "doctor"]
+"""What a session begins with: a check, or the doctor instead of a connection."""
 
 
 class ItemHighlighted(Message):
@@ -92,6 +97,42 @@ class OpenInstead(Message):
     def __init__(self, target: StdioTarget | HttpTarget) -> None:
         super().__init__()
         self.target = target
+
+
+class ShowStart(Message):
+    """Show the start list; the session stays open behind it."""
+
+
+class OpenTarget(Message):
+    """Open this target in a new session."""
+
+    def __init__(self, target: Target, first: First = "") -> None:
+        super().__init__()
+        self.target = target
+        self.first = first
+
+
+class ShowSession(Message):
+    """Go back to this open session."""
+
+    def __init__(self, opened: Opened) -> None:
+        super().__init__()
+        self.opened = opened
+
+
+class CloseSession(Message):
+    """End this open session."""
+
+    def __init__(self, opened: Opened) -> None:
+        super().__init__()
+        self.opened = opened
+
+
+class SessionNews(Message):
+    """The phase or the questions of a session that is not in front have changed."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, SessionNews)
 
 
 class WatchFiles(Message):

@@ -65,6 +65,7 @@ _APP = (
     ("palette", "palette", "ctrl+p", "Find any verb, tool, resource, prompt or theme by name."),
     ("help", "help", "question_mark", "Show the keys of the focused pane."),
     ("quit", "quit", "q", "Leave; asks only while a call is in flight."),
+    ("start-list", "start", "b,f3", "Go to the start list, and back. The session stays open."),
     ("next-pane", "next pane", "tab", "Go to the next pane or field."),
     ("previous-pane", "previous pane", "shift+tab", "Go to the previous pane or field."),
     ("tab-1", "tools", "1", "Show the tools."),
@@ -297,6 +298,7 @@ _SERVER = (
     ("authorization", "the login", "a", "Show the steps of the login, and who is logged in."),
 )
 _FAILED = (
+    ("stop", "stop", "escape", "Stop connecting."),
     ("again", "start again", "r", "Try again."),
     ("watch", "watch files", "w", "Start the server again when one of its files changes, or watch them no more."),
     ("edit", "edit", "e", "Change the command or the URL, and open that instead."),
@@ -355,11 +357,18 @@ _CHECK = (
     ("leave", "back", "escape", "Stop the checks; in one column, go back to the list."),
 )
 _START = (
-    ("open", "open", "enter", "Open what is selected."),
-    ("filter", "filter", "slash", "Show only what matches."),
-    ("demo", "open the demo", "D", "Open the demo server."),
-    ("export", "export", "x", "Export the recording."),
-    ("delete", "delete", "delete", "Delete the recording, after asking."),
+    ("open", "open", "enter", "Open the selected row."),
+    ("up", "up", "up", "Go up; the field keeps the focus."),
+    ("down", "down", "down", "Go down; the field keeps the focus."),
+    ("page-up", "page up", "pageup", "Go up a page; the field keeps the focus."),
+    ("page-down", "page down", "pagedown", "Go down a page; the field keeps the focus."),
+    ("filter", "type", "slash", "Go to the field: type a target, or words to narrow the list."),
+    ("clear", "clear", "escape", "Clear the field; where it is empty, go back to the session."),
+    ("demo", "demo", "f5", "Open the demo server."),
+    ("check", "check", "c", "Open the selected server or recording and check it."),
+    ("doctor", "doctor", "d", "Find out why the selected server does not connect."),
+    ("export", "export", "x", "Export the selected recording."),
+    ("delete", "delete", "delete", "Close the selected session, or delete the selected recording after asking."),
 )
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from inspector.config.remember import ServerMemory
+from inspector.config.servers import find_servers
 from tests.cli.conftest import Run, Script
 
 SESSION = Path(__file__).parents[1] / "export" / "golden" / "session.mcp.jsonl"
@@ -108,6 +110,34 @@ def test_every_session_is_listed_with_what_came_of_it(run: Run, script: Script) 
     assert {entry["revision"] for entry in found} == {"2025-11-25", ""}
     assert all(entry["ended"] and not entry["growing"] and entry["events"] > 2 for entry in found)
     assert {Path(entry["path"]).parent.name for entry in found} == {"recordings"}
+
+
+def test_every_verb_takes_the_name_that_recordings_prints(run: Run, script: Script, tmp_path: Path) -> None:
+    assert run("tools", *script(tools__list={"result": {"tools": []}})).code == 0
+    name = Path(run("recordings", "--json").json["recordings"][0]["path"]).name
+    assert name in run("recordings").out
+    for word in (name, name.removesuffix(".mcp.jsonl")):
+        for words in (
+            ("export", "--to", "md", word),
+            ("info", word),
+            ("tools", word),
+            ("check", word),
+            ("diff", word, word),
+            ("doctor", word),
+            ("redact", "--check", word),
+        ):
+            ran = run(*words)
+            assert ran.code in (0, 5), (words, ran.err)
+            assert "no recording" not in ran.err
+        # Tests have no terminal: the recording was found.
+        assert "needs a terminal" in run("replay", word).err
+
+
+def test_a_file_in_the_folder_precedes_a_kept_recording(run: Run, script: Script, home: Path) -> None:
+    run("tools", *script(tools__list={"result": {"tools": []}}))
+    name = Path(run("recordings", "--json").json["recordings"][0]["path"]).name
+    (home / name).write_text("{}\n")
+    assert run("export", "--to", "md", name).code == 2
 
 
 def test_what_is_no_recording_is_listed_as_that(run: Run, home: Path) -> None:
@@ -334,3 +364,21 @@ def test_a_rerun_report_has_the_time_of_each_case(run: Run, tmp_path: Path) -> N
     assert times
     assert min(times) >= 0.02
     assert ran.out.startswith("<?xml")
+
+
+def test_how_opening_went_is_remembered_by_every_command(run: Run, home: Path, script: Script) -> None:
+    _, command, *args = script(tools__list={"result": {"tools": []}})
+    good = {"command": command, "args": args}
+    bad = {"command": "no-such-program-here"}
+    (home / "inspector.json").write_text(json.dumps({"mcpServers": {"good": good, "bad": bad, "new": good}}))
+    assert run("tools", "@good").code == 0
+    assert run("tools", "@bad").code == 4
+    lines = {line.split()[0]: line for line in run("servers").out.splitlines()}
+    assert "connected just now" in lines["@good"]
+    assert "failed: " in lines["@bad"]
+    assert "never opened" in lines["@new"]
+    last = {entry["name"]: entry["last"] for entry in run("servers", "--json").json["servers"]}
+    assert (last["good"]["ok"], last["bad"]["ok"], last["new"]) == (True, False, None)
+    assert last["bad"]["code"] == "spawn"
+    assert find_servers().entries[0].name == "good"
+    assert ServerMemory(find_servers().find("@bad")).last_open() is not None, "what the start screen reads"

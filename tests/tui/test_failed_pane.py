@@ -69,7 +69,9 @@ async def test_a_copy_for_a_bug_report_is_plain_text(home: Path) -> None:
         await shows(app, pilot, "Copied what happened.")
         lines = app.clipboard.splitlines()
         assert sys.executable in lines[0]
-        assert "The server ended with exit code 3." in lines[2]
+        assert "It fails with ModuleNotFoundError: httpx." in lines[2], (
+            "the cause that the doctor finds in what it printed"
+        )
         assert lines[-1].strip() == "ModuleNotFoundError: httpx"
         assert not any(ord(char) < 32 for line in lines for char in line)
 
@@ -136,3 +138,44 @@ async def test_what_the_doctor_found_goes_with_the_next_attempt(home: Path) -> N
         await pilot.press("r")
         await shows(app, pilot, "● connected")
         assert "It connects: " not in screen_text(app)
+
+
+BANNER = """
+import sys
+print("My server 1.0 is starting", flush=True)
+sys.stderr.write("loading the index\\n")
+sys.stderr.flush()
+sys.stdin.read()
+"""
+
+
+def banner(home: Path) -> StdioTarget:
+    """A server that prints to stdout and never answers."""
+    (home / "banner.py").write_text(BANNER)
+    return StdioTarget((sys.executable, str(home / "banner.py")), name="banner")
+
+
+async def test_the_steps_of_a_connection_are_shown_while_it_is_made(home: Path) -> None:
+    async with running(banner(home), size=NARROW, until="Connecting to @banner") as (app, pilot):
+        await shows(app, pilot, "“My server 1.0 is starting” is not JSON-RPC")
+        await shows(app, pilot, "loading the index")
+        await shows(app, pilot, "initialize was sent; no answer yet: 1")
+        text = screen_text(app)
+        assert " of 600 s" in " ".join(text.split())
+        assert "✓ start" in text
+        assert screen_lines(app)[-1].startswith(" esc stop   d doctor")
+        assert "1 line on stdout not JSON-RPC" in text
+        await pilot.press("escape")
+        await shows(app, pilot, "It prints “My server 1.0 is starting” to stdout")
+        await shows(app, pilot, "r start again")
+        assert app.session is not None
+        assert app.session.phase == "failed"
+
+
+async def test_the_doctor_can_be_asked_while_connecting(home: Path) -> None:
+    async with running(banner(home), size=NARROW, until="Connecting to @banner") as (app, pilot):
+        await pilot.press("d")
+        await shows(app, pilot, "The doctor looks at each step")
+        await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "failed", "stopped")
+        await pilot.press("r")
+        await shows(app, pilot, "Connecting to @banner")

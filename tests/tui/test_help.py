@@ -83,7 +83,7 @@ async def test_what_cannot_be_done_on_a_recording_is_left_out() -> None:
 async def test_on_the_start_screen_only_its_own_verbs_are_offered() -> None:
     async with running(None, until="Recordings") as (app, pilot):
         await pilot.press("tab", "question_mark")
-        await shows(app, pilot, "open the demo")
+        await shows(app, pilot, "Open the demo server.")
         here = screen_text(app).partition("Everywhere")[2].split("│\n")[:12]
         assert any("quit" in line for line in here)
         assert not any("Give the focused pane" in line or "Show the tools" in line for line in here)

@@ -11,10 +11,13 @@ import pytest
 
 from inspector.config.remember import ServerMemory
 from inspector.config.servers import find_servers
+from inspector.errors import AuthorizationNeeded, SpawnError
+from inspector.tui.app import InspectorApp
 from inspector.tui.screens.main import MainScreen
-from inspector.tui.screens.start import when
+from inspector.tui.screens.start import ChoiceList
+from inspector.tui.screens.start_rows import when
 from inspector.tui.widgets.editor import Editor
-from tests.tui.live_app import NARROW, ROOT, SESSION, becomes, click, running, shows
+from tests.tui.live_app import MEDIUM, NARROW, ROOT, SESSION, becomes, click, running, shows
 from tests.tui.tui_screens import screen_lines, screen_text
 
 SIZE = (100, 30)
@@ -42,43 +45,98 @@ def configured(home: Path) -> Path:
 
 async def test_it_lists_servers_and_recordings_with_how_they_went(configured: Path) -> None:
     for entry in find_servers().entries:
-        if entry.name in ("ours", "weather"):
-            ServerMemory(entry).remember_open(entry.name == "ours", "")
-    async with running(None, size=SIZE, until="@shop") as (app, _):
+        if entry.name == "ours":
+            ServerMemory(entry).remember_open(True)
+        if entry.name == "weather":
+            ServerMemory(entry).remember_outcome(SpawnError("The program uv was not found."))
+        if entry.name == "shop":
+            ServerMemory(entry).remember_outcome(AuthorizationNeeded("401", status=401))
+    async with running(None, size=MEDIUM, until="@shop") as (app, _):
         text = screen_text(app)
         assert "3 from 1 file" in text
-        assert any(
-            "@shop" in line and "https://shop.example/mcp" in line and "this folder" in line
-            for line in text.splitlines()
-        )
-        assert any("✓ @ours" in line for line in screen_lines(app))
-        assert any("✗ @weather" in line for line in screen_lines(app))
-        assert any("everything" in line and "2025-11-25" in line and "2 errors" in line for line in screen_lines(app))
+        rows = {
+            line.split("@")[1].split()[0]: line for line in screen_lines(app) if "@" in line and "this folder" in line
+        }
+        assert "https://shop.example/mcp" in rows["shop"]
+        assert "not logged in" in rows["shop"]
+        assert "✓ @ours" in rows["ours"]
+        assert "connected just now" in rows["ours"]
+        assert "✗ @weather" in rows["weather"]
+        assert "failed: The program uv was" in rows["weather"]
+        assert any("everything" in line and "2 errors" in line for line in screen_lines(app))
         assert any("torn-one" in line and "end is missing" in line for line in screen_lines(app))
         assert any("is no recording" in line for line in screen_lines(app))
         assert "3 kept" in text
 
 
-async def test_without_anything_it_says_what_would_be_here() -> None:
-    async with running(None, size=SIZE, until="No config file of this folder") as (app, _):
-        assert "the newest will be listed here" in screen_text(app)
-        assert "open the demo" in screen_text(app)
+async def test_one_error_is_one_error(configured: Path) -> None:
+    path = next((configured / "recordings").glob("*everything*"))
+    *lines, end = path.read_text().splitlines()
+    path.write_text("\n".join([*lines, json.dumps({**json.loads(end), "errors": 1}), ""]))
+    async with running(None, size=SIZE, until="1 error") as (app, _):
+        assert "1 errors" not in screen_text(app)
 
 
-async def test_what_is_typed_narrows_the_lists(configured: Path) -> None:
+async def test_the_first_launch_shows_examples_and_what_the_lists_will_hold() -> None:
+    async with running(None, size=NARROW, until="No server is configured") as (app, pilot):
+        text = screen_text(app)
+        for example, kind in (("npx -y @modelcontextprotocol/server-everything", "a command (stdio)"),
+                              ("https://shop.example/mcp", "a URL (HTTP)"), ("@shop", "a configured server"),
+                              ("session.mcp.jsonl", "a recording")):  # fmt: skip
+            assert any(example in line and kind in line for line in text.splitlines())
+        assert "No recording yet. Every session is recorded and listed here." in text
+        await pilot.press("f5")
+        await shows(app, pilot, "demo")
+        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "the demo")
+
+
+def marked(app: InspectorApp) -> str:
+    """The text of the row that Enter opens."""
+    view = app.screen.query_one(ChoiceList)
+    return "".join(segment.text for segment in view.render_line(view.cursor - view.scroll_offset.y))
+
+
+async def test_typed_text_narrows_and_enter_opens_the_marked_row(configured: Path) -> None:
     async with running(None, size=SIZE, until="@shop") as (app, pilot):
-        await pilot.press(*"weather")
-        await becomes(app, pilot, lambda: "@shop" not in screen_text(app))
-        assert "@weather" in screen_text(app)
-        assert "Nothing here matches what was typed." in screen_text(app)
-        await pilot.press("ctrl+u")
-        await shows(app, pilot, "@shop")
+        await pilot.press(*"eve")
+        await becomes(app, pilot, lambda: "@shop" not in screen_text(app), "narrowed")
+        assert "1 of 6" in screen_text(app)
+        assert "1 of 3" in screen_text(app)
+        assert "Open what you typed: eve" in screen_text(app)
+        assert "everything" in marked(app), "not the typed text"
+        await pilot.press("enter")
+        await shows(app, pilot, "nothing is sent")
+
+
+async def test_the_arrows_walk_all_groups_while_the_field_keeps_the_focus(configured: Path) -> None:
+    async with running(None, size=SIZE, until="@shop") as (app, pilot):
+        seen = [marked(app)]
+        for _ in range(5):
+            await pilot.press("down")
+            seen.append(marked(app))
+        assert [row.split()[0] for row in seen[:4]] == ["@shop", "@weather", "@ours", "everything"]
+        await pilot.press("down", "down")
+        assert marked(app) == seen[-1], "it ends at the last row"
+        await pilot.press("up", "up", "up")
+        assert "@ours" in marked(app)
+        assert isinstance(app.focused, Editor)
+        await pilot.press(*"torn")
+        await becomes(app, pilot, lambda: "torn-one" in marked(app), "narrowed and marked")
+
+
+async def test_the_typed_text_is_opened_where_it_is_marked(configured: Path) -> None:
+    async with running(None, size=SIZE, until="@shop") as (app, pilot):
+        await pilot.press(*"no-such-program-ours")
+        await becomes(app, pilot, lambda: "Open what you typed" in marked(app), "nothing else matches")
+        await pilot.press("ctrl+u", *f"{sys.executable} -m inspector.demo".replace(" ", "\0").split("\0")[0])
+        await pilot.press("space", "minus", "m")
+        await becomes(app, pilot, lambda: "Open what you typed" in marked(app), "a command line precedes what matches")
+        assert marked(app).startswith("   Open what")
 
 
 async def test_a_recording_is_opened_from_the_list(configured: Path) -> None:
     async with running(None, size=SIZE, until="torn-one") as (app, pilot):
-        app.screen.query_one("#recording-rows").focus()
-        await pilot.press("enter")
+        await pilot.press("down", "down", "down", "enter")
         await shows(app, pilot, "nothing is sent")
         assert isinstance(app.screen, MainScreen)
 
@@ -115,22 +173,31 @@ async def test_what_cannot_be_opened_is_said_where_it_was_typed(configured: Path
         await becomes(app, pilot, lambda: words not in screen_lines(app)[1], "taken back")
 
 
-async def test_letters_are_letters_while_a_target_is_typed(configured: Path) -> None:
+async def test_letters_are_text_in_the_field_and_actions_in_the_list(configured: Path) -> None:
     async with running(None, size=SIZE, until="@shop") as (app, pilot):
-        assert screen_lines(app)[-1].split("   ")[0] == " enter open"
         assert "q quit" not in screen_lines(app)[-1].replace("^q quit", "")
-        await pilot.press("q", "D", "question_mark")
-        assert "qD?" in screen_lines(app)[2]
+        await pilot.press("q", "c", "question_mark")
+        assert "qc?" in screen_lines(app)[2]
         await pilot.press("ctrl+u", "tab")
-        await becomes(app, pilot, lambda: "q quit" in screen_lines(app)[-1])
-        await pilot.press("D")
-        await shows(app, pilot, "Demo server")
+        await becomes(app, pilot, lambda: "c check   d doctor" in screen_lines(app)[-1])
+        assert "q quit" in screen_lines(app)[-1]
+        await pilot.press("down", "down", "down")
+        await becomes(app, pilot, lambda: "x export   del delete" in screen_lines(app)[-1], "those of a recording")
+        assert "doctor" not in screen_lines(app)[-1]
+        await pilot.press("slash", "d")
+        await becomes(app, pilot, lambda: "/ d" in screen_lines(app)[2], "text again")
+
+
+async def test_a_server_is_checked_from_the_list(configured: Path) -> None:
+    async with running(None, size=SIZE, until="@ours") as (app, pilot):
+        await pilot.press("tab", "down", "down", "c")
+        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "opened")
+        await becomes(app, pilot, lambda: app.screen.place == "check", "the checks")  # type: ignore[attr-defined]
 
 
 async def test_a_recording_is_deleted_only_after_asking(configured: Path) -> None:
     async with running(None, size=SIZE, until="torn-one") as (app, pilot):
-        app.screen.query_one("#recording-rows").focus()
-        await pilot.press("down", "delete")
+        await pilot.press("tab", "down", "down", "down", "down", "delete")
         await shows(app, pilot, "Delete this recording?")
         await pilot.press("escape")
         await becomes(app, pilot, lambda: "Delete this" not in screen_text(app))
@@ -153,7 +220,6 @@ async def test_it_fits_eighty_columns(configured: Path) -> None:
     async with running(None, size=NARROW, until="@shop") as (app, _):
         assert all(len(line) <= NARROW[0] for line in screen_lines(app))
         assert "Recordings" in screen_text(app)
-        assert "Try it" not in screen_text(app)
 
 
 async def test_it_is_left_without_asking() -> None:

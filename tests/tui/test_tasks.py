@@ -16,6 +16,7 @@ from inspector.config.settings import Settings
 from inspector.config.targets import Target
 from inspector.journal.journal import Journal
 from inspector.tui.app import InspectorApp
+from inspector.tui.events import First
 from inspector.tui.panes.task import TaskPane
 from inspector.tui.panes.task_rows import age, look
 from inspector.tui.panes.task_trail import MOST_CHANGES, Trails
@@ -71,9 +72,8 @@ class Watching(InspectorApp):
         super().__init__(session.target, Options(), Settings(), keep=False)
         self._made = session
 
-    def open_target(self, target: Target) -> None:
-        self.session = self._made
-        self.push_screen(MainScreen(self._made))
+    def open_target(self, target: Target, first: First = "") -> None:
+        self._add(MainScreen(self._made))
 
 
 @asynccontextmanager

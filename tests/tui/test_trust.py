@@ -43,7 +43,7 @@ async def test_an_entry_of_a_cloned_folder_is_opened_after_a_question(clone: Pat
                 app.screen.query_one("#target", Editor).value = "@docs"
                 app.screen.query_one("#target").focus()
             else:
-                app.screen.query_one("#server-rows").focus()
+                app.screen.query_one(Editor).value = ""
             await pilot.press("enter")
             await shows(app, pilot, "Allow @docs?")
 
@@ -69,7 +69,6 @@ async def test_what_was_allowed_for_always_is_not_asked_again(clone: Path) -> No
     for first in (True, False):
         async with running(None, size=NARROW, until="@docs") as (app, pilot):
             assert ("asks first" in screen_text(app)) is first
-            app.screen.query_one("#server-rows").focus()
             await pilot.press("enter")
             if first:
                 await shows(app, pilot, "Allow @docs?")

@@ -107,12 +107,12 @@ def test_an_error_after_the_screen_is_gone_ends_with_one_sentence_and_a_terminal
     script = """
 import asyncio
 from inspector.tui.app import InspectorApp
-closing = InspectorApp.close_session
+closing = InspectorApp.close_sessions
 async def close(self):
     await closing(self)
     asyncio.get_running_loop().call_soon(lambda: 1 / 0)
     await asyncio.sleep(0)
-InspectorApp.close_session = close
+InspectorApp.close_sessions = close
 from inspector.cli.main import main
 main()
 """

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from inspector.cli.files import check_outputs, check_source, forced, is_stdout, text_file
-from inspector.cli.options import FORCE, Option, output, path
+from inspector.cli.options import FORCE, Option, output, recording
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
@@ -31,7 +31,7 @@ def run(said: Invocation) -> int:
     out = Output.of(said)
     written: Path | None = said.option("output")
     to = said.option("to") or _format_of(written)
-    source = path(said.arguments["file"])
+    source = recording(said.arguments["file"])
     check_source(written, source)
     check_outputs(said, "output")
     with whole_journal(source) as journal:

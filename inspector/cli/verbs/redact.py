@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.files import binary_file, check_outputs, check_source, forced
-from inspector.cli.options import FORCE, Option, output, path
+from inspector.cli.options import FORCE, Option, output, path, recording
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
@@ -30,7 +30,7 @@ def run(said: Invocation) -> int:
     from inspector.redact.rules import read_rules
 
     out = Output.of(said)
-    source, written, checks = path(said.arguments["file"]), said.option("output"), said.option("check", False)
+    source, written, checks = recording(said.arguments["file"]), said.option("output"), said.option("check", False)
     check_source(written, source)
     to_stdout = check_outputs(said, "output")
     if written is not None and checks:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 def run(said: Invocation) -> int:
     """Open the interface on the recording that was named."""
-    from inspector.cli.options import path
+    from inspector.cli.options import recording
     from inspector.config.targets import RecordingTarget
     from inspector.journal.journal import Journal
 
-    target = RecordingTarget(path(said.arguments["file"]))
+    target = RecordingTarget(recording(said.arguments["file"]))
     # What cannot be read is said here, not on a screen that has just been drawn.
     journal = Journal.open(target.path)
     try:

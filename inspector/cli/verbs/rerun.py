@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli.comparing import RULES, rules_of
 from inspector.cli.files import check_outputs, forced, new_recording, write_text
-from inspector.cli.options import Option, output, pace, path
+from inspector.cli.options import Option, output, pace, recording
 from inspector.cli.output import Output
 from inspector.cli.setup import live_target
 from inspector.cli.verb import Slot, Verb
@@ -28,7 +28,7 @@ GOOD, BAD, SKIP = 0, 1, 125
 def run(said: Invocation) -> int:
     """Run the recording against the target and report; 5 where the server does something else."""
     out = Output.of(said)
-    source = path(said.arguments["file"])
+    source = recording(said.arguments["file"])
     to_stdout = check_outputs(said, "junit", "markdown")
     target = live_target(said)
     report, journal = _rerun(said, out, source, target, again=bool(said.option("update")))
@@ -61,7 +61,7 @@ def run_bisect(said: Invocation) -> int:
 
     out = Output.of(said)
     try:
-        report, _ = _rerun(said, out, path(said.arguments["file"]), live_target(said))
+        report, _ = _rerun(said, out, recording(said.arguments["file"]), live_target(said))
     except UsageError:
         raise
     except InspectorError as error:

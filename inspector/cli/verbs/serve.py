@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.files import new_recording
-from inspector.cli.options import Option, pace, path
+from inspector.cli.options import Option, pace, recording
 from inspector.cli.output import Output
 from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address, numbered, origin
 from inspector.cli.verb import Slot, Verb
@@ -32,7 +32,7 @@ def run(said: Invocation) -> int:
 
     out = Output.of(said)
     options = _options(said)
-    journal = Journal.open(path(said.arguments["file"]))
+    journal = Journal.open(recording(said.arguments["file"]))
     try:
         report = asyncio.run(_serve(said, out, journal, options))
     finally:
@@ -119,7 +119,7 @@ def _recorder(said: Invocation, out: Output) -> Any:
     from inspector.client.recording import new_journal
     from inspector.config.targets import RecordingTarget
 
-    target = RecordingTarget(path(said.arguments["file"]))
+    target = RecordingTarget(recording(said.arguments["file"]))
     settings = setup.settings_of(said)
     named = new_recording(said, source=target.path)
     keep = settings.record and not said.option("no-record")
@@ -190,8 +190,8 @@ def _tell(out: Output, report: Report) -> None:
     for n, method, params in report.never_asked[:SHOWN]:
         out.note(f"never asked: event {n} {out.safe(f'{method} {params}'.strip())}")
     _more(out, report.never_asked_count)
-    for recording in report.recordings[:SHOWN]:
-        out.note(f"recording: {out.safe(recording)}")
+    for made in report.recordings[:SHOWN]:
+        out.note(f"recording: {out.safe(made)}")
 
 
 def _more(out: Output, count: int) -> None:

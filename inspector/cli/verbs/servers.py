@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import Option, path
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.config import trust
+from inspector.config.remember import LastOpen, ServerMemory
 from inspector.config.servers import exposure_of
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from inspector.config.servers import ServerEntry
 
 NAME = 120
+STATE = 60
 _MARKS: dict[trust.Standing, str] = {"free": "", "asks": "asks first  ", "allowed": "allowed  "}
 """What stands before an entry of a file that is not the user's own and uses the user's secrets or an unsafe way."""
 
@@ -28,12 +31,15 @@ def run(said: Invocation) -> int:
     found = find_servers(config=said.option("config"))
     logins = _logins()
     memory = trust.Memory()
+    lasts = [ServerMemory(entry).last_open() for entry in found.entries]
     exposed = [(exposure, trust.standing(exposure, memory)) for exposure in map(exposure_of, found.entries)]
     if out.json:
         problems = [{"path": str(problem.path), "message": problem.message} for problem in found.problems]
         from inspector.cli.logins import as_json
 
-        servers = [_entry(entry, *asked) for entry, asked in zip(found.entries, exposed, strict=True)]
+        servers = [
+            _entry(entry, *asked, last) for entry, asked, last in zip(found.entries, exposed, lasts, strict=True)
+        ]
         out.document(
             {
                 "servers": servers,
@@ -46,9 +52,10 @@ def run(said: Invocation) -> int:
         (
             out.safe(entry.reference, NAME),
             out.safe(entry.source_label, NAME),
+            "never opened" if last is None else out.safe(last.describe(), STATE),
             ("disabled  " if entry.disabled else "") + _MARKS[standing] + out.safe(entry.summary, 2000),
         )
-        for entry, (_, standing) in zip(found.entries, exposed, strict=True)
+        for entry, (_, standing), last in zip(found.entries, exposed, lasts, strict=True)
     ])  # fmt: skip
     if logins:
         from inspector.cli.logins import described
@@ -80,7 +87,9 @@ def _logins() -> list[Kept]:
     return Store().logins()
 
 
-def _entry(entry: ServerEntry, exposure: trust.Exposure | None, standing: trust.Standing) -> dict[str, Any]:
+def _entry(
+    entry: ServerEntry, exposure: trust.Exposure | None, standing: trust.Standing, last: LastOpen | None
+) -> dict[str, Any]:
     return {
         "name": entry.name,
         "reference": entry.reference,
@@ -89,8 +98,14 @@ def _entry(entry: ServerEntry, exposure: trust.Exposure | None, standing: trust.
         "disabled": entry.disabled,
         "source": entry.source_label,
         "path": str(entry.path),
+        "last": None if last is None else _last(last),
         "trust": None if exposure is None else {"state": standing, **exposure.as_json()},
     }
+
+
+def _last(last: LastOpen) -> dict[str, Any]:
+    when = datetime.fromtimestamp(last.when, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return {"when": when, "ok": last.ok, "code": last.code or None, "note": last.note or None}
 
 
 VERBS = {
@@ -100,9 +115,9 @@ VERBS = {
         target="none",
         options=(Option("--config", "Only this config file.", "FILE", read=path, completes="file"),),
         about=(
-            "Prints the word that opens each server, whose file it is in, and its command or URL; then where you are "
-            "logged in. Starts none. An entry marked “asks first” is in a file of this folder and uses your secrets, a "
-            "proxy, or no verification: opening it asks you, or needs --trust."
+            "Prints the word that opens each server, whose file it is in, how opening it went last, and its command or "
+            "URL; then where you are logged in. Starts none. An entry marked “asks first” is in a file of this folder "
+            "and uses your secrets, a proxy, or no verification: opening it asks you, or needs --trust."
         ),
         examples=("inspector servers", "inspector servers --json", "inspector servers --config mcp.json"),
     )

@@ -15,7 +15,7 @@ from inspector.tui.themes import signs_now
 
 if TYPE_CHECKING:
     from inspector.config.settings import Settings
-    from inspector.doctor.diagnosis import Diagnosis, Step
+    from inspector.doctor.diagnosis import Diagnosis, Fix, Step
 
 TITLE = 15
 TIME = 10
@@ -39,6 +39,11 @@ class Examination:
     def start(self) -> None:
         """Begin. It ends with the session, and before the session is opened again."""
         self._task = self._session.run(self._work())
+
+    @property
+    def running(self) -> bool:
+        """Whether there are steps to come."""
+        return self._task is not None and not self._task.done()
 
     def stop(self) -> None:
         """Give it up. What was started for it is ended."""
@@ -77,17 +82,20 @@ class Examination:
             rows += [Row(), Row([("stderr, last lines", "muted")])]
             for line in found.last_words:
                 rows += paragraph(line, indent=2)
-        fix = found.fix
-        if fix.text or fix.command:
-            rows.append(Row())
-            head = [("Try   ", "bright"), (fix.command or fix.text, "normal")]
-            where = f"   in {fix.folder}" if fix.folder and fix.command else ""
-            rows.append(Row([*head, (where, "muted")], 6))
-            if fix.command and fix.text:
-                rows.append(Row([("      ", "normal"), (fix.text, "muted")], 6))
+        if found.fix.text or found.fix.command:
+            rows += [Row(), *fix_rows(found.fix)]
         if found.recording:
             rows += [Row(), Row([(f"recording: {found.recording}", "faint")])]
         return rows
+
+
+def fix_rows(fix: Fix) -> list[Row]:
+    """What to try: the command, or the sentence."""
+    where = f"   in {fix.folder}" if fix.folder and fix.command else ""
+    rows = [Row([("Try   ", "bright"), (fix.command or fix.text, "normal"), (where, "muted")], 6)]
+    if fix.command and fix.text:
+        rows.append(Row([("      ", "normal"), (fix.text, "muted")], 6))
+    return rows
 
 
 def _step_rows(step: Step, width: int) -> list[Row]:

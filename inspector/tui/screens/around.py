@@ -15,8 +15,9 @@ from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.tasks import offers_tasks
+from inspector.tui.sessions import Sessions
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.paint import Piece, Pieces
 from inspector.tui.widgets.status import MainTab, Part, session_parts
 
 TABS: tuple[tuple[str, str, str, str], ...] = (
@@ -74,6 +75,18 @@ def header(session: AnySession, state: tuple[str, str] | None, width: int) -> li
     )
 
 
+def other_sessions(sessions: Sessions, session: AnySession) -> list[Part]:
+    """The names of the other open sessions; how many there are, where it is narrow."""
+    marks = sessions.marks(session)
+    if not marks:
+        return []
+    long: list[Piece] = []
+    for mark in marks:
+        long += ["   ", *mark] if long else mark
+    asked = any(other.questions for other in sessions.opened if other.session is not session)
+    return [Part([long, [(f"+{len(marks)}", "ask" if asked else "muted")]], (2,))]
+
+
 def main_tabs(session: AnySession, score: str = "") -> list[MainTab]:
     """The tabs with what can be counted in them, and the score. Tasks have theirs where there may be some."""
     waiting, tasks = len(session.inbox.open()), session.tasks.items
@@ -103,7 +116,7 @@ def footer_hints(screen: Screen[None]) -> list[Hint]:
     taken = {hint.key for hint in shown}
     # Of a zoomed pane the key is pinned at the right.
     zoom = None if screen.has_class("-zoomed") else getattr(screen, "zoom_hint", None)
-    common = hints(screen, *([zoom] if zoom else []), "app.messages", "app.export", "app.quit")
+    common = hints(screen, *([zoom] if zoom else []), "app.messages", "app.export", "app.quit", "app.start-list")
     return [*shown, *(hint for hint in common if hint.key not in taken)]
 
 

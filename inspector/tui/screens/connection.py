@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, cast
 
 from textual.screen import Screen
-from textual.worker import get_current_worker
+from textual.worker import Worker, WorkerError, get_current_worker
 
+from inspector.client.outcome import remember_outcome
 from inspector.client.session import Session
-from inspector.errors import InspectorError
+from inspector.errors import ConnectingStopped, InspectorError
 from inspector.journal.journal import Journal
 from inspector.tui.events import AnySession
 from inspector.tui.key_order import KeysInOrder
@@ -44,6 +46,8 @@ class Connection:
         self.indexing = not session.can_send
         """The file of a recording is being read for the first time."""
         self._asked_for_lists = False
+        self._began = time.monotonic()
+        self._opening: Worker[None] | None = None
 
     def open(self) -> None:
         """Connect, or read the recording."""
@@ -57,26 +61,48 @@ class Connection:
         if isinstance(self._session, Session):
             self._work(self._reconnect(self._session))
 
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it was begun to connect."""
+        return time.monotonic() - self._began
+
+    def stop(self) -> None:
+        """Give up connecting; the server is ended."""
+        if isinstance(self._session, Session) and self._session.phase == "connecting" and self._opening is not None:
+            self._screen.run_worker(self._stop(self._session, self._opening), group="stop", exit_on_error=False)
+
     def choose_log_level(self) -> None:
         """Ask from which level the server is to log, and tell it."""
         if isinstance(self._session, Session):
             self._screen.run_worker(self._log_level(self._session), exclusive=True, group="dialog")
 
     def _work(self, opening: Coroutine[Any, Any, None]) -> None:
-        self._screen.run_worker(opening, exclusive=True, group="connection", exit_on_error=False)
+        self._began = time.monotonic()
+        self._opening = self._screen.run_worker(opening, exclusive=True, group="connection", exit_on_error=False)
+
+    async def _stop(self, session: Session, opening: Worker[None]) -> None:
+        seconds = self.elapsed
+        opening.cancel()
+        with suppress(WorkerError):
+            await opening.wait()
+        await session.stopped(ConnectingStopped(f"You stopped connecting after {seconds:.0f} s."))
 
     async def _connect(self, session: Session) -> None:
         try:
             await session.open()
         except InspectorError:
+            remember_outcome(session)
             return  # `phase` and `error` say it; the failed pane shows it.
         self._load_lists(session)
+        remember_outcome(session)
 
     async def _reconnect(self, session: Session) -> None:
         try:
             await session.reopen()
         except InspectorError:
+            remember_outcome(session)
             return
+        remember_outcome(session)
         if not self._asked_for_lists:
             self._load_lists(session)
         changed = sum(len(c.added) + len(c.removed) + len(c.altered) for c in session.surface_changes)

@@ -6,13 +6,15 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from inspector.client.pending import Call
+from inspector.text import quantity
 from inspector.tui.keymap import Hint
 from inspector.tui.rows import RowSection, paragraph
 from inspector.tui.themes import signs_now
@@ -60,6 +62,16 @@ class Confirm(ModalScreen[bool]):
 
     def action_no(self) -> None:
         self.dismiss(False)
+
+
+async def leave_calls(app: App[Any], calls: Sequence[Call], question: str, yes: str) -> bool:
+    """Whether to go on although these calls have no answer; asks only where there are some."""
+    if not calls:
+        return True
+    detail = f"{calls[0].method} {calls[0].name} has no answer yet."
+    if len(calls) > 1:
+        detail += f" {quantity(len(calls) - 1, 'other call')} too."
+    return await app.push_screen_wait(Confirm(question, detail, yes, "stay"))
 
 
 class AskPath(ModalScreen[Path | None]):

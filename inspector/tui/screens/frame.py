@@ -45,6 +45,10 @@ class FrameScreen(ReplayScreen):
         if not self._lent:
             self.session.journal.release()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """It is left to where it was opened from, not to the start list."""
+        return False if action == "start_list" else super().check_action(action, parameters)
+
     def action_leave(self) -> None:
         """Go back to where the recording was opened from."""
         self.dismiss(None)

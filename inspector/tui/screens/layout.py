@@ -85,6 +85,8 @@ class Layout(Screen[None]):
         """In one column: `list`, `work`, `messages` or `detail`."""
         self._was_narrow = False
         self._zoom: Zoom | None = None
+        self.blocked = False
+        """There is no connection, or it takes long to make one: a pane that says so has the place of the lists."""
 
     def arranged(self) -> None:
         """Other panes may be shown than before: those that were hidden have something to draw."""
@@ -120,7 +122,7 @@ class Layout(Screen[None]):
     @property
     def _unconnected(self) -> bool:
         """Why there is no connection stands in place of all but the log, and the checks, which make their own."""
-        return self.session.phase in ("failed", "lost") and self.place != "check"
+        return self.blocked and self.place != "check"
 
     def on_resize(self) -> None:
         self.query_one(TooSmall).fit(self.size)

@@ -30,30 +30,38 @@ from inspector.tui.panes.tasks import TaskActions, TasksPane
 from inspector.tui.panes.work import WorkPane
 from inspector.tui.screens import around
 from inspector.tui.screens.connection import Connection
-from inspector.tui.screens.dialogs import Choose, Confirm
+from inspector.tui.screens.dialogs import Choose, leave_calls
 from inspector.tui.screens.file_watch import FileWatch
 from inspector.tui.screens.layout import Layout
 from inspector.tui.screens.pin_watch import PinWatch
 from inspector.tui.screens.saving import Saving
+from inspector.tui.sessions import Sessions, calls_in_flight
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.status import Footer, HeaderLine, Part, TabLine
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
 
 TICK = 1 / 20
+SHOW_CONNECTING = 0.7
+"""Seconds after which the steps of a connection take the place of the lists, which are still blank."""
+LOOK_AT_CONNECTING = 0.25
 JUDGE_SECONDS = 0.004
 """Time given to the judge in one tick; the rest of the tick belongs to the screen."""
-
-_WORTH_ASKING = frozenset({"tools/call", "resources/read", "prompts/get"})
-"""What is in flight because the user wanted it; lists, completions and the like come and go by themselves."""
 
 
 class MainScreen(Layout):
     """One session, live or recorded."""
 
     def __init__(
-        self, session: AnySession, *, follow_file: bool = False, follow_log: bool = True, watch: bool = False
+        self,
+        session: AnySession,
+        *,
+        follow_file: bool = False,
+        follow_log: bool = True,
+        watch: bool = False,
+        first: events.First = "",
     ) -> None:
+        """`first`: the session begins with a check, or with the doctor instead of a connection."""
         super().__init__(session)
         self._judge = Judge(session.journal)
         self._connection = Connection(self, session, self._wake, follow_file=follow_file)
@@ -62,8 +70,13 @@ class MainScreen(Layout):
         self._files = FileWatch(self, session, self._connection.reopen, self._show_watch)
         self._watch_at_once = watch
         self._follow_log = follow_log
+        self._first = first
         self._ticking = False
         self._facts: tuple[Any, ...] = ()
+        self._counts = False
+        self._covered = False
+        """Another session, or the start list, is in front."""
+        self._news = (0, 0)
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")
@@ -98,9 +111,14 @@ class MainScreen(Layout):
         for notice in self.session.journal.notices:
             self.notify(notice, severity="warning", markup=False, timeout=10)
         self._arrange()
-        self._connection.open()
+        if self._first == "doctor":
+            self.query_one(FailedPane).action_doctor()
+        else:
+            self._connection.open()
         if self._watch_at_once:
             self._files.toggle()
+        if self._first == "check":
+            self.action_check()
         self.call_after_refresh(self._focus_list)
 
     def on_unmount(self) -> None:
@@ -108,9 +126,25 @@ class MainScreen(Layout):
 
     # The tick
 
+    @property
+    def _sessions(self) -> Sessions:
+        """The sessions of this window."""
+        found = getattr(self.app, "sessions", None)
+        return found if isinstance(found, Sessions) else Sessions()
+
+    def sessions_changed(self) -> None:
+        """Draw what is new in the other sessions."""
+        self._wake()
+
     def _wake(self) -> None:
         """Something is new: draw once, soon. Called any number of times, also from a flood."""
-        if not self._ticking:
+        if self._covered:
+            changes = self.session.changes
+            news = (changes["phase"], changes["inbox"])
+            if news != self._news:
+                self._news = news
+                self.post_message(events.SessionNews())
+        elif not self._ticking:
             self._ticking = True
             self.set_timer(TICK, self._tick)
 
@@ -118,11 +152,16 @@ class MainScreen(Layout):
         self._wake()
 
     def on_screen_resume(self) -> None:
+        self._covered = False
         self._wake()
+
+    def on_screen_suspend(self) -> None:
+        # Below a dialog it goes on; behind another screen nothing is drawn.
+        self._covered = self not in self.app.screen_stack
 
     def _tick(self) -> None:
         self._ticking = False
-        if not self.display:
+        if not self.display or self._covered:
             return  # The screen is being taken down, some of its panes may be gone.
         self.before_tick()
         session = self.session
@@ -139,6 +178,10 @@ class MainScreen(Layout):
         if check.display:
             check.show_judged(self._judge.judged, len(session.journal))
         self._tick_state()
+        if session.phase == "connecting" and not self._counts:
+            # What is shown of the time goes on, though nothing may happen for long.
+            self._counts = True
+            self.set_timer(LOOK_AT_CONNECTING, self._look_again)
         self._pin.look()
         for pane in (self._catalog, self._work, self._messages, self._detail):
             if pane.is_on_screen:
@@ -160,22 +203,42 @@ class MainScreen(Layout):
 
     def _tick_state(self) -> None:
         session = self.session
+        self.blocked = self._is_blocked()
         facts = (
+            self.blocked,
             session.phase, session.server, len(session.journal), session.journal.incomplete, self.size.width,
             self.place, len(session.inbox.open()), session.pending.latency, len(session.pending),
             self._connection.indexing, session.journal.ended is None,
-            session.changes["tasks"], *(len(session.catalog[name]) for name in KINDS),
+            session.changes["tasks"], *map(tuple, self._sessions.marks(session)),
+            *(len(session.catalog[name]) for name in KINDS),
         )  # fmt: skip
         if facts == self._facts:
             return
-        phase_changed = not self._facts or facts[0] != self._facts[0]
+        phase_changed = not self._facts or facts[:2] != self._facts[:2]
         self._facts = facts
         self._show_lines()
         if phase_changed:
             self._arrange()
 
+    def _is_blocked(self) -> bool:
+        """Whether the pane about the connection is shown. One that is made quickly never shows it, nor a reconnect."""
+        phase = self.session.phase
+        if phase in ("failed", "lost") or self.query_one(FailedPane).examining:
+            return True
+        if phase != "connecting" or (not self.blocked and self._has_lists()):
+            return False
+        return self.blocked or self._connection.elapsed >= SHOW_CONNECTING
+
+    def _has_lists(self) -> bool:
+        return any(self.session.catalog[name].pages for name in KINDS)
+
+    def _look_again(self) -> None:
+        self._counts = False
+        self._wake()
+
     def _show_lines(self) -> None:
-        self.query_one(HeaderLine).parts = self.header_parts()
+        others = around.other_sessions(self._sessions, self.session)
+        self.query_one(HeaderLine).parts = [*self.header_parts(), *others]
         line = self.query_one(TabLine)
         line.tabs = around.main_tabs(self.session, self.query_one(CheckPane).score)
         line.active = self.place
@@ -310,6 +373,9 @@ class MainScreen(Layout):
     def on_failed_pane_again(self) -> None:
         self._connection.reopen()
 
+    def on_failed_pane_stop(self) -> None:
+        self._connection.stop()
+
     def on_server_pane_reconnect(self) -> None:
         self._connection.reopen()
 
@@ -401,18 +467,14 @@ class MainScreen(Layout):
 
     @work(exclusive=True, group="dialog")
     async def action_quit(self) -> None:
-        """Leave; asks only while a call is in flight."""
-        flying = [call for call in self.session.pending.calls() if call.method in _WORTH_ASKING]
-        if flying and not await self.app.push_screen_wait(
-            Confirm(
-                "Leave with a call in flight?",
-                f"{flying[0].method} {flying[0].name} has no answer yet.",
-                "leave",
-                "stay",
-            )
-        ):
-            return
-        self.app.exit(0)
+        """Leave; asks only while a call is in flight, in any session."""
+        calls = self._sessions.in_flight() or calls_in_flight(self.session)
+        if await leave_calls(self.app, calls, "Leave with a call in flight?", "leave"):
+            self.app.exit(0)
+
+    def action_start_list(self) -> None:
+        """Go to the start list; the session stays open behind it."""
+        self.post_message(events.ShowStart())
 
     def action_help(self) -> None:
         from inspector.tui.screens.help import Help

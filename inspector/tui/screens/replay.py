@@ -54,8 +54,15 @@ class ReplayScreen(MainScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("replay")]
     session: RecordedSession
 
-    def __init__(self, session: RecordedSession, playing: Playing | None = None, *, follow_file: bool = False) -> None:
-        super().__init__(session, follow_file=follow_file, follow_log=follow_file)
+    def __init__(
+        self,
+        session: RecordedSession,
+        playing: Playing | None = None,
+        *,
+        follow_file: bool = False,
+        first: events.First = "",
+    ) -> None:
+        super().__init__(session, follow_file=follow_file, follow_log=follow_file, first=first)
         opened = playing or Playing()
         self.player = Player(
             session.journal, clock=opened.clock, fold=opened.fold, speed=opened.speed, follow=follow_file

@@ -9,6 +9,7 @@ from pathlib import Path
 from textual.screen import Screen
 
 from inspector.errors import InspectorError
+from inspector.text import quantity
 from inspector.tui.events import AnySession
 from inspector.tui.files import export_new, write_new
 from inspector.tui.screens.dialogs import AskPath, Choose
@@ -46,7 +47,7 @@ class Saving:
         from inspector.export import FORMATS
 
         app = self._screen.app
-        which = f"{len(numbers):,} messages" if numbers is not None else "the recording"
+        which = quantity(len(numbers), "message") if numbers is not None else "the recording"
         format = await app.push_screen_wait(
             Choose(f"Export {which}", [(name, found.summary) for name, found in FORMATS.items()])
         )

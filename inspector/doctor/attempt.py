@@ -1,0 +1,25 @@
+"""Why a connection that was tried has failed, from its recording alone; nothing is started or asked."""
+
+from __future__ import annotations
+
+from inspector.client.options import Options
+from inspector.client.steps import last_start
+from inspector.config.targets import StdioTarget, Target
+from inspector.doctor.diagnosis import Cause, Chart, Limits, Weight
+from inspector.doctor.privacy import Privacy
+from inspector.doctor.process import Process
+from inspector.errors import InspectorError
+from inspector.journal.journal import Journal
+
+
+def explain(target: Target, journal: Journal, error: InspectorError) -> Cause | None:
+    """The likely cause of the newest failure in `journal`; None where `error` itself says as much.
+
+    Of a server at a URL only the doctor's own requests tell more.
+    """
+    if not isinstance(target, StdioTarget):
+        return None
+    chart = Chart(Privacy(target.secrets))
+    Process(target, chart, journal, Options(), Limits()).explain(error, last_start(journal, len(journal)))
+    cause = chart.cause()
+    return cause if cause is not None and cause.weight >= Weight.LIKELY else None

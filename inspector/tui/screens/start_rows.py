@@ -1,0 +1,292 @@
+"""The rows of the start list: groups of things that can be opened, narrowed by what is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from rich.segment import Segment
+
+from inspector.client.recording import RecordingInfo
+from inspector.config.remember import LastOpen
+from inspector.config.servers import ServerEntry
+from inspector.text import cell_len, count, duration, quantity, size
+from inspector.tui.sessions import Opened
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.paint import Piece, Pieces
+
+_ROOMY, _WIDE = 100, 140
+"""Cells from which on the kind and the file of an entry have columns, and from which on a failure has more room."""
+_MOST_NAME = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """An entry of a config file, how opening it went last, and whether it is opened only after a question."""
+
+    entry: ServerEntry
+    last: LastOpen | None = None
+    asks: bool = False
+
+    @property
+    def state(self) -> tuple[str, str]:
+        """How it went last in a few words, and the role in which it is drawn."""
+        if self.entry.disabled:
+            return "disabled", "muted"
+        if self.asks:
+            return "asks first", "finding"
+        if self.last is None:
+            return "never opened", "muted"
+        return self.last.describe(), "normal" if self.last.ok or self.last.needs_login else "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """The typed text as a target; `kind` names what it would be opened as."""
+
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """The demo server."""
+
+
+Thing = Opened | Configured | RecordingInfo | Typed | Demo
+"""What a row opens."""
+
+GroupName = Literal["typed", "open", "configured", "recordings", "demo"]
+
+
+@dataclass(slots=True)
+class Group:
+    """Things under one heading. `note` stands below the heading where there are none, `facts` beside it."""
+
+    name: GroupName
+    title: str
+    things: Sequence[Thing]
+    note: str = ""
+    facts: str = ""
+    problems: Sequence[str] = ()
+    lines: Sequence[Pieces] = ()
+    """Lines above the things that cannot be chosen."""
+
+
+@dataclass(slots=True)
+class _Row:
+    draw: Callable[[int], list[Segment]]
+    thing: Thing | None = None
+    key: Hashable = None
+
+
+@dataclass(slots=True)
+class StartRows:
+    """A `RowSource` of groups. Only rows that open something can be chosen; see `thing_at`."""
+
+    groups: Iterable[Group] = ()
+    words: Sequence[str] = ()
+    """The words that a thing must have, case-folded."""
+    shown: int = 0
+    total: int = 0
+    _rows: list[_Row] = field(default_factory=list)
+    _name: int = 0
+    _at: dict[Hashable, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for group in self.groups:
+            narrowed = group.name not in ("typed", "demo") and bool(self.words)
+            found = [thing for thing in group.things if _has(self.words, thing)] if narrowed else list(group.things)
+            if narrowed and not found and not group.problems:
+                self.total += len(group.things)
+                continue
+            self._head(group, len(found), narrowed=narrowed)
+            if group.name not in ("typed", "demo"):
+                self.shown += len(found)
+                self.total += len(group.things)
+            for thing in found:
+                self._rows.append(_Row(self._drawing(thing), thing, (group.name, _identity(thing))))
+                self._name = max(self._name, min(cell_len(_name_of(thing)), _MOST_NAME))
+        self._at = {row.key: at for at, row in enumerate(self._rows) if row.thing is not None}
+
+    def _head(self, group: Group, found: int, *, narrowed: bool) -> None:
+        if self._rows:
+            self._rows.append(_Row(lambda _width: []))
+        facts = f"{found} of {len(group.things)}" if narrowed else group.facts
+        if group.title:
+            self._rows.append(_Row(lambda width: paint.spread(
+                paint.segments([(group.title, "bright bold")]), paint.segments([(facts, "muted")]), width
+            )))  # fmt: skip
+        if not group.things and group.note:
+            self._line([("  ", "muted"), (group.note, "muted")])
+        for problem in group.problems:
+            self._line([(f"{signs_now().failed} {problem}", "error")])
+        for line in group.lines:
+            self._line(line)
+
+    def _line(self, pieces: Pieces) -> None:
+        self._rows.append(_Row(lambda width: paint.cut(paint.segments(pieces, room=width), width)))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def key_at(self, index: int) -> Hashable:
+        """What a row opens, for a cursor that stays with it."""
+        return self._rows[index].key
+
+    def index_of(self, key: Hashable) -> int | None:
+        """The row that opens something, or None."""
+        return self._at.get(key)
+
+    def thing_at(self, index: int) -> Thing | None:
+        """What the row opens; None for a heading."""
+        return self._rows[index].thing if 0 <= index < len(self._rows) else None
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        return self._rows[index].draw(width)
+
+    def find(self, wanted: Callable[[Thing], bool]) -> int | None:
+        """The first row that opens something of this kind."""
+        return next((at for at, row in enumerate(self._rows) if row.thing is not None and wanted(row.thing)), None)
+
+    def step(self, index: int, rows: int) -> int:
+        """The row that is `rows` choices further on, or the last one on the way; headings do not count."""
+        choices = [at for at, row in enumerate(self._rows) if row.thing is not None]
+        if not choices:
+            return index
+        near = min(range(len(choices)), key=lambda at: abs(choices[at] - index))
+        return choices[min(max(near + rows, 0), len(choices) - 1)]
+
+    # Drawing
+
+    def _drawing(self, thing: Thing) -> Callable[[int], list[Segment]]:
+        if isinstance(thing, Opened):
+            return lambda width: self._opened(thing, width)
+        if isinstance(thing, Configured):
+            return lambda width: self._configured(thing, width)
+        if isinstance(thing, RecordingInfo):
+            return lambda width: self._recording(thing, width)
+        if isinstance(thing, Typed):
+            pieces: list[Piece] = ["  Open what you typed: ", (thing.text, "bright"), ("  " + thing.kind, "muted")]
+            return lambda width: paint.cut(paint.segments(pieces, room=width), width)
+        demo: list[Piece] = [
+            "  ",
+            ("f5", "key"),
+            " demo",
+            ("  a server with every feature, without a network", "muted"),
+        ]
+        return lambda width: paint.cut(paint.segments(demo, room=width), width)
+
+    def _columns(
+        self, width: int, sign: Pieces, name: str, kind: str, target: str, state: list[Segment], end: list[Segment],
+        *, dim: bool = False,
+    ) -> list[Segment]:  # fmt: skip
+        """The columns that all groups share. The kind goes first where it is narrow; names and states stay."""
+        names = min(self._name, max(width // 4, 12)) + 2
+        kinds = 7 if width >= _ROOMY else 0
+        middle = max(width - 2 - names - kinds - paint.width(state) - paint.width(end) - 1, 0)
+        line = paint.cell(sign, 2)
+        line += paint.cell(self._marked(name, "muted" if dim else "bright"), names - 1) + paint.cell("", 1)
+        if kinds:
+            line += paint.cell([(kind, "muted")], kinds)
+        return [*line, *paint.cell(self._marked(target, "muted"), middle), *paint.cell("", 1), *state, *end]
+
+    def _opened(self, opened: Opened, width: int) -> list[Segment]:
+        target, roomy = opened.session.target, width >= _ROOMY
+        asked: Pieces = [(quantity(opened.questions, "question"), "ask")] if opened.questions else ""
+        return self._columns(
+            width, [opened.sign], opened.name, target.kind, target.describe(),
+            paint.cell([opened.state], 28 if roomy else 20), paint.cell(asked, 18 if roomy else 12, right=True),
+        )  # fmt: skip
+
+    def _configured(self, thing: Configured, width: int) -> list[Segment]:
+        entry, last, signs, roomy = thing.entry, thing.last, signs_now(), width >= _ROOMY
+        sign: Pieces = ""
+        if last is not None and not last.needs_login:
+            sign = [(signs.done, "received")] if last.ok else [(signs.failed, "error")]
+        source = self._marked(f" {entry.source_label}", "faint")
+        states = 52 if width >= _WIDE else 28 if roomy else 24
+        return self._columns(
+            width, sign, f"@{entry.name}", entry.kind, entry.summary, paint.cell([thing.state], states),
+            paint.cell(source, 18, right=True) if roomy else [], dim=entry.disabled,
+        )  # fmt: skip
+
+    def _recording(self, info: RecordingInfo, width: int) -> list[Segment]:
+        state: Pieces = [(quantity(info.errors, "error"), "error")] if info.errors else ""
+        if info.problem:
+            state = [(info.problem, "error")]
+        elif info.growing:
+            state = [("still open", "received")]
+        elif not info.ended:
+            state = [("end is missing", "finding")]
+        elif not info.revision:
+            state = [("never connected", "error")]
+        told = paint.cell([(when(info.started), "normal")], 17)
+        if width >= _ROOMY:
+            told += paint.cell(count(info.events) if info.events is not None else "", 9, right=True)
+            lasted = duration(info.duration) if info.duration is not None else size(info.size)
+            told += paint.cell([(lasted, "muted")], 10, right=True)
+        target = info.target if info.target != info.label else ""
+        end = paint.cell(state, 16, right=True)
+        return self._columns(width, "", info.label or info.path.name, "", target, told, end)
+
+    def _marked(self, text: str, role: str) -> list[Piece]:
+        """The text with what was typed underlined."""
+        folded = text.lower()
+        if not self.words or len(folded) != len(text):
+            return [(text, role)]
+        hits = sorted((at, at + len(word)) for word in self.words if (at := folded.find(word)) >= 0)
+        pieces: list[Piece] = []
+        done = 0
+        for start, end in hits:
+            if start < done:
+                continue
+            pieces += [(text[done:start], role), (text[start:end], f"{role} underline")]
+            done = end
+        return [*pieces, (text[done:], role)]
+
+
+def _identity(thing: Thing) -> Hashable:
+    if isinstance(thing, Configured):
+        return (str(thing.entry.path), thing.entry.name)
+    return str(thing.path) if isinstance(thing, RecordingInfo) else thing if isinstance(thing, Opened) else ""
+
+
+def _name_of(thing: Thing) -> str:
+    if isinstance(thing, Configured):
+        return f"@{thing.entry.name}"
+    if isinstance(thing, RecordingInfo):
+        return thing.label or thing.path.name
+    return thing.name if isinstance(thing, Opened) else ""
+
+
+def _has(words: Sequence[str], thing: Thing) -> bool:
+    """Whether a thing has all of the words, which are case-folded."""
+    texts: tuple[str, ...]
+    if isinstance(thing, Opened):
+        texts = (thing.name, thing.session.target.label, thing.session.target.describe())
+    elif isinstance(thing, Configured):
+        entry = thing.entry
+        texts = (f"@{entry.name}", entry.summary, entry.source_label)
+    elif isinstance(thing, RecordingInfo):
+        texts = (thing.label, thing.target, thing.revision, when(thing.started), thing.path.name)
+    else:
+        return True
+    text = " ".join(texts).casefold()
+    return all(word in text for word in words)
+
+
+def when(started: datetime | None) -> str:
+    """A date for people: `today 12:58`, `yesterday 12:58`, `Mon 16 Nov`."""
+    if started is None:
+        return ""
+    local = started.astimezone()
+    days = (datetime.now().astimezone().date() - local.date()).days
+    if days == 0:
+        return f"today {local:%H:%M}"
+    if days == 1:
+        return f"yesterday {local:%H:%M}"
+    return f"{local:%a %-d %b}" if days < 300 else f"{local:%-d %b %Y}"

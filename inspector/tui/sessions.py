@@ -1,0 +1,130 @@
+"""The sessions that are open in this window: which one is in front, what is new in the others, and closing them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from inspector.client.pending import Call
+from inspector.client.session import Session
+from inspector.text import ellipsis, safe
+from inspector.tui.events import AnySession
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets.paint import Piece
+
+if TYPE_CHECKING:
+    from inspector.tui.screens.main import MainScreen
+
+_NAME = 20
+"""Cells of a session's name in the first line."""
+_WORTH_ASKING = frozenset({"tools/call", "resources/read", "prompts/get"})
+"""Requests that the user sent; lists, completions and the like come and go by themselves."""
+
+
+@dataclass(eq=False)
+class Opened:
+    """One open session with its screen, which stays mounted while another one is in front."""
+
+    session: AnySession
+    screen: MainScreen
+    since: float = field(default_factory=time.monotonic)
+
+    @property
+    def name(self) -> str:
+        """The target's label."""
+        return safe(self.session.target.label.removeprefix("@"), 80)
+
+    @property
+    def questions(self) -> int:
+        """How many questions of the server wait for an answer."""
+        return len(self.session.inbox.open()) if self.session.can_send else 0
+
+    @property
+    def state(self) -> tuple[str, str]:
+        """The state in a few words, and the role in which it is drawn."""
+        if not self.session.can_send:
+            return "recording", "muted"
+        for_time = _time(time.monotonic() - self.since)
+        return {
+            "new": ("not connected", "muted"),
+            "connecting": (f"connecting {for_time}", "progress"),
+            "ready": (f"connected {for_time}", "normal"),
+            "failed": ("not connected", "error"),
+            "lost": ("connection lost", "error"),
+            "closed": ("closed", "muted"),
+        }[self.session.phase]
+
+    @property
+    def sign(self) -> Piece:
+        """The mark before the name."""
+        signs = signs_now()
+        if not self.session.can_send:
+            return (signs.local, "muted")
+        phase = self.session.phase
+        if phase in ("failed", "lost"):
+            return (signs.failed, "error")
+        return (signs.live, "received" if phase == "ready" else "progress")
+
+
+class Sessions:
+    """The open sessions in the order in which they were opened."""
+
+    def __init__(self) -> None:
+        self.opened: list[Opened] = []
+        self.front: Opened | None = None
+        """The one that is shown, or was shown last."""
+
+    def add(self, session: AnySession, screen: MainScreen) -> Opened:
+        """Take in a session; it is in front."""
+        opened = Opened(session, screen)
+        self.opened.append(opened)
+        self.front = opened
+        return opened
+
+    def marks(self, besides: AnySession | None = None) -> list[list[Piece]]:
+        """Sign, name and number of open questions of each session, for the first line."""
+        marks: list[list[Piece]] = []
+        for opened in self.opened:
+            if opened.session is besides:
+                continue
+            mark: list[Piece] = [opened.sign, " ", (ellipsis(opened.name, _NAME, signs_now().cut), "normal")]
+            if opened.questions:
+                mark.append((f" {opened.questions}", "ask"))
+            marks.append(mark)
+        return marks
+
+    async def close(self, opened: Opened) -> None:
+        """End a session; its screen must be gone."""
+        if opened not in self.opened:
+            return
+        self.opened.remove(opened)
+        if self.front is opened:
+            self.front = self.opened[-1] if self.opened else None
+        session = opened.session
+        if isinstance(session, Session):
+            await session.close()
+        session.journal.release()
+
+    async def close_all(self) -> None:
+        """End all sessions at the same time. Raises the first error, once all are closed."""
+        found = await asyncio.gather(*map(self.close, list(self.opened)), return_exceptions=True)
+        for error in found:
+            if isinstance(error, BaseException):
+                raise error
+
+    def in_flight(self) -> list[Call]:
+        """The calls of all sessions that the user sent and that have no answer."""
+        return [call for opened in self.opened for call in calls_in_flight(opened.session)]
+
+
+def _time(seconds: float) -> str:
+    if seconds < 60:
+        return f"{int(seconds)} s"
+    return f"{int(seconds // 60)} min" if seconds < 3600 else f"{int(seconds // 3600)} h"
+
+
+def calls_in_flight(session: AnySession) -> list[Call]:
+    """The calls of one session that the user sent and that have no answer."""
+    return [call for call in session.pending.calls() if call.method in _WORTH_ASKING]

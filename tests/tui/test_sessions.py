@@ -1,0 +1,164 @@
+"""Several sessions in one window: the start list over them, going back, questions behind, closing and leaving."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.client.session import Session
+from inspector.journal.journal import Journal
+from inspector.tui.app import InspectorApp
+from inspector.tui.screens.main import MainScreen
+from inspector.tui.screens.start import StartScreen
+from inspector.tui.widgets.editor import Editor
+from tests.tui.live_app import MEDIUM, NARROW, ROOT, becomes, demo, on_recording, running, shows
+from tests.tui.terminal import Terminal, recordings
+from tests.tui.tui_screens import screen_lines, screen_text
+
+
+@pytest.fixture
+def configured(home: Path) -> Path:
+    """A home with two servers that work."""
+    command = {"command": sys.executable, "env": {"PYTHONPATH": ROOT}}
+    servers = {name: {**command, "args": ["-m", "inspector.demo", "--items", "5"]} for name in ("alpha", "beta")}
+    (home / "inspector.json").write_text(json.dumps({"servers": servers}))
+    return home
+
+
+def ready(app: InspectorApp, number: int) -> bool:
+    """Whether so many sessions are open and connected."""
+    return [opened.session.phase for opened in app.sessions.opened] == ["ready"] * number
+
+
+async def test_a_session_stays_open_behind_the_start_list(configured: Path) -> None:
+    async with running(None, size=MEDIUM, until="@alpha") as (app, pilot):
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: ready(app, 1) and "connected" in screen_lines(app)[0], "connected")
+        await pilot.press("b")
+        await shows(app, pilot, "Open now")
+        assert isinstance(app.screen, StartScreen)
+        assert any("alpha" in line and "connected" in line for line in screen_lines(app))
+        await pilot.press("down", "down", "enter")
+        await becomes(app, pilot, lambda: ready(app, 2) and isinstance(app.screen, MainScreen), "the second")
+        first, second = app.sessions.opened
+        assert app.session is second.session
+        await becomes(app, pilot, lambda: "alpha" in screen_lines(app)[0] and "beta" in screen_lines(app)[0], "named")
+        await pilot.press("b")
+        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the list again")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: app.screen is first.screen, "the first again")
+        assert app.session is first.session
+        assert first.session.phase == second.session.phase == "ready"
+
+
+async def test_f3_works_while_one_types_and_goes_back_too() -> None:
+    async with running(demo(), size=MEDIUM, until="connected") as (app, pilot):
+        main = app.screen
+        await pilot.press("slash", "b")
+        assert app.screen is main, "a letter is text in the filter"
+        await pilot.press("f3")
+        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start list")
+        assert isinstance(app.focused, Editor)
+        await pilot.press("f3")
+        await becomes(app, pilot, lambda: app.screen is main, "back")
+
+
+async def test_a_question_behind_is_marked_in_the_first_line(configured: Path) -> None:
+    async with running(None, size=MEDIUM, until="@alpha") as (app, pilot):
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: ready(app, 1), "connected")
+        behind = app.sessions.opened[0]
+        assert isinstance(behind.session, Session)
+        await pilot.press("b")
+        await shows(app, pilot, "Open now")
+        await pilot.press("down", "down", "enter")
+        await becomes(app, pilot, lambda: ready(app, 2) and isinstance(app.screen, MainScreen), "the second")
+        behind.session.call_tool("ask-user", {"message": "Who?"})
+        await becomes(app, pilot, lambda: "alpha 1" in screen_lines(app)[0], "the mark")
+        await pilot.press("b")
+        await becomes(app, pilot, lambda: "1 question" in screen_text(app), "in the list too")
+
+
+async def test_nothing_is_drawn_of_a_session_behind(configured: Path) -> None:
+    async with running(None, size=MEDIUM, until="@alpha") as (app, pilot):
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: ready(app, 1), "connected")
+        behind = app.sessions.opened[0]
+        assert isinstance(behind.session, Session)
+        await pilot.press("b")
+        await shows(app, pilot, "Open now")
+        ticks: list[None] = []
+        behind.screen._tick_state = lambda: ticks.append(None)  # type: ignore[method-assign]
+        before = len(behind.session.journal)
+        await behind.session.request("tools/list")
+        await pilot.pause()
+        assert len(behind.session.journal) > before, "its journal goes on"
+        assert not ticks
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: bool(ticks), "drawn again")
+
+
+async def test_a_session_is_closed_from_the_list_after_asking_for_its_call() -> None:
+    async with running(demo(), size=MEDIUM, until="connected") as (app, pilot):
+        session = app.session
+        assert isinstance(session, Session)
+        call = session.call_tool("slow", {"seconds": 60, "steps": 2})
+        await becomes(app, pilot, lambda: call.n > 0, "sent")
+        await pilot.press("b")
+        await shows(app, pilot, "Open now")
+        await pilot.press("tab", "delete")
+        await shows(app, pilot, "Close this session with a call in flight?")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: "in flight?" not in screen_text(app))
+        assert app.sessions.opened
+        await pilot.press("q")
+        await shows(app, pilot, "Leave with a call in flight?")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: "in flight?" not in screen_text(app))
+        await pilot.press("delete")
+        await shows(app, pilot, "Close this session")
+        await pilot.press("y")
+        await becomes(app, pilot, lambda: not app.sessions.opened, "closed")
+        await becomes(app, pilot, lambda: "Open now" not in screen_text(app), "gone from the list")
+        assert session.phase == "closed"
+
+
+async def test_an_open_recording_is_listed_too(configured: Path) -> None:
+    async with on_recording(size=NARROW, until="nothing is sent") as (app, pilot):
+        await pilot.press("b")
+        await shows(app, pilot, "Open now")
+        assert any("session" in line and "recording" in line for line in screen_lines(app))
+        await pilot.press("enter")
+        await shows(app, pilot, "nothing is sent")
+
+
+@pytest.mark.parametrize("way", ["q", "signal"])
+def test_leaving_ends_all_sessions_at_once_and_their_recordings(configured: Path, way: str) -> None:
+    with Terminal(configured, []) as terminal:
+        terminal.shows("@alpha")
+        terminal.press("\r")
+        terminal.shows("connected")
+        terminal.press("b")
+        terminal.shows("Open now")
+        terminal.press("\x1b[B\x1b[B\r")
+        terminal.shows("@beta   ● alpha", "echo message", "connected")
+        if way == "q":
+            terminal.press("q")
+            assert terminal.ends() == 0
+        else:
+            os.kill(terminal.pid, signal.SIGTERM)
+            assert terminal.ends() == 128 + 15
+        assert terminal.is_restored
+    kept = list(recordings(configured))
+    assert len(kept) == 2
+    for path in kept:
+        journal = Journal.open(path)
+        while journal.refresh():
+            pass
+        assert not journal.end_is_missing
+        journal.release()
