@@ -64,8 +64,11 @@ async def test_f3_works_while_one_types_and_goes_back_too() -> None:
         await pilot.press("f3")
         await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start list")
         assert isinstance(app.focused, Editor)
-        await pilot.press("f3")
+        await pilot.press("x", "f3")
         await becomes(app, pilot, lambda: app.screen is main, "back")
+        await pilot.press("f3")
+        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start list again")
+        assert app.screen.query_one(Editor).value == "", "what was typed before is over"
 
 
 async def test_a_question_behind_is_marked_in_the_first_line(configured: Path) -> None:

@@ -45,7 +45,7 @@ EXAMPLES = (
     ("session.mcp.jsonl", "a recording"),
 )
 """A target of each kind, for who has none yet."""
-NO_SERVER = "No server is configured in this folder, Claude Code, Claude Desktop, Cursor or VS Code."
+NO_SERVER = "No server is configured in this folder or in a client's config file."
 NO_RECORDING = "No recording yet. Every session is recorded and listed here."
 _CLOCK = 1.0
 """Seconds between two drawings of how long sessions have been open."""
@@ -95,7 +95,7 @@ class StartScreen(Screen[None]):
     StartScreen { layout: vertical; layers: base above; }
     #start { height: 1fr; padding: 1; }
     #start > Editor { height: 1; margin: 0 1 1 1; }
-    #choices { height: 1fr; }
+    #choices { width: 100%; height: 1fr; }
     """
 
     def __init__(self, settings: Settings, config: Path | None = None, sessions: Sessions | None = None) -> None:
@@ -141,6 +141,7 @@ class StartScreen(Screen[None]):
     def on_screen_resume(self) -> None:
         """Show what has changed while a session was in front; after a dialog all stays as it was."""
         if self._left and self._found:
+            self._field.show_without_change("")
             self._show_rows(keep=False)
             self._field.focus()
             self._find()
