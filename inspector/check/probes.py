@@ -11,7 +11,7 @@ from typing import Any
 
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import Index, State
-from inspector.protocol.jsonrpc import Shape, id_key
+from inspector.protocol.jsonrpc import VERSION, Shape, id_key
 
 _OWN_CHANNELS = ("post-", "get-", "delete-", "replay-")
 """How the names of channels begin that carry one request and what belongs to it."""
@@ -43,7 +43,7 @@ class Probes:
                 self._channels.pop(event.ch, None)
             return
         self._requests.add(event.n)
-        if shape is Shape.REQUEST:
+        if shape is Shape.REQUEST and event.message.get("jsonrpc") == VERSION:
             self._ids[id_key(event.message.get("id"))] += 1
         elif event.kind != Kind.HTTP and shape is not Shape.NOTIFICATION:
             self._unreadable = True

@@ -139,6 +139,20 @@ async def test_the_live_judge_and_the_export_except_the_same_events(tmp_path):
     journal.release()
 
 
+def test_an_error_without_an_id_may_answer_a_message_that_is_not_of_this_json_rpc():
+    journal = Journal.unnamed({})
+    journal.record_life("", "reopen", by="check", conn=1)
+    message = {"jsonrpc": "1.0", "id": 72, "method": "tools/list"}
+    with journal.probing("BASE-08"):
+        journal.record_sent("stdio", json.dumps(message).encode(), message, conn=1)
+    refused = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}'
+    journal.record_received("stdio", [refused], conn=1)
+    journal.record_received("stdio", [refused])
+    Judge(journal).run_all()
+    assert {finding.n for finding in journal.findings.all()} == {len(journal)}
+    journal.release()
+
+
 async def test_a_recording_decides_what_it_shows_and_skips_the_rest_with_a_reason():
     wanted = Wanted(only=frozenset(("BASE-02", "TOOL-09", "BASE-07")))
     async with Planted() as server:

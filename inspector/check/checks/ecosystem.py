@@ -353,8 +353,11 @@ def _opening(visit: Visit) -> Iterator[int]:
 def _answered(visit: Visit) -> Iterator[tuple[str, float, int]]:
     """Method, seconds and answer of each request of the visit that hosts have a budget for."""
     journal, index = visit.journal, visit.journal.index
+    shaken: set[int] = set()
     for n in range(visit.visited.first or 1, index.count + 1):
         if index.shape(n) in (Shape.RESULT, Shape.ERROR) and index.pairs[n - 1]:
             method = index.method(index.pairs[n - 1])
-            if method in _BUDGETS:
+            again = method == "initialize" and index.conn(n) in shaken
+            shaken.add(index.conn(n))
+            if method in _BUDGETS and not again:  # A second handshake on a connection finds the server ready.
                 yield method, (journal.event(n).t - journal.event(index.pairs[n - 1]).t) / 1_000_000, n
