@@ -287,6 +287,39 @@ async def test_several_questions_are_gone_through_by_a_key_and_keep_what_was_wri
         await settle(pilot, lambda: "Adazz" in screen_text(app) or "zz" in screen_text(app))
 
 
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+async def test_each_question_of_one_call_is_answered_in_its_own_field(tmp_path: Path, era: str) -> None:
+    """C-MRTR-01. In the modern era all of them are inputs of one message."""
+    async with desk(tmp_path, "tools", era=era) as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-several")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        assert "Which colour do you like?" in screen_text(app)
+        await pilot.press("right", "ctrl+r")
+        await settle(pilot, lambda: "Say one word." in screen_text(app))
+        assert "Which colour" not in screen_text(app)
+        await settle(pilot, lambda: app.focused is app.work.asking.body.editor)  # type: ignore[union-attr]
+        await write(app, pilot, "hello")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "which folders" in screen_text(app))
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.result.display)
+        assert [question.state for question in session.inbox.questions] == ["answered"] * 3
+
+
+async def test_the_questions_of_one_message_are_gone_through_by_a_key(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools", era="modern") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-several")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await pilot.press("ctrl+g")
+        await settle(pilot, lambda: "2 of 3" in screen_text(app) and "Say one word." in screen_text(app))
+        await settle(pilot, lambda: app.focused is app.work.asking.body.editor)  # type: ignore[union-attr]
+        await pilot.press("ctrl+g")
+        await settle(pilot, lambda: "3 of 3" in screen_text(app) and "which folders" in screen_text(app))
+        assert len(session.inbox.open()) == 3
+
+
 async def test_a_question_that_the_server_takes_back_says_so(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):
         await go(app, pilot, "tools", "ask-user")

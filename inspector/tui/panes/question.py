@@ -66,7 +66,7 @@ class QuestionPane(SnugEdge):
         super().__init__(id=id)
         self.session = session
         self.question: Question | None = None
-        self._bodies: OrderedDict[int, FormBody | UrlBody | TextBody] = OrderedDict()
+        self._bodies: OrderedDict[tuple[int, Any], FormBody | UrlBody | TextBody] = OrderedDict()
         self._said = Paragraphs(most=MESSAGE_LINES, after=1, id="said")
         self._answer = JsonView(id="answer")
         self._foot = Paragraphs(after=1, id="foot")
@@ -86,7 +86,7 @@ class QuestionPane(SnugEdge):
     @property
     def body(self) -> FormBody | UrlBody | TextBody | None:
         """What takes the answer, while there is a question that waits for one."""
-        return self._bodies.get(self.question.n) if self.question is not None else None
+        return self._bodies.get(self.question.key) if self.question is not None else None
 
     @property
     def is_open(self) -> bool:
@@ -107,8 +107,8 @@ class QuestionPane(SnugEdge):
         self.question = question
         self._state = question.state
         is_open = self.is_open or self._looks_back
-        if is_open and question.n not in self._bodies:
-            body = self._bodies[question.n] = body_for(question, self.session.inbox.standing)
+        if is_open and question.key not in self._bodies:
+            body = self._bodies[question.key] = body_for(question, self.session.inbox.standing)
             if isinstance(self.session, RecordedSession) and self._looks_back:
                 fill(body, self.session.answer_to(question)[1])
                 body.disabled = True
@@ -120,16 +120,20 @@ class QuestionPane(SnugEdge):
             if within:
                 # Before what had the focus goes away, which would send the focus anywhere.
                 self._answer.focus()
-        for n in [n for n in self._bodies if n != question.n or not is_open]:
-            if len(self._bodies) > BODIES_KEPT or self._is_over(n):
-                await self._bodies.pop(n).remove()
-        for n, body in self._bodies.items():
-            body.display = n == question.n and is_open
+        body = self.body
+        if is_open and body is not None and self.has_focus_within and not body.has_focus_within:
+            # Before what had the focus is hidden or removed: Textual would give it to any neighbour.
+            body.focus_first()
+        for key in [key for key in self._bodies if key != question.key or not is_open]:
+            if len(self._bodies) > BODIES_KEPT or self._is_over(key):
+                await self._bodies.pop(key).remove()
+        for key, body in self._bodies.items():
+            body.display = key == question.key and is_open
         self._answer.display = not is_open
         self.refresh_state()
 
-    def _is_over(self, n: int) -> bool:
-        return all(question.n != n for question in self.session.inbox.open())
+    def _is_over(self, key: tuple[int, Any]) -> bool:
+        return all(question.key != key for question in self.session.inbox.open())
 
     @property
     def is_stale(self) -> bool:

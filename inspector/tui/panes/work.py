@@ -79,7 +79,7 @@ class WorkPane(Container):
         self._puts = Latest(self, self._put_question)
         self._seen: tuple[Any, ...] = ()
         self._log_seen = (-1, 0)
-        self._questions_seen: set[int] = set()
+        self._questions_seen: set[tuple[int, Any]] = set()
         self._edits = 0
         self._focus_question = False
         self._sent_from: Widget | None = None
@@ -424,8 +424,8 @@ class WorkPane(Container):
         if not self.session.can_send:
             return
         waiting = self.session.inbox.open()
-        fresh = [question for question in waiting if question.n not in self._questions_seen]
-        self._questions_seen = {question.n for question in waiting}
+        fresh = [question for question in waiting if question.key not in self._questions_seen]
+        self._questions_seen = {question.key for question in waiting}
         if not fresh:
             return
         typing = self.request.has_focus_within and self._typed_since
