@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from textual.widgets import Button
@@ -17,6 +17,7 @@ from inspector.tui.events import Copy, ShowExchange
 from inspector.tui.panes import links
 from inspector.tui.panes.question import QuestionPane
 from inspector.tui.widgets.form import FormView
+from tests.tui.live_app import NARROW, WIDE, demo, running
 from tests.tui.live_demo import Ticking, desk, go, write
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
@@ -288,7 +289,9 @@ async def test_several_questions_are_gone_through_by_a_key_and_keep_what_was_wri
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
-async def test_each_question_of_one_call_is_answered_in_its_own_field(tmp_path: Path, era: str) -> None:
+async def test_each_question_of_one_call_is_answered_in_its_own_field(
+    tmp_path: Path, era: Literal["modern", "legacy"]
+) -> None:
     """C-MRTR-01. In the modern era all of them are inputs of one message."""
     async with desk(tmp_path, "tools", era=era) as (session, app, pilot):
         await go(app, pilot, "tools", "ask-several")
@@ -305,6 +308,28 @@ async def test_each_question_of_one_call_is_answered_in_its_own_field(tmp_path: 
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.result.display)
         assert [question.state for question in session.inbox.questions] == ["answered"] * 3
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_a_call_that_asks_gets_its_answer_field_focused_while_another_question_is_open(
+    era: Literal["modern", "legacy"], size: tuple[int, int]
+) -> None:
+    async with running(demo(), size=size, era=era, until="Tools 60") as (app, pilot):
+        for tool, asked in (("ask-user", "tell us about yourself"), ("ask-several", "Which colour")):
+            await pilot.press("ctrl+p")
+            await settle(pilot, lambda: app.screen.is_modal)
+            await write(app, pilot, tool)
+            await settle(pilot, lambda tool=tool: f" {tool} " in screen_text(app))
+            await pilot.press("enter")
+            await settle(pilot, lambda tool=tool: not app.screen.is_modal and f"{tool} " in screen_text(app))
+            assert app.focused is not None, "the form has the focus, also after a question had it"
+            await pilot.press("ctrl+r")
+            await settle(pilot, lambda asked=asked: asked in screen_text(app))
+            pane = app.screen.query_one(QuestionPane)
+            await settle(pilot, lambda pane=pane: pane.has_focus_within)
+        assert app.session is not None
+        assert len(app.session.inbox.open()) >= 2
 
 
 async def test_the_questions_of_one_message_are_gone_through_by_a_key(tmp_path: Path) -> None:

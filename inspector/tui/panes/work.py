@@ -158,8 +158,11 @@ class WorkPane(Container):
 
     def focus_work(self) -> None:
         """Put the focus where the item can be used: on the question, the first field, or what stands in its place."""
-        if self._lower is self.asking and self.asking.is_open:
+        question = self._question_to_show()
+        if question is not None and question is self.asking.question and self.asking.is_open:
             self.asking.focus_inside()
+        elif question is not None and question.state == "open" and self.session.can_send:
+            self.focus_question()
         else:
             self._when_put_up(self.request.focus_inside)
 
@@ -430,8 +433,16 @@ class WorkPane(Container):
             return
         typing = self.request.has_focus_within and self._typed_since
         busy = self.asking.is_open and self._lower is self.asking
-        mine = self.work is not None and self.work.is_running and asked.belongs(fresh[0], self.work.call)
-        if mine and not busy and not typing and self.is_on_screen and self.screen.is_current:
+        if busy or typing or not self.is_on_screen or not self.screen.is_current or self.work is None:
+            return
+        if not self.work.is_running:
+            return
+        mine = next((question for question in fresh if asked.belongs(question, self.work.call)), None)
+        # With several calls in flight nothing on stdio tells which of them is asked about: the shown one waits too.
+        stray = next((question for question in fresh if not question.parent), None)
+        if mine is None and stray is not None:
+            self.question = stray
+        if mine is not None or stray is not None:
             self.focus_question()
 
     async def _put_question(self, question: Question) -> None:
@@ -453,7 +464,9 @@ class WorkPane(Container):
     def on_question_pane_answered(self, event: QuestionPane.Answered) -> None:
         """Go on to the next question of the same call, or back to the call."""
         event.stop()
-        if self.question is event.question and self.work is not None and asked.belongs(event.question, self.work.call):
+        work, question = self.work, event.question
+        stray = work is not None and work.is_running and not question.parent
+        if self.question is question and work is not None and (stray or asked.belongs(question, work.call)):
             self.question = None
         self._draw_lower()
 
