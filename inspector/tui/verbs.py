@@ -214,7 +214,7 @@ _FIELD = (
     ("next", "next field", "enter", "Go to the next field."),
     ("newline", "new line", "ctrl+j", "Begin a new line in a text field."),
     ("null", "null", "ctrl+t", "Make the value null, or a value again."),
-    ("clear", "leave out", "ctrl+l", "Leave the field out, or put its default back."),
+    ("clear", "unset", "ctrl+l", "Unset the field, or put its default back."),
     ("remove", "remove", "alt+delete,f8", "Remove this item, or a key that was added."),
     ("move-up", "move up", "alt+up,f6", "Move this item up."),
     ("move-down", "move down", "alt+down,f7", "Move this item down."),
@@ -227,10 +227,10 @@ _CHOICES = (
 )
 _ITEMS = (
     ("open", "open", "enter,space", "Show the members, or fold them away."),
-    ("add", "add", "plus,a", "Add an item."),
-    ("remove", "remove", "delete,minus", "Remove this item."),
-    ("move-up", "move up", "shift+up,K", "Move this item up."),
-    ("move-down", "move down", "shift+down,J", "Move this item down."),
+    ("add", "add", "plus,insert", "Add an item."),
+    ("remove", "remove", "delete", "Remove this item."),
+    ("move-up", "move up", "shift+up", "Move this item up."),
+    ("move-down", "move down", "shift+down", "Move this item down."),
 )
 _RESULT = (
     ("call", "call again", "ctrl+r", "Send the request again, with what the form holds."),

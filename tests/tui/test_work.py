@@ -225,6 +225,44 @@ async def test_tab_leaves_an_empty_argument_empty_and_down_chooses_a_value(tmp_p
         await settle(pilot, lambda: bool(app.work.request.form.value.get("language")))
 
 
+async def test_enter_takes_the_suggestion_that_was_picked(tmp_path: Path) -> None:
+    async with desk(tmp_path, "prompts") as (_session, app, pilot):
+        await go(app, pilot, "prompts", "explain-code")
+        await pilot.press("enter")
+        await settle(pilot, lambda: "javascript" in screen_text(app))
+        await pilot.press("down", "down")
+        await settle(pilot, lambda: "enter takes" in screen_text(app))
+        editor = app.focused
+        await pilot.press("enter")
+        picked = app.work.request.form.value["language"]
+        assert picked
+        assert app.focused is editor, "the first enter takes the value, the next one leaves the field"
+        await pilot.press("enter")
+        assert app.focused is not editor
+        assert app.work.request.form.value["language"] == picked
+
+
+async def test_enter_keeps_what_was_typed_where_nothing_was_picked(tmp_path: Path) -> None:
+    async with desk(tmp_path, "prompts") as (_session, app, pilot):
+        await go(app, pilot, "prompts", "explain-code")
+        await pilot.press("enter", *"py")
+        await settle(pilot, lambda: "tab takes" in screen_text(app))
+        await pilot.press("enter")
+        assert app.work.request.form.value["language"] == "py"
+
+
+async def test_suggestions_stand_directly_under_their_field_or_it_says_there_are_none(tmp_path: Path) -> None:
+    async with desk(tmp_path, "prompts") as (_session, app, pilot):
+        await go(app, pilot, "prompts", "explain-code")
+        await pilot.press("enter")
+        await settle(pilot, lambda: "javascript" in screen_text(app))
+        lines = screen_lines(app)
+        at = next(number for number, line in enumerate(lines) if "language" in line and "required" in line)
+        assert "javascript" in lines[at + 2]
+        await pilot.press(*"zz")
+        await settle(pilot, lambda: "suggestions: none" in screen_lines(app)[at + 2])
+
+
 async def test_a_prompt_is_got_with_texts_and_shown_role_by_role(tmp_path: Path) -> None:
     async with desk(tmp_path, "prompts") as (session, app, pilot):
         await go(app, pilot, "prompts", "explain-code")

@@ -19,6 +19,8 @@ from inspector.text import safe
 from inspector.tui.panes.links import Link, look_at
 from inspector.tui.panes.messages_view import MessagesView
 from inspector.tui.panes.paragraphs import Paragraph, Paragraphs
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.json_editor import JsonEditor, json_lines, read_json
@@ -74,6 +76,15 @@ class FormBody(Container):
 
     def to_fix(self) -> list[str]:
         return list(self.view.errors.values())
+
+    @property
+    def json_mode(self) -> bool:
+        """Whether the answer is shown as JSON."""
+        return self.view.json_mode
+
+    def note(self) -> paint.Pieces:
+        """Say what is wrong or still missing, or that the answer is valid."""
+        return self.view.note() or [(f"{signs_now().done} valid", "received")]
 
     def _content(self) -> Any:
         value = self.view.value
@@ -192,6 +203,11 @@ class TextBody(Container):
     def compose(self) -> ComposeResult:
         self._plain = Container(*self.context(), self.editor, *self.details())
         yield self._plain
+
+    @property
+    def json_mode(self) -> bool:
+        """Whether the whole result is shown as JSON."""
+        return self.json is not None
 
     async def toggle_json(self) -> None:
         """Show the whole result as JSON, or the text again."""

@@ -120,10 +120,10 @@ class QuestionPane(SnugEdge):
             if within:
                 # Before what had the focus goes away, which would send the focus anywhere.
                 self._answer.focus()
-        body = self.body
-        if is_open and body is not None and self.has_focus_within and not body.has_focus_within:
+        shown = self.body
+        if is_open and shown is not None and self.has_focus_within and not shown.has_focus_within:
             # Before what had the focus is hidden or removed: Textual would give it to any neighbour.
-            body.focus_first()
+            shown.focus_first()
         for key in [key for key in self._bodies if key != question.key or not is_open]:
             if len(self._bodies) > BODIES_KEPT or self._is_over(key):
                 await self._bodies.pop(key).remove()
@@ -200,9 +200,9 @@ class QuestionPane(SnugEdge):
         if wrong and self._sends_anyway:
             key = next((hint.label for hint in hints(self, "ask.accept")), "")
             return [(f"{key} again sends it as it is", "finding")]
-        if wrong:
-            return [(wrong[0] if isinstance(body, TextBody) else f"{len(wrong)} to fix", "error")]
-        return [(f"{signs_now().done} valid", "received")] if isinstance(body, FormBody) else ""
+        if isinstance(body, FormBody):
+            return body.note()
+        return [(wrong[0], "error")] if wrong else ""
 
     def on_form_view_changed(self, event: FormView.Changed) -> None:
         event.stop()
@@ -210,7 +210,7 @@ class QuestionPane(SnugEdge):
 
     def on_form_view_checked(self, event: FormView.Checked) -> None:
         event.stop()
-        self.say(self._note())
+        self.refresh_state()
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
@@ -243,8 +243,11 @@ class QuestionPane(SnugEdge):
             wanted += [("ask.accept", "answer"), "ask.decline"]
         if len(self.session.inbox.open()) > 1:
             wanted.append("ask.next")
-        if not isinstance(self.body, UrlBody):
-            wanted.append("form.json")
+        body = self.body
+        if isinstance(body, (FormBody, TextBody)):
+            wanted.append(
+                ("form.json", ("form" if isinstance(body, FormBody) else "text") if body.json_mode else "json")
+            )
         wanted.append(("ask.standing", "only now" if self._from_now_on else "always so"))
         return hints(self, *wanted)
 
