@@ -34,7 +34,7 @@ from inspector.tui.driver import enduring
 from inspector.tui.events import AnySession, CloseSession, First, OpenInstead, OpenTarget, ShowSession
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
-from inspector.tui.palette import PALETTE_CSS, Items, Themes, Verbs
+from inspector.tui.palette import PALETTE_CSS, Items, Palette, Themes, Verbs
 from inspector.tui.screens.main import MainScreen
 from inspector.tui.sessions import Opened, Sessions
 from inspector.tui.theme_switch import ThemeSwitch
@@ -162,6 +162,10 @@ class InspectorApp(KeysInOrder, App[int]):
     def action_palette(self) -> None:
         """Find any verb, tool, resource, prompt or theme by name."""
         self.action_command_palette()
+
+    def action_command_palette(self) -> None:
+        if not Palette.is_open(self):
+            self.push_screen(Palette())
 
     def notify(
         self,
