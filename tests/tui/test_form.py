@@ -562,6 +562,16 @@ async def test_a_schema_that_cannot_be_used_is_said_and_the_form_works():
         assert view.value == {"a": "x"}
 
 
+async def test_a_schema_with_a_lone_surrogate_shows_no_error_of_a_library():
+    view = made(schema(**{"a\ud800": TEXT, "b": NUMBER}), {"b": "x"})
+    app = stage(view)
+    async with app.run_test(size=(60, 12)) as pilot:
+        await checked(pilot, view)
+        assert "UTF-8" not in screen_text(app)
+        assert "cannot be checked" not in screen_text(app)
+        assert "expected number" in screen_text(app)
+
+
 async def test_another_form_takes_the_place_of_one():
     view = made(schema(a=TEXT))
     app = stage(view)
