@@ -263,6 +263,28 @@ async def test_suggestions_stand_directly_under_their_field_or_it_says_there_are
         await settle(pilot, lambda: "suggestions: none" in screen_lines(app)[at + 2])
 
 
+async def test_an_edited_form_comes_back_as_a_draft_in_the_next_session(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"message": {"type": "string"}}}
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "echo")
+        await pilot.press("enter", *"half a", "q")
+        await go(app, pilot, "tools", "what-time")
+        memory = ServerMemory(session.target, tmp_path)
+    assert memory.draft("echo") == {"message": "half aq"}
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "echo")
+        await settle(pilot, lambda: "unsent draft" in screen_text(app))
+        assert app.work.request.form.value == {"message": "half aq"}
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "half aq" in screen_text(app) and app.work.result.display)
+        await settle(pilot, lambda: memory.draft("echo") is None)
+        await settle(pilot, lambda: "unsent draft" not in screen_text(app))
+        await pilot.press("enter", *"more")
+    assert memory.draft("echo") == {"message": "more"}, "kept when the interface ends"
+    memory.remember_drafts({"login": ({"user": "ada", "password": "xyzzy"}, schema)})
+    assert memory.draft("login") == {"user": "ada"}
+
+
 async def test_a_prompt_is_got_with_texts_and_shown_role_by_role(tmp_path: Path) -> None:
     async with desk(tmp_path, "prompts") as (session, app, pilot):
         await go(app, pilot, "prompts", "explain-code")

@@ -218,6 +218,8 @@ class RequestPane(SnugEdge):
             waited = (self.session.journal.now() - self.waiting_since) / 1_000_000
             return [[(f"waiting {seconds(waited)} for your answer", "ask")]]
         found = list(work.subject.facts)
+        if work.is_draft:
+            found.insert(0, [("unsent draft", "muted")])
         subscriptions = self.session.subscriptions
         if work.subject.address in subscriptions:
             count = subscriptions.counts.get(work.subject.address, 0)
@@ -278,6 +280,8 @@ class RequestPane(SnugEdge):
             return
         self._touched = True
         self.edits += 1
+        if self.work is not None:
+            self.work.is_edited = True
         self.sends_anyway = False
         self._draw_past()
         self._draw_uri()

@@ -125,7 +125,14 @@ class WorkPane(Container):
             return
         self._go_to(work)
 
+    def on_unmount(self) -> None:
+        # Here and not on leaving by a key: a session also ends by a signal or with its terminal.
+        self.works.keep_drafts()
+
     def _go_to(self, work: Work) -> None:
+        if self.work is not None and self.work.is_edited:
+            keep = partial(self.works.keep_drafts, self.work)
+            self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
         self.work = work
         self._edits = self.request.edits
         self.request.crumb = TITLES[work.subject.list_name] if self.screen.has_class("-narrow") else ""
@@ -144,11 +151,11 @@ class WorkPane(Container):
         if self._recorded is not None:
             self._recorded.fill(work)
         elif work.past is None:
-            found, view = await asyncio.to_thread(
+            (past, draft), view = await asyncio.to_thread(
                 lambda: (self.works.recall(work.subject), self.works.view(work.subject))
             )
             if work.past is None:
-                work.past, work.view = found, work.view or view
+                work.past, work.draft, work.view = past, draft, work.view or view
 
     def open_resource(self, uri: str) -> None:
         """Show the resource with this URI, listed or not, and read it."""
@@ -274,6 +281,8 @@ class WorkPane(Container):
         if answer is None or answer.outcome.late:
             return
         if work.subject.schema is not None:
+            if work.form is not None and work.form.value() in (work.sent, UNSET):
+                work.is_edited, work.draft = False, UNSET
             work.remember(past_of(work, work.sent, self.session.journal))
             ok = answer.outcome.kind == "result"
             keep = partial(self.works.keep, work.subject, work.sent, ok)
