@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,6 +25,7 @@ from inspector.client.recorded import RecordedSession
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
 from inspector.config import paths
+from inspector.config.remember import ServerMemory
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget, StdioTarget, Target
 from inspector.errors import ConfigError, InspectorError
@@ -227,7 +229,7 @@ class InspectorApp(KeysInOrder, App[int]):
             return
         journal = new_journal(target, record=self.record, keep=self.keep, settings=self.settings)
         self.record = None
-        session = Session(target, journal, self.options)
+        session = Session(target, journal, _with_kept_roots(self.options, target))
         self._add(MainScreen(session, follow_log=self.settings.follow, watch=self.watch_files, first=first))
 
     def _add(self, screen: MainScreen) -> None:
@@ -292,6 +294,13 @@ class InspectorApp(KeysInOrder, App[int]):
             self._exception = error
             self._exception_event.set()
         self._close_messages_no_wait()
+
+
+def _with_kept_roots(options: Options, target: StdioTarget | HttpTarget) -> Options:
+    """Options whose answer to requests for roots is the one that is kept for the server, unless another was given."""
+    if options.standing.roots != "ask" or (kept := ServerMemory(target).roots()) is None:
+        return options
+    return replace(options, standing=replace(options.standing, roots=kept))
 
 
 def run(

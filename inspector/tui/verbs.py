@@ -267,7 +267,7 @@ _ASK = (
     ("accept", "accept", "ctrl+r", "Send your answer."),
     ("decline", "decline", "ctrl+d", "Say no."),
     ("cancel", "cancel", "escape", "Dismiss the question without an answer."),
-    ("standing", "always so", "ctrl+s", "Answer questions of this kind so from now on."),
+    ("standing", "always", "ctrl+s", "Answer every question of this kind this way from now on."),
     ("open", "open the URL", "o", "Open the URL in your browser."),
     ("copy", "copy the URL", "c", "Copy the URL, to open it elsewhere."),
     ("next", "next question", "ctrl+g", "Go to the next question that waits."),

@@ -89,6 +89,9 @@ class InboxPane(Edge):
             super().__init__()
             self.question = question
 
+    class AskAgain(Message):
+        """No question is to be answered by a standing answer any more."""
+
     def __init__(self, session: AnySession, *, id: str | None = None) -> None:
         super().__init__(title="Inbox", id=id)
         self.session = session
@@ -164,6 +167,7 @@ class InboxPane(Edge):
         ask = {name: "ask" for name in ("sampling", "elicitation", "roots") if getattr(before, name) is not None}
         self.session.inbox.standing = replace(before, **ask)  # type: ignore[arg-type]
         self._draw_edge()
+        self.post_message(self.AskAgain())
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()

@@ -19,7 +19,7 @@ from inspector.text import duration, safe
 from inspector.tui.events import AnySession, Copy, HintsChanged, ShowExchange
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes import asked
-from inspector.tui.panes.asking import MESSAGE_LINES, FormBody, TextBody, UrlBody, body_for, fill
+from inspector.tui.panes.asking import MESSAGE_LINES, FormBody, RootsBody, TextBody, UrlBody, body_for, fill
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.links import look_at, open_in_browser
 from inspector.tui.panes.message_rows import moment
@@ -61,6 +61,13 @@ class QuestionPane(SnugEdge):
         def __init__(self, question: Question) -> None:
             super().__init__()
             self.question = question
+
+    class KeepRoots(Message):
+        """Every request for roots of this server is to be answered with these URIs, in later sessions too."""
+
+        def __init__(self, uris: tuple[str, ...]) -> None:
+            super().__init__()
+            self.uris = uris
 
     def __init__(self, session: AnySession, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -178,7 +185,7 @@ class QuestionPane(SnugEdge):
         lines: list[Paragraph] = [[*to, (wanted, "faint"), number, ("  ", "faint"), *around]]
         if question.problem:
             lines.append((question.problem, "error"))
-        if self._from_now_on:
+        if self._from_now_on and question.topic != "roots":
             lines.append(("This answer is given to every question of this kind from now on.", "ask"))
         return lines
 
@@ -241,6 +248,8 @@ class QuestionPane(SnugEdge):
             wanted += ["ask.accept", "ask.decline", "ask.cancel"]
         else:
             wanted += [("ask.accept", "answer"), "ask.decline"]
+        if isinstance(self.body, RootsBody) and self.body.json is None:
+            wanted.insert(1, ("ask.standing", "answer always"))
         if len(self.session.inbox.open()) > 1:
             wanted.append("ask.next")
         body = self.body
@@ -248,7 +257,8 @@ class QuestionPane(SnugEdge):
             wanted.append(
                 ("form.json", ("form" if isinstance(body, FormBody) else "text") if body.json_mode else "json")
             )
-        wanted.append(("ask.standing", "only now" if self._from_now_on else "always so"))
+        if question.topic != "roots":
+            wanted.append(("ask.standing", "only once" if self._from_now_on else "always"))
         return hints(self, *wanted)
 
     def action_accept(self) -> None:
@@ -288,14 +298,23 @@ class QuestionPane(SnugEdge):
         """Let an answer stand for all questions of this kind, where the user wants that."""
         if self._from_now_on and answers:
             self.session.inbox.standing = replace(self.session.inbox.standing, **answers)
+            if isinstance(answers.get("roots"), tuple):
+                self.post_message(self.KeepRoots(answers["roots"]))
 
     def _after(self) -> None:
         if self.question is not None:
             self.post_message(self.Answered(self.question))
 
     def action_standing(self) -> None:
-        """Give this answer to every question of this kind from now on, or only to this one."""
-        if self.is_open:
+        """Give this answer to every question of this kind from now on, or only to this one.
+
+        Roots are the same every time: they are sent at once, and kept for this server.
+        """
+        body = self.body
+        if self.is_open and isinstance(body, RootsBody):
+            self._from_now_on = body.json is None
+            self.action_accept()
+        elif self.is_open:
             self._from_now_on = not self._from_now_on
             self.refresh_state()
 

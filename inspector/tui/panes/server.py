@@ -231,6 +231,9 @@ class ServerPane(Container):
             *fact("opened as", safe(session.target.describe(), _SHOWN_TARGET)),
             *fact("revision", f"{server.revision}  ({server.era}){unknown}"),
         ]
+        if isinstance(roots := session.inbox.standing.roots, tuple):
+            always = f"always answered: {', '.join(safe(uri, _SHOWN_TARGET) for uri in roots[:5]) or 'none'}"
+            rows += fact("roots", always)
         rows += self._interception()
         if server.how:
             rows += fact("found out", safe(server.how, _SHOWN_TEXT), "muted")

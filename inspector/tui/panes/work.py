@@ -470,6 +470,15 @@ class WorkPane(Container):
             self.show_question(waiting[at % len(waiting)])
             self.focus_question()
 
+    def on_question_pane_keep_roots(self, event: QuestionPane.KeepRoots) -> None:
+        event.stop()
+        self.keep_roots(event.uris)
+
+    def keep_roots(self, uris: tuple[str, ...] | None) -> None:
+        """Answer this server's requests for roots with these URIs, in later sessions too; None: ask again."""
+        keep = partial(self.works.keep_roots, uris)
+        self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
+
     def on_question_pane_answered(self, event: QuestionPane.Answered) -> None:
         """Go on to the next question of the same call, or back to the call."""
         event.stop()

@@ -205,6 +205,12 @@ class Works:
             with self._lock:
                 self._memory.remember_view(subject.memory_key, view)
 
+    def keep_roots(self, uris: tuple[str, ...] | None) -> None:
+        """Answer this server's requests for roots with these URIs from now on; None: ask again."""
+        if self._memory is not None:
+            with self._lock:
+                self._memory.remember_roots(uris)
+
     def keep(self, subject: Subject, arguments: Any, ok: bool) -> None:
         """Remember a call for later sessions, without what is secret."""
         if self._memory is not None and isinstance(arguments, dict) and subject.schema is not None and subject.address:

@@ -301,6 +301,9 @@ class MainScreen(Layout):
         self._work.show_question(event.question)
         self._work.focus_question()
 
+    def on_inbox_pane_ask_again(self) -> None:
+        self._work.keep_roots(None)
+
     def on_tasks_pane_highlighted(self, event: TasksPane.Highlighted) -> None:
         self._task_pane.show(event.task)
 
