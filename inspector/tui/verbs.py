@@ -84,6 +84,7 @@ _APP = (
     ("compose", "compose", "ctrl+n", "Write any message by hand and send it."),
     ("reconnect", "reconnect", "", "Close the connection and open it again."),
     ("restart", "restart", "", "End the server process and start it again."),
+    ("revision", "revision", "f9", "Choose the revision and era of the protocol, and connect again with them."),
     ("watch", "watch files", "", "Start the server again when one of its files changes, or watch them no more."),
     ("compare-with", "compare with", "", "Compare this recording with another one, side by side."),
     (

@@ -182,6 +182,9 @@ class RequestPane(SnugEdge):
             self._about.show(())
             return
         about: list[Paragraph] = list(work.subject.about)
+        if work.revision_hint:
+            # Before the description, of which the end is cut off.
+            about.insert(0, (f"{signs_now().finding} {work.revision_hint}", "finding"))
         reasons = self.session.refused_tools.get(work.subject.address) if work.subject.list_name == "tools" else None
         if reasons:
             about.append((f"{signs_now().finding} It must not be called over HTTP: {'; '.join(reasons)}.", "finding"))
@@ -361,6 +364,8 @@ class RequestPane(SnugEdge):
             wanted.append(("form.call", work.subject.verb))
             if self._may_be_task:
                 wanted.append("form.call-task")
+            if work.revision_hint:
+                wanted.append(("app.revision", "other revision"))
             if running:
                 wanted.append("call.cancel")
             if isinstance(work.subject.view, Resource):

@@ -145,7 +145,8 @@ class ServerPane(Container):
             if self.check_action(name.replace("-", "_"), ())
         ]
         other = {"watch": "watch no more"} if self._watching else {}
-        return hints(self, *((f"server.{name}", other.get(name, "")) for name in offered))
+        revision = ["app.revision"] if self.session.can_send else []
+        return hints(self, *((f"server.{name}", other.get(name, "")) for name in offered), *revision)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing can be done to a recording; what runs elsewhere cannot be started; a level needs logging."""

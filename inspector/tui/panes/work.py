@@ -20,6 +20,7 @@ from inspector.client.catalog import ListName
 from inspector.client.pending import Call
 from inspector.client.recorded import RecordedSession
 from inspector.client.recorded_calls import RecordedCall
+from inspector.client.revision_hints import revision_hint
 from inspector.client.session import Session
 from inspector.config.remember import ServerMemory
 from inspector.errors import InspectorError
@@ -201,7 +202,7 @@ class WorkPane(Container):
             try:
                 work.call = work.subject.send(session, event.arguments, as_task=event.as_task)
                 work.sent = event.arguments
-                work.problem = ""
+                work.problem = work.revision_hint = ""
             except InspectorError as error:
                 refuse(work, error)
         if self._zoomed == "request" and work.call is not None:
@@ -280,6 +281,8 @@ class WorkPane(Container):
         answer = work.answer
         if answer is None or answer.outcome.late:
             return
+        outcome = answer.outcome
+        work.revision_hint = revision_hint(self.session.server.revision, outcome.error, outcome.value)
         if work.subject.schema is not None:
             if work.form is not None and work.form.value() in (work.sent, UNSET):
                 work.is_edited, work.draft = False, UNSET

@@ -62,6 +62,8 @@ class Work:
         """Arguments of an earlier session that were filled in and not sent."""
         self.is_edited = False
         """The form was changed since the newest call: it is kept as a draft."""
+        self.revision_hint = ""
+        """How the failure of the newest call comes from the revision in use."""
         self.problem = ""
         """Why the newest request could not be sent, or a subscription not be made."""
         self.recorded = (0, 0, False)

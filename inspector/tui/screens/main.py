@@ -422,7 +422,7 @@ class MainScreen(Layout):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What needs a live server is not offered on a recording, nor the start of a process where there is none."""
-        if action in ("reconnect", "compose", "pin"):
+        if action in ("reconnect", "revision", "compose", "pin"):
             return self.session.can_send
         if action in ("restart", "watch"):
             return self.session.can_send and self.session.target.kind == "stdio"
@@ -433,6 +433,10 @@ class MainScreen(Layout):
         self._connection.reopen()
 
     action_restart = action_reconnect
+
+    def action_revision(self) -> None:
+        """Choose the revision and era, and connect again with them."""
+        self._connection.choose_revision()
 
     def action_watch(self) -> None:
         """Start the server again when one of its files changes, or watch them no more."""
