@@ -225,6 +225,18 @@ async def test_tab_leaves_an_empty_argument_empty_and_down_chooses_a_value(tmp_p
         await settle(pilot, lambda: bool(app.work.request.form.value.get("language")))
 
 
+async def test_a_long_form_has_the_rows_that_an_empty_result_does_not_need(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "book-trip")
+        assert app.work.result.size.height <= 4
+        assert app.work.request.outer_size.height >= app.work.size.height - 6
+        await pilot.press("enter", *"Ada")
+        assert app.work.request.form.value == {"traveller": {"name": "Ada"}}, "it begins with the first field"
+        await pilot.press("ctrl+r", "ctrl+r")
+        await settle(pilot, lambda: app.work.work is not None and app.work.work.answer is not None)
+        assert app.work.result.size.height > 4
+
+
 async def test_enter_takes_the_suggestion_that_was_picked(tmp_path: Path) -> None:
     async with desk(tmp_path, "prompts") as (_session, app, pilot):
         await go(app, pilot, "prompts", "explain-code")

@@ -50,6 +50,9 @@ CRUMB = 60
 SNUG = 26
 """Lines below which the panes leave their keys to the footer."""
 
+EMPTY_RESULT = 4
+"""Lines of a result pane that has no result yet; a long form has the others."""
+
 Lower = ResultPane | RunningPane | QuestionPane
 
 
@@ -389,6 +392,8 @@ class WorkPane(Container):
         brief = self._lower is self.asking
         least = (3 if brief else 9) if snug else 9
         most = max(int(self.size.height * (0.2 if snug and brief else share)), min(least, self.size.height // 2))
+        if self._lower is self.result and self.work is not None and self.work.answer is None:
+            most = max(self.size.height - EMPTY_RESULT, least)
         if (most, brief) != (self.request.most_lines, self.request.is_brief):
             self.request.most_lines, self.request.is_brief = most, brief
             self.request.styles.max_height = most

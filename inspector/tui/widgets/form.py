@@ -20,7 +20,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.external_editor import edit_externally
 from inspector.tui.widgets.fields.base import FieldFrame
-from inspector.tui.widgets.fields.containers import AddItem, AddKey
+from inspector.tui.widgets.fields.containers import AddItem, AddKey, ContainerField
 from inspector.tui.widgets.fields.layout import Maker, Slot, slots_of
 from inspector.tui.widgets.json_editor import EDIT_LIMIT, JsonEditor, json_lines, read_json
 from inspector.tui.widgets.note import Note
@@ -178,7 +178,9 @@ class FormView(VerticalScroll, can_focus=False):
 
     def focus_first(self) -> bool:
         """Focus the first field, or what there is; False where nothing can have the focus."""
-        return self._focus_one([*self.children, self])
+        heads = [child for child in self.children if isinstance(child, ContainerField) and child.field.is_open]
+        # Where an object's own fields are shown, one begins with the first of them.
+        return self._focus_one([*(child for child in self.children if child not in heads), *heads, self])
 
     def focus_wrong(self) -> bool:
         """Show everything that is wrong, missing fields too, and focus the first; False where nothing is."""
