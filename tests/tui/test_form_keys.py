@@ -46,7 +46,7 @@ async def test_every_key_that_is_shown_in_a_form_works(size: tuple[int, int], mo
         pressed: set[str] = set()
         for tool, value in STARTS.items():
             screen.show_address("tools", tool)
-            await becomes(app, pilot, lambda: request.has_focus_within, "in the form")
+            await becomes(app, pilot, lambda tool=tool: in_form_of(request, tool), "in the form")  # type: ignore[misc]
             await request.form.load(value)
             await pilot.pause()
             count = len(focusable(request))
@@ -74,6 +74,13 @@ async def test_every_key_that_is_shown_in_a_form_works(size: tuple[int, int], mo
                     await request.form.load(value)
                     await pilot.pause()
         assert {"items.add", "items.open", "items.remove", "choices.choose", "field.clear", "field.null"} <= pressed
+
+
+def in_form_of(request: RequestPane, tool: str) -> bool:
+    """Whether the form of a tool is shown and has the focus."""
+    work = request.work
+    shown = work is not None and work.subject.address == tool and request.form.form is work.form
+    return shown and request.form.has_focus_within
 
 
 def focusable(request: RequestPane) -> list[FieldFrame]:

@@ -32,6 +32,9 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.json_view import JsonView
 
+ASKER = 18
+"""Characters of the server's name in the title, so that there is room for what it wants."""
+
 BODIES_KEPT = 8
 """Questions whose half-written answers stay while another question is looked at."""
 
@@ -154,7 +157,7 @@ class QuestionPane(SnugEdge):
             return
         waits = question.state == "open"
         self.tone = "ask" if waits else ""
-        asker = asked.asker(self.session.server)
+        asker = safe(asked.asker(self.session.server), ASKER)
         looks_back = f"{asker} asked" if self._looks_back else f"{asker} asks you"
         self.title = looks_back if waits else self._over(question)
         waiting = self.session.inbox.open()

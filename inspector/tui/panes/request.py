@@ -458,4 +458,5 @@ class RequestPane(SnugEdge):
 
     def focus_inside(self) -> bool:
         """Focus the first field, or what stands in its place."""
-        return self.has_focus_within or self._form.focus_first()
+        # Not the pane: what has the focus in it may be the form of the item before, which is hidden now.
+        return self._form.has_focus_within or self._form.focus_first()

@@ -283,8 +283,8 @@ class MainScreen(Layout):
         self._wake()
 
     def on_item_opened(self, event: events.ItemOpened) -> None:
-        self._go("work")
         self._work.show_item(event.list_name, event.item)
+        self._go("work")
         self._work.focus_work()
 
     def on_catalog_pane_call_requested(self) -> None:

@@ -161,12 +161,13 @@ class FieldFrame(Widget):
         marks: list[paint.Piece] = [("  required", "muted")] if field.required and not field.is_item else []
         for sign, _ in self._marks():
             marks += ["  ", (sign, "muted")]
-        hints: list[paint.Piece] = [(self.hint(), "faint"), *marks]
         room = max(cells - self.indent, 1)
         left = paint.segments(pieces, room=room, look=look)
-        right = paint.segments(hints, room=room, look=look)
-        if paint.width(left) + paint.width(right) + 2 > room:
-            right = paint.segments(marks, room=room, look=look)
+        # Where it is narrow the default goes first, then the type.
+        for hint in (self.hint(), field.hint, ""):
+            right = paint.segments([(hint, "faint"), *marks], room=room, look=look)
+            if paint.width(left) + paint.width(right) + 2 <= room:
+                break
         return paint.strip([Segment(" " * self.indent), *paint.spread(left, right, room)], cells, look=look)
 
     def hint(self) -> str:
