@@ -19,7 +19,7 @@ from inspector.tui.panes import links
 from inspector.tui.panes.question import QuestionPane
 from inspector.tui.panes.request import RequestPane
 from inspector.tui.widgets.form import FormView
-from tests.tui.live_app import NARROW, WIDE, becomes, demo, main_screen, running, shows
+from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running, shows
 from tests.tui.live_demo import Ticking, desk, go, write
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
@@ -227,7 +227,7 @@ async def test_an_answer_can_be_given_from_now_on_and_no_longer(tmp_path: Path) 
 async def test_roots_are_answered_by_one_key_now_or_always_also_in_the_next_session() -> None:
     folder = Path.cwd().as_uri()
     for key, next_time in (("ctrl+r", "asked"), ("ctrl+s", "answered"), ("", "answered")):
-        async with running(demo(), until="Tools 60") as (app, pilot):
+        async with running(demo(), until=f"Tools {TOOLS}") as (app, pilot):
             screen, session = main_screen(app), app.session
             assert isinstance(session, Session)
             screen.show_address("tools", "where-am-i")
@@ -240,7 +240,7 @@ async def test_roots_are_answered_by_one_key_now_or_always_also_in_the_next_sess
             await becomes(app, pilot, lambda session=session: len(answers(session)) == 1, "answered")
             assert [root["uri"] for root in answers(session)[0]["roots"]] == [folder]
             assert (ServerMemory(session.target).roots() == (folder,)) == (next_time == "answered")
-    async with running(demo(), until="Tools 60") as (app, pilot):
+    async with running(demo(), until=f"Tools {TOOLS}") as (app, pilot):
         assert app.session is not None
         await pilot.press("7", "a")
         await becomes(app, pilot, lambda: ServerMemory(app.session.target).roots() is None, "forgotten")
@@ -352,7 +352,7 @@ async def test_each_question_of_one_call_is_answered_in_its_own_field(
 async def test_a_call_that_asks_gets_its_answer_field_focused_while_another_question_is_open(
     era: Literal["modern", "legacy"], size: tuple[int, int]
 ) -> None:
-    async with running(demo(), size=size, era=era, until="Tools 60") as (app, pilot):
+    async with running(demo(), size=size, era=era, until=f"Tools {TOOLS}") as (app, pilot):
         for tool, asked in (("ask-user", "tell us about yourself"), ("ask-several", "Which colour")):
             await pilot.press("ctrl+p")
             await settle(pilot, lambda: app.screen.is_modal)
