@@ -27,7 +27,7 @@ from inspector.client.session import Session
 from inspector.config import paths
 from inspector.config.remember import ServerMemory
 from inspector.config.settings import Settings
-from inspector.config.targets import RecordingTarget, StdioTarget, Target
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.errors import ConfigError, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
