@@ -93,6 +93,11 @@ class Question:
         self._inbox = inbox
 
     @property
+    def key(self) -> tuple[int, Any]:
+        """What identifies the question in its session. One message may ask several: its number is not enough."""
+        return self.n, jsonrpc.id_key(self.id)
+
+    @property
     def mode(self) -> str:
         """Of an elicitation: `form` or `url`; a missing mode is the form (C-ELIC-01)."""
         mode = self.params.get("mode", "form")

@@ -85,11 +85,10 @@ class Questions:
         index = self.session.journal.index
         if index.shape(question.n) == Shape.REQUEST:
             return index.pairs[question.n - 1]
-        key = (question.n, question.id)
-        found, looked = self._replies.get(key, (0, 0))
+        found, looked = self._replies.get(question.key, (0, 0))
         if not found and looked != index.count:
             found = self._sought(question)
-            self._replies[key] = (found, index.count)
+            self._replies[question.key] = (found, index.count)
         return found
 
     def _sought(self, question: Question) -> int:

@@ -1,4 +1,5 @@
-"""What is remembered of a server between sessions: the last calls and the view of each tool, and how it last opened.
+"""What is remembered of a server between sessions: the last calls, the unsent draft and the view of each tool, the
+folders that it may always know of, and how it last opened.
 
 One small JSON file per server in the state folder, named by the hash of what the target is. Secrets are never written:
 neither values that the target holds, nor what a tool's schema marks as a password, nor what is named like a secret.
@@ -30,6 +31,9 @@ CALL_CHARACTERS = 32 * 1024
 """A call whose arguments are longer, as JSON, is not remembered."""
 
 _VIEW_NAME = 40
+DRAFTS_PER_SERVER = 50
+"""Unsent drafts that are kept, the newest ones."""
+
 _FILE_BYTES = 1024 * 1024
 _DEPTH = 40
 _SCHEMAS_LOOKED_AT = 200_000
@@ -117,6 +121,42 @@ class ServerMemory:
 
         return self._change(set_view)
 
+    def draft(self, tool: str) -> Mapping[str, Any] | None:
+        """The arguments that were filled in for `tool` and not sent; None if there are none."""
+        found = _object(self._read().get("drafts")).get(tool)
+        return found if isinstance(found, dict) else None
+
+    def roots(self) -> tuple[str, ...] | None:
+        """The URIs that a request for roots is always answered with; None: the user is asked."""
+        found = self._read().get("roots")
+        if not isinstance(found, list) or not all(isinstance(uri, str) for uri in found):
+            return None
+        return tuple(found)
+
+    def remember_roots(self, uris: tuple[str, ...] | None) -> bool:
+        """Answers every request of this server for roots with these URIs from now on; None: asks again."""
+        if uris is None:
+            return self._change(lambda data: data.pop("roots", None))
+        return self._change(lambda data: data.update(roots=list(uris)))
+
+    def remember_drafts(self, drafts: Mapping[str, tuple[Mapping[str, Any], Any]]) -> bool:
+        """Keeps what was filled in and not sent, by tool: its arguments, less what is secret, and its inputSchema.
+
+        Empty arguments forget the draft of a tool.
+        """
+        kept: dict[str, dict[str, Any]] = {}
+        for tool, (arguments, schema) in drafts.items():
+            plain = without_secrets(arguments, schema, self._secrets) if _fits(arguments) else {}
+            kept[tool] = plain
+
+        def put(data: dict[str, Any]) -> None:
+            before = _object(data.get("drafts"))
+            rest = {tool: draft for tool, draft in before.items() if tool not in kept}
+            found = {**rest, **{tool: draft for tool, draft in kept.items() if draft}}
+            data["drafts"] = dict(list(found.items())[-DRAFTS_PER_SERVER:])
+
+        return self._change(put)
+
     def remember_outcome(self, error: InspectorError | None) -> bool:
         """Keeps that the server was opened, or the `error` that it failed with."""
         if error is None:
@@ -134,17 +174,15 @@ class ServerMemory:
     ) -> bool:
         """Keeps a call with its `arguments`, less what is secret by `schema` (the tool's inputSchema), name or value.
 
-        The same arguments are kept once, as the newest; of each tool the last 20 calls stay.
+        The same arguments are kept once, as the newest; of each tool the last 20 calls stay. Its draft is forgotten.
         """
-        try:
-            if len(json.dumps(arguments)) > CALL_CHARACTERS:
-                return False
-        except (TypeError, ValueError, RecursionError):
+        if not _fits(arguments):
             return False
         kept = without_secrets(arguments, schema, self._secrets)
         same = json.dumps(kept, sort_keys=True)
 
         def add(data: dict[str, Any]) -> None:
+            _object(data.get("drafts")).pop(tool, None)
             tools = _object(data.get("tools"))
             before = tools.pop(tool, None)
             calls = [call for call in before if _canonical(call) != same] if isinstance(before, list) else []
@@ -170,12 +208,15 @@ class ServerMemory:
             return {}
         return _object(found)
 
-    def _change(self, change: Callable[[dict[str, Any]], None]) -> bool:
+    def _change(self, change: Callable[[dict[str, Any]], object]) -> bool:
         # Read again each time: another window may have written since.
         data = self._read()
         change(data)
         try:
             content = json.dumps(data, allow_nan=False).encode("ascii")
+            if len(content) > _FILE_BYTES:
+                data.pop("drafts", None)
+                content = json.dumps(data, allow_nan=False).encode("ascii")
             while len(content) > _FILE_BYTES and data.get("tools"):
                 # The oldest half goes: one such step after another ends below the bound.
                 data["tools"] = dict(list(data["tools"].items())[len(data["tools"]) // 2 + 1 :])
@@ -348,6 +389,14 @@ def _call(item: Any) -> PastCall | None:
     if not _is_time(when) or not isinstance(arguments, dict) or not isinstance(ok, bool):
         return None
     return PastCall(float(when), arguments, ok)
+
+
+def _fits(arguments: Mapping[str, Any]) -> bool:
+    """Whether arguments are JSON and short enough to be remembered."""
+    try:
+        return len(json.dumps(arguments)) <= CALL_CHARACTERS
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -224,11 +224,18 @@ def _build(factory: str, schema: Any) -> Any:
                 f"The schema refers to {uri}, which is outside of it",
                 hint="References to other documents are never fetched; the schema must contain what it uses in $defs.",
             ) from None
-        raise SchemaError(f"The schema is not valid{_place(error)}: {_reason(error)}") from None
-    except jsonschema_rs.ReferencingError as error:
-        raise SchemaError(f"The schema has a reference that leads nowhere: {safe(str(error), 200)}") from None
-    except ValueError as error:
-        raise SchemaError(f"The schema cannot be used: {safe(str(error), 200)}") from None
+        raise SchemaError(f"The schema is not valid{_place(error)}: {_reason(error, schema)}") from None
+    except jsonschema_rs.ReferencingError:
+        raise SchemaError(f"The schema is not valid: {_bad_reference(schema)}") from None
+    except ValueError:
+        # The library's own words ("Failed to get key as UTF-8: UnicodeEncodeError…") say nothing about the schema.
+        encodable = _without_surrogates(schema)
+        if encodable != schema:
+            return _build(factory, encodable)
+        raise SchemaError(
+            "The schema cannot be used: it has a value that cannot be checked, such as a number of thousands of digits",
+            hint="Arguments are sent without being checked.",
+        ) from None
 
 
 def _place(error: Any) -> str:
@@ -236,10 +243,36 @@ def _place(error: Any) -> str:
     return f" at {safe(where, 120)}" if where else ""
 
 
-def _reason(error: Any) -> str:
-    if error.kind.name in ("anyOf", "oneOf", "format", "$ref"):
-        return safe(error.message, 200)
+def _reason(error: Any, schema: Any) -> str:
+    """What is wrong with a schema; `error` is an error against the schema of schemas."""
+    if error.kind.name == "$ref":
+        return _bad_reference(schema)
+    if error.kind.name in ("anyOf", "oneOf"):
+        what = "JSON type" if error.instance_path[-1:] == ["type"] else "valid value"
+        return f"{shown(error.instance)} is not a {what}"
+    if error.kind.name == "format":
+        return f"{shown(error.instance)} is {describe(error).message}"
     return describe(error).message
+
+
+def _bad_reference(schema: Any) -> str:
+    """Name the reference that cannot be followed: the first that leads nowhere, else the first of all."""
+    found: list[str] = []
+    names: set[str] = set()
+    waiting: list[Any] = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            found += [part[key] for key in ("$ref", "$dynamicRef", "$id") if isinstance(part.get(key), str)]
+            names |= {part[key] for key in ("$anchor", "$dynamicAnchor") if isinstance(part.get(key), str)}
+        if isinstance(part, (dict, list)):
+            waiting += part.values() if isinstance(part, dict) else part
+    for reference in found:
+        place = reference.removeprefix("#")
+        inside = reference.startswith("#/") and bounds.resolve_pointer(schema, place) is None
+        if inside or (reference.startswith("#") and place and place[0] != "/" and place not in names):
+            return f"the reference {shown(reference)} leads nowhere"
+    return f"the reference {shown(found[0])} cannot be followed" if found else "a reference cannot be followed"
 
 
 def _listed_errors(compiled: Any, value: Any, path: str, limit: int) -> list[Violation]:

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from inspector.text import safe
 
-TEXT_LIMIT = 160
-"""Characters of one message, about."""
 SHOWN_LIMIT = 40
 """Characters of one value inside a message."""
 
@@ -99,7 +97,7 @@ def describe(error: Any, prefix: str = "") -> Violation:
         return Violation(path, _variants(error), keyword) if meant is None else describe(meant, prefix)
     write = _WRITERS.get(keyword)
     message = write(kind, error.instance) if write else ""
-    return Violation(path, message or safe(error.message, TEXT_LIMIT), keyword)
+    return Violation(path, message or f"does not match {safe(keyword, SHOWN_LIMIT)}", keyword)
 
 
 def _type(kind: Any, value: Any) -> str:

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,8 +25,9 @@ from inspector.client.recorded import RecordedSession
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
 from inspector.config import paths
+from inspector.config.remember import ServerMemory
 from inspector.config.settings import Settings
-from inspector.config.targets import RecordingTarget, StdioTarget, Target
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.errors import ConfigError, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
@@ -34,7 +36,7 @@ from inspector.tui.driver import enduring
 from inspector.tui.events import AnySession, CloseSession, First, OpenInstead, OpenTarget, ShowSession
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
-from inspector.tui.palette import PALETTE_CSS, Items, Themes, Verbs
+from inspector.tui.palette import PALETTE_CSS, Items, Palette, Themes, Verbs
 from inspector.tui.screens.main import MainScreen
 from inspector.tui.sessions import Opened, Sessions
 from inspector.tui.theme_switch import ThemeSwitch
@@ -163,6 +165,10 @@ class InspectorApp(KeysInOrder, App[int]):
         """Find any verb, tool, resource, prompt or theme by name."""
         self.action_command_palette()
 
+    def action_command_palette(self) -> None:
+        if not Palette.is_open(self):
+            self.push_screen(Palette())
+
     def notify(
         self,
         message: str,
@@ -223,7 +229,7 @@ class InspectorApp(KeysInOrder, App[int]):
             return
         journal = new_journal(target, record=self.record, keep=self.keep, settings=self.settings)
         self.record = None
-        session = Session(target, journal, self.options)
+        session = Session(target, journal, _with_kept_roots(self.options, target))
         self._add(MainScreen(session, follow_log=self.settings.follow, watch=self.watch_files, first=first))
 
     def _add(self, screen: MainScreen) -> None:
@@ -288,6 +294,13 @@ class InspectorApp(KeysInOrder, App[int]):
             self._exception = error
             self._exception_event.set()
         self._close_messages_no_wait()
+
+
+def _with_kept_roots(options: Options, target: StdioTarget | HttpTarget) -> Options:
+    """Options whose answer to requests for roots is the one that is kept for the server, unless another was given."""
+    if options.standing.roots != "ask" or (kept := ServerMemory(target).roots()) is None:
+        return options
+    return replace(options, standing=replace(options.standing, roots=kept))
 
 
 def run(

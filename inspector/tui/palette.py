@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from heapq import nlargest
+from inspect import unwrap
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from rich.text import Text
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual import on, work
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.dom import DOMNode
+from textual.widgets import Input
+from textual.widgets.option_list import Option
+from textual.worker import get_current_worker
 
 from inspector.client.catalog import KINDS, ListName
 from inspector.text import safe
@@ -56,6 +61,46 @@ CommandPalette CommandList > .option-list--option-highlighted {
 }
 CommandPalette LoadingIndicator { display: none; }
 """
+
+
+class Palette(CommandPalette):
+    """Textual's palette; enter acts on what matches the whole text, also where it is pressed before that is listed."""
+
+    def __init__(self) -> None:
+        super().__init__(id="--command-palette")
+        self._listed: str | None = None
+        """The text whose matches are listed, all of them."""
+        self._enter_waits = False
+
+    @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)
+    async def _gather_commands(self, search_value: str) -> None:
+        self._listed = None
+        gather = cast("Callable[[Palette, str], Awaitable[None]]", unwrap(CommandPalette._gather_commands))
+        await gather(self, search_value)
+        if get_current_worker().is_cancelled:
+            return
+        self._listed = search_value
+        if self._enter_waits:
+            self._enter_waits = False
+            self._select_or_command()
+
+    def _start_no_matches_countdown(self, search_value: str) -> None:
+        """Say at once that nothing matches."""
+        if search_value:
+            nothing = Text("Nothing matches. Try fewer letters.", palette().style("muted"))
+            self.query_one(CommandList).add_option(Option(nothing, disabled=True, id=self._NO_MATCHES))
+            self._list_visible = True
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self._enter_waits = False
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        if self._listed != event.value.strip():
+            event.stop()
+            event.prevent_default()
+            self._enter_waits = True
 
 
 class Doable(NamedTuple):

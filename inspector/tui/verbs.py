@@ -84,6 +84,7 @@ _APP = (
     ("compose", "compose", "ctrl+n", "Write any message by hand and send it."),
     ("reconnect", "reconnect", "", "Close the connection and open it again."),
     ("restart", "restart", "", "End the server process and start it again."),
+    ("revision", "revision", "f9", "Choose the revision and era of the protocol, and connect again with them."),
     ("watch", "watch files", "", "Start the server again when one of its files changes, or watch them no more."),
     ("compare-with", "compare with", "", "Compare this recording with another one, side by side."),
     (
@@ -214,7 +215,7 @@ _FIELD = (
     ("next", "next field", "enter", "Go to the next field."),
     ("newline", "new line", "ctrl+j", "Begin a new line in a text field."),
     ("null", "null", "ctrl+t", "Make the value null, or a value again."),
-    ("clear", "leave out", "ctrl+l", "Leave the field out, or put its default back."),
+    ("clear", "unset", "ctrl+l", "Unset the field, or put its default back."),
     ("remove", "remove", "alt+delete,f8", "Remove this item, or a key that was added."),
     ("move-up", "move up", "alt+up,f6", "Move this item up."),
     ("move-down", "move down", "alt+down,f7", "Move this item down."),
@@ -227,10 +228,10 @@ _CHOICES = (
 )
 _ITEMS = (
     ("open", "open", "enter,space", "Show the members, or fold them away."),
-    ("add", "add", "plus,a", "Add an item."),
-    ("remove", "remove", "delete,minus", "Remove this item."),
-    ("move-up", "move up", "shift+up,K", "Move this item up."),
-    ("move-down", "move down", "shift+down,J", "Move this item down."),
+    ("add", "add", "plus,insert", "Add an item."),
+    ("remove", "remove", "delete", "Remove this item."),
+    ("move-up", "move up", "shift+up", "Move this item up."),
+    ("move-down", "move down", "shift+down", "Move this item down."),
 )
 _RESULT = (
     ("call", "call again", "ctrl+r", "Send the request again, with what the form holds."),
@@ -267,7 +268,7 @@ _ASK = (
     ("accept", "accept", "ctrl+r", "Send your answer."),
     ("decline", "decline", "ctrl+d", "Say no."),
     ("cancel", "cancel", "escape", "Dismiss the question without an answer."),
-    ("standing", "always so", "ctrl+s", "Answer questions of this kind so from now on."),
+    ("standing", "always", "ctrl+s", "Answer every question of this kind this way from now on."),
     ("open", "open the URL", "o", "Open the URL in your browser."),
     ("copy", "copy the URL", "c", "Copy the URL, to open it elsewhere."),
     ("next", "next question", "ctrl+g", "Go to the next question that waits."),

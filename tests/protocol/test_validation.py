@@ -103,11 +103,15 @@ def test_a_reference_outside_the_schema_is_an_error_that_names_it() -> None:
         ({"type": "strin"}, "not valid at /type"),
         ({"properties": {"a": {"required": True}}}, "not valid at /properties/a/required: expected array, got true"),
         ({"pattern": "("}, "not valid at /pattern"),
-        ({"$ref": "#/$defs/nowhere"}, "nowhere"),
+        ({"$ref": "#/$defs/nowhere"}, 'the reference "#/$defs/nowhere" leads nowhere'),
         ({"$schema": "https://example.com/mine"}, "dialect that is not supported"),
         ({"$schema": "http://json-schema.org/draft-03/schema#"}, "dialect that is not supported"),
         ({"$schema": {"a": 1}}, "dialect that is not supported"),
-        ({"const": "\ud800"}, "cannot be used"),
+        ({"type": 7}, "not valid at /type: 7 is not a JSON type"),
+        ({"pattern": "["}, 'at /pattern: "[" is not a valid regular expression'),
+        ({"$ref": "#here"}, 'the reference "#here" leads nowhere'),
+        ({"$ref": "::%%"}, 'the reference "::%%" cannot be followed'),
+        ({"const": 10**5000}, "cannot be used: it has a value that cannot be checked"),
         (nested(150, lambda inner: {"properties": {"a": inner}}, {}), "more than 200 levels"),
         ({"enum": nested(100_000, lambda inner: [inner], 1)}, "more than 200 levels"),
         ({"allOf": [{}] * 30_000}, "more than 20,000 objects"),
@@ -123,6 +127,19 @@ def test_a_schema_that_cannot_be_used_says_why(schema: Any, said: str) -> None:
         Validator(schema)
     assert said in caught.value.message
     assert len(caught.value.message) < 400
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "said"),
+    [
+        ({"properties": {"a\ud800": {"type": "string"}}}, {"a\ud800": 1}, [("/a\ufffd", "expected string, got 1")]),
+        ({"description": "\ud800", "type": "integer"}, "x", [("", 'expected integer, got "x"')]),
+        ({"const": "\ud800"}, "\ud800", []),
+        ({"required": ["\ud800"]}, {}, [("", '"\ufffd" is missing')]),
+    ],
+)
+def test_a_schema_with_a_lone_surrogate_is_checked_like_any_other(schema: Any, value: Any, said: Any) -> None:
+    assert told(schema, value) == said
 
 
 def test_the_dialect_is_2020_12_unless_stated() -> None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from textual.pilot import Pilot
 
@@ -52,10 +52,11 @@ async def running(
     size: tuple[int, int] = WIDE,
     until: str = "",
     settings: Settings | None = None,
+    era: Literal["legacy", "modern"] = "legacy",
     **more: Any,
 ) -> AsyncIterator[Live]:
     """The app on a target, when its screen shows `until`."""
-    options = Options(timeout=600, era="legacy", standing=Standing(sampling="ask", elicitation="ask", roots="ask"))
+    options = Options(timeout=600, era=era, standing=Standing(sampling="ask", elicitation="ask", roots="ask"))
     more.setdefault("keep", False)
     app = InspectorApp(target, options, settings or Settings(), **more)
     async with app.run_test(size=size, notifications=True) as pilot:

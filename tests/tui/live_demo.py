@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from textual.events import Paste
 from textual.pilot import Pilot
@@ -31,7 +31,11 @@ ASK = Standing(sampling="ask", elicitation="ask", roots="ask")
 
 @asynccontextmanager
 async def demo(
-    *lists: Any, seconds: float = 60.0, standing: Standing = ASK, journal: Journal | None = None
+    *lists: Any,
+    seconds: float = 60.0,
+    standing: Standing = ASK,
+    journal: Journal | None = None,
+    era: Literal["legacy", "modern"] = "legacy",
 ) -> AsyncIterator[Session]:
     """A session on the demo server with some of its lists read."""
     command = (sys.executable, "-m", "inspector.demo", "--items", "30")
@@ -39,7 +43,7 @@ async def demo(
     session = Session(
         target,
         Journal.unnamed({}) if journal is None else journal,
-        Options(timeout=seconds, era="legacy", standing=standing),
+        Options(timeout=seconds, era=era, standing=standing),
     )
     await session.open()
     for name in lists:

@@ -68,12 +68,12 @@ async def test_a_form_looks_as_it_was_drawn():
     async with app.run_test(size=(51, 30)) as pilot:
         await checked(pilot, view)
         assert screen_lines(app)[:20] == [
-            " name *                                     string",
+            " name                             string  required",
             " ▌ ▏",
             " Your full name",
             "",
             " check                       boolean  default true",
-            " ▌ [x] I agree to the terms",
+            " ▌ [x] true  I agree to the terms",
             "",
             " integer                 integer 1-100  default 42",
             " ▌ 42",
@@ -147,16 +147,19 @@ async def test_an_error_is_shown_while_typing_and_a_missing_field_when_it_is_tri
     async with app.run_test(size=(40, 12)) as pilot:
         await checked(pilot, view)
         assert view.to_fix == 1
+        assert view.note() == [("1 required", "muted")]
         assert "is required" not in screen_text(app)
         await pilot.press("tab", *"12")
         await checked(pilot, view)
         assert view.to_fix == 2
+        assert view.note() == [("1 to fix", "error"), "  ", ("1 required", "muted")]
         assert "up to nine" not in screen_text(app)
         await pilot.press("backspace")
         await checked(pilot, view)
         assert "up to nine" in screen_text(app)
         assert view.focus_wrong()
         await pilot.pause()
+        assert view.note() == [("1 to fix", "error")]
         assert "is required" in screen_text(app)
         assert at(view, "/must").has_focus
         await pilot.press("x")
@@ -208,11 +211,13 @@ async def test_yes_and_no():
     app = stage(view)
     async with app.run_test(size=(40, 8)) as pilot:
         await checked(pilot, view)
-        assert screen_lines(app)[1] == " ▌ [-] I agree"
+        assert screen_lines(app)[1] == " ▌ [-] not set  I agree"
         await pilot.press("space")
+        assert screen_lines(app)[1] == " ▌ [x] true  I agree"
         assert view.value == {"b": True}
         await pilot.click(at(view, "/b"), offset=(3, 1))
         assert view.value == {"b": False}
+        assert screen_lines(app)[1] == " ▌ [ ] false  I agree"
         await pilot.press("ctrl+l")
         await checked(pilot, view)
         assert view.value == {}
@@ -338,13 +343,60 @@ async def test_items_are_added_moved_and_removed():
         assert at(view, "/t").has_focus
 
 
+async def test_a_new_item_is_filled_in_at_its_first_field():
+    stop = {"type": "object", "properties": {"town": TEXT, "nights": NUMBER}, "required": ["town"]}
+    view = made(schema(("stops",), stops={"type": "array", "items": stop}), {"stops": []})
+    async with stage(view).run_test(size=(50, 24)) as pilot:
+        await checked(pilot, view)
+        await pilot.press("plus")
+        await checked(pilot, view)
+        await pilot.press(*"Bergen")
+        await checked(pilot, view)
+        assert view.value == {"stops": [{"town": "Bergen"}]}
+
+
+async def test_no_letter_acts_on_a_field_that_takes_no_text():
+    stops = {"type": "array", "items": TEXT}
+    view = made(schema(b={"type": "boolean"}, c={"enum": ["x", "y"]}, stops=stops), {"b": True, "stops": ["a", "b"]})
+    app = stage(view)
+    heard: list[str] = []
+    for key in "qamKJx1":
+        app.bind(key, f"hear('{key}')")
+    app.action_hear = heard.append  # type: ignore[attr-defined]
+    async with app.run_test(size=(50, 24)) as pilot:
+        await checked(pilot, view)
+        before = view.value
+        for path in ("/b", "/c", "/stops"):
+            at(view, path).focus()
+            await pilot.press(*"qamKJx1", "minus")
+            await checked(pilot, view)
+        assert view.value == before
+        assert heard == []
+        await pilot.press("plus")
+        await checked(pilot, view)
+        assert view.value["stops"] == ["a", "b", ""]
+
+
+@pytest.mark.parametrize(
+    ("default", "said"),
+    [("", "default empty"), ("It was a dark and stormy night.", "default It was a dark an…"), (["x"], 'default ["x"]')],
+)
+async def test_a_default_is_said_whatever_it_is(default, said):
+    kind = {"type": "array", "items": TEXT} if isinstance(default, list) else TEXT
+    view = made(schema(a={**kind, "default": default}))
+    app = stage(view)
+    async with app.run_test(size=(60, 8)) as pilot:
+        await checked(pilot, view)
+        assert screen_lines(app)[0].endswith(said)
+
+
 async def test_objects_open_close_and_take_keys_of_ones_own():
     inner = {"type": "object", "properties": {"x": TEXT}, "additionalProperties": {"type": "integer"}}
     view = made(schema(o=inner))
     app = stage(view)
     async with app.run_test(size=(50, 24)) as pilot:
         await checked(pilot, view)
-        assert shown(app)[1] == "▌ ▸ left out"
+        assert shown(app)[1] == "▌ ▸ not set"
         await pilot.press("enter")
         await checked(pilot, view)
         assert at(view, "/o/x")
@@ -452,7 +504,7 @@ async def test_hostile_words_of_a_schema_are_text():
         text = screen_text(app)
         assert "\x1b" not in text
         assert "\u202e" not in text
-        assert "a␛[31m↵[bold]b‹202E› *" in text
+        assert "a␛[31m↵[bold]b‹202E› " in text
         assert "(•) a␛[31m↵[bold]b‹202E›   ( ) ␇" in text
 
 
@@ -508,6 +560,16 @@ async def test_a_schema_that_cannot_be_used_is_said_and_the_form_works():
         assert "it cannot be checked:" in screen_text(app)
         await pilot.press("x")
         assert view.value == {"a": "x"}
+
+
+async def test_a_schema_with_a_lone_surrogate_shows_no_error_of_a_library():
+    view = made(schema(**{"a\ud800": TEXT, "b": NUMBER}), {"b": "x"})
+    app = stage(view)
+    async with app.run_test(size=(60, 12)) as pilot:
+        await checked(pilot, view)
+        assert "UTF-8" not in screen_text(app)
+        assert "cannot be checked" not in screen_text(app)
+        assert "expected number" in screen_text(app)
 
 
 async def test_another_form_takes_the_place_of_one():

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from pathlib import Path
 
 import pytest
+from textual.command import Hits
 
 from inspector.config.settings import Settings
 from inspector.tui.app import InspectorApp
-from inspector.tui.palette import doable, score
+from inspector.tui.palette import Themes, doable, score
 from inspector.tui.panes.catalog import CatalogPane
-from tests.tui.live_app import SESSION, becomes, main_screen, on_recording, running, shows
+from inspector.tui.panes.request import RequestPane
+from tests.tui.live_app import SESSION, becomes, main_screen, on_demo, on_recording, running, shows
 from tests.tui.tui_screens import screen_lines, screen_text
 
 EVIL = "\x1b]0;owned\x07[bold red]x[/]"
@@ -91,6 +94,46 @@ async def test_a_theme_is_found_and_worn(home: Path) -> None:
         assert [row.split("  ")[0] for row in await find(app, pilot, "theme mine")] == ["theme [red]mine[_]"]
         await pilot.press("enter")
         await becomes(app, pilot, lambda: app.theme_switch.name == "[red]mine[_]", "worn")
+
+
+async def test_enter_acts_on_what_matches_the_whole_text(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under load: enter is pressed while the matches of the first half are still listed."""
+    async with on_recording(until="echo") as (app, pilot):
+        assert (await find(app, pilot, "theme"))[0].split()[0] == "theme"
+        go_on = asyncio.Event()
+        search = Themes.search
+
+        async def late(self: Themes, query: str) -> Hits:
+            await go_on.wait()
+            async for hit in search(self, query):
+                yield hit
+
+        monkeypatch.setattr(Themes, "search", late)
+        await pilot.press(*" mono", "enter")
+        assert app.screen.is_modal, "nothing is done yet"
+        go_on.set()
+        await becomes(app, pilot, lambda: app.theme_switch.name == "mono", "worn")
+        assert not app.screen.is_modal
+
+
+async def test_that_nothing_matches_is_said() -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        await find(app, pilot, "qqzz")
+        await becomes(app, pilot, lambda: listed(app) == ["Nothing matches. Try fewer letters."], "said")
+        await pilot.press("enter")
+        assert app.screen.is_modal
+
+
+async def test_only_a_resource_is_offered_to_be_read_or_subscribed_to() -> None:
+    async with on_demo() as (app, pilot):
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within, "in the form")
+        offered = {one.verb.id for one in doable(app.focused or app.screen)}
+        assert {"form.call", "form.json"} <= offered
+        assert not {"resource.read", "resource.subscribe"} & offered
+        await pilot.press("escape", "2", "enter")
+        await becomes(app, pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within, "in the form")
+        assert {"resource.read", "resource.subscribe"} <= {one.verb.id for one in doable(app.focused or app.screen)}
 
 
 async def test_a_hostile_name_is_shown_as_text(tmp_path: Path) -> None:

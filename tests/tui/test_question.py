@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from textual.widgets import Button
@@ -12,11 +12,14 @@ from textual.widgets import Button
 from inspector.client.answers import Question
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
+from inspector.config.remember import ServerMemory
 from inspector.journal.journal import Journal
 from inspector.tui.events import Copy, ShowExchange
 from inspector.tui.panes import links
 from inspector.tui.panes.question import QuestionPane
+from inspector.tui.panes.request import RequestPane
 from inspector.tui.widgets.form import FormView
+from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running, shows
 from tests.tui.live_demo import Ticking, desk, go, write
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
@@ -43,7 +46,8 @@ async def test_defaults_are_accepted_by_one_key(tmp_path: Path) -> None:
         assert "Please tell us about yourself." in shown
         assert "your answer goes to Demo server" in shown
         assert app.work.asking.tone == "ask"
-        assert "1 to fix" in shown, "the address has no default and is required"
+        assert "1 required" in shown, "the address has no default and is required"
+        assert "to fix" not in shown, "nobody tried to send it yet"
         await pilot.press("tab")
         await write(app, pilot, "ada@example.org")
         await pilot.press("ctrl+r")
@@ -160,7 +164,7 @@ async def test_roots_are_looked_at_changed_and_sent(tmp_path: Path) -> None:
         assert app.work.asking.body.editor.value == Path.cwd().as_uri()  # type: ignore[union-attr]
         await pilot.press("ctrl+u")
         await write(app, pilot, "https://example.com")
-        await settle(pilot, lambda: "is no file:// URI" in screen_text(app))
+        await settle(pilot, lambda: "is not a file:// URI" in screen_text(app))
         await pilot.press("ctrl+u")
         await write(app, pilot, "file:///a/b")
         await pilot.press("ctrl+j")
@@ -207,8 +211,6 @@ async def test_an_answer_can_be_given_from_now_on_and_no_longer(tmp_path: Path) 
         await pilot.press("ctrl+u")
         await write(app, pilot, "file:///only")
         await pilot.press("ctrl+s")
-        await settle(pilot, lambda: "from now on" in screen_text(app))
-        await pilot.press("ctrl+r")
         await settle(pilot, lambda: len(answers(session)) == 1)
         assert session.inbox.standing.roots == ("file:///only",)
         await settle(pilot, lambda: app.work.result.display)
@@ -220,6 +222,42 @@ async def test_an_answer_can_be_given_from_now_on_and_no_longer(tmp_path: Path) 
         assert session.inbox.standing.roots == "ask"
         app.work.send()
         await settle(pilot, lambda: len(session.inbox.open()) == 1)
+
+
+async def test_roots_are_answered_by_one_key_now_or_always_also_in_the_next_session() -> None:
+    folder = Path.cwd().as_uri()
+    for key, next_time in (("ctrl+r", "asked"), ("ctrl+s", "answered"), ("", "answered")):
+        async with running(demo(), until=f"Tools {TOOLS}") as (app, pilot):
+            screen, session = main_screen(app), app.session
+            assert isinstance(session, Session)
+            screen.show_address("tools", "where-am-i")
+            await becomes(app, pilot, lambda screen=screen: screen.query_one(RequestPane).has_focus_within)
+            await pilot.press("ctrl+r")
+            if key:
+                await shows(app, pilot, "A root is a folder or file that the server may work in.")
+                await becomes(app, pilot, lambda screen=screen: screen.query_one(QuestionPane).has_focus_within)
+                await pilot.press(key)
+            await becomes(app, pilot, lambda session=session: len(answers(session)) == 1, "answered")
+            assert [root["uri"] for root in answers(session)[0]["roots"]] == [folder]
+            assert (ServerMemory(session.target).roots() == (folder,)) == (next_time == "answered")
+    async with running(demo(), until=f"Tools {TOOLS}") as (app, pilot):
+        assert app.session is not None
+        await pilot.press("7", "a")
+        await becomes(app, pilot, lambda: ServerMemory(app.session.target).roots() is None, "forgotten")
+
+
+async def test_enter_begins_a_line_in_the_answer_of_a_model(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-model")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        for _ in range(5):
+            await pilot.press("a", "enter")
+        assert app.focused is not None
+        assert app.focused.size.height == 6, "it grows"
+        await pilot.press("z", "ctrl+r")
+        await settle(pilot, lambda: len(answers(session)) == 1)
+        assert answers(session)[0]["content"]["text"] == "a\na\na\na\na\nz"
 
 
 async def test_declining_from_now_on_declines_the_next_one(tmp_path: Path) -> None:
@@ -285,6 +323,64 @@ async def test_several_questions_are_gone_through_by_a_key_and_keep_what_was_wri
         await pilot.press("ctrl+g")
         await settle(pilot, lambda: "1 of 2" in screen_text(app))
         await settle(pilot, lambda: "Adazz" in screen_text(app) or "zz" in screen_text(app))
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+async def test_each_question_of_one_call_is_answered_in_its_own_field(
+    tmp_path: Path, era: Literal["modern", "legacy"]
+) -> None:
+    """C-MRTR-01. In the modern era all of them are inputs of one message."""
+    async with desk(tmp_path, "tools", era=era) as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-several")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        assert "Which colour do you like?" in screen_text(app)
+        await pilot.press("right", "ctrl+r")
+        await settle(pilot, lambda: "Say one word." in screen_text(app))
+        assert "Which colour" not in screen_text(app)
+        await settle(pilot, lambda: app.focused is app.work.asking.body.editor)  # type: ignore[union-attr]
+        await write(app, pilot, "hello")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "A root is a folder" in screen_text(app))
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.result.display)
+        assert [question.state for question in session.inbox.questions] == ["answered"] * 3
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_a_call_that_asks_gets_its_answer_field_focused_while_another_question_is_open(
+    era: Literal["modern", "legacy"], size: tuple[int, int]
+) -> None:
+    async with running(demo(), size=size, era=era, until=f"Tools {TOOLS}") as (app, pilot):
+        for tool, asked in (("ask-user", "tell us about yourself"), ("ask-several", "Which colour")):
+            await pilot.press("ctrl+p")
+            await settle(pilot, lambda: app.screen.is_modal)
+            await write(app, pilot, tool)
+            await settle(pilot, lambda tool=tool: f" {tool} " in screen_text(app))
+            await pilot.press("enter")
+            await settle(pilot, lambda tool=tool: not app.screen.is_modal and f"{tool} " in screen_text(app))
+            form = app.screen.query_one(RequestPane)
+            await settle(pilot, lambda form=form: form.has_focus_within)
+            await pilot.press("ctrl+r")
+            await settle(pilot, lambda asked=asked: "asks you" in screen_text(app) and asked in screen_text(app))
+            pane = app.screen.query_one(QuestionPane)
+            await settle(pilot, lambda pane=pane: pane.has_focus_within)
+        assert app.session is not None
+        assert len(app.session.inbox.open()) >= 2
+
+
+async def test_the_questions_of_one_message_are_gone_through_by_a_key(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools", era="modern") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-several")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await pilot.press("ctrl+g")
+        await settle(pilot, lambda: "2 of 3" in screen_text(app) and "Say one word." in screen_text(app))
+        await settle(pilot, lambda: app.focused is app.work.asking.body.editor)  # type: ignore[union-attr]
+        await pilot.press("ctrl+g")
+        await settle(pilot, lambda: "3 of 3" in screen_text(app) and "A root is a folder" in screen_text(app))
+        assert len(session.inbox.open()) == 3
 
 
 async def test_a_question_that_the_server_takes_back_says_so(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from inspector.client.session import Session
 from inspector.config.settings import Settings
 from inspector.config.targets import StdioTarget
+from inspector.tui.panes.request import RequestPane
 from inspector.tui.panes.server import ServerPane
 from inspector.tui.reach import who_does
 from inspector.tui.verbs import BY_ID
@@ -190,3 +191,34 @@ async def test_hostile_capabilities_and_instructions_are_only_text(home: Path, t
             await pilot.press(*keys)
             await pilot.pause()
             assert not any(ord(char) < 32 or 127 <= ord(char) < 160 for line in screen_lines(app) for char in line)
+
+
+async def test_another_revision_is_chosen_and_connected_with() -> None:
+    async with on_demo() as (app, pilot):
+        await pilot.press("6")
+        await shows(app, pilot, "f9 revision")
+        await pilot.press("f9")
+        await shows(app, pilot, "find out what the server supports")
+        await pilot.press("up", "enter")
+        await shows(app, pilot, "2026-07-28  (modern)")
+        await pilot.press("f9", "down", "down", "down", "enter")
+        await shows(app, pilot, "2025-03-26  (legacy)")
+        await pilot.press("f9", "home", "enter")
+        await shows(app, pilot, "2026-07-28  (modern)")
+
+
+async def test_a_tool_error_that_comes_from_the_revision_offers_another_one() -> None:
+    """C-ELIC-01."""
+    async with on_demo() as (app, pilot):
+        await pilot.press("f9", "down", "down", "enter")
+        await becomes(app, pilot, lambda: app.session is not None and app.session.server.revision == "2025-03-26")
+        main_screen(app).show_address("tools", "ask-user")
+        await becomes(app, pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within)
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "not have that; 2025-11-25 does.")
+        await shows(app, pilot, "f9 other revision")
+        await pilot.press("f9", "up", "up", "enter")
+        await becomes(app, pilot, lambda: app.session is not None and app.session.server.revision == "2025-11-25")
+        main_screen(app).show_address("tools", "ask-user")
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "asks you")

@@ -225,6 +225,78 @@ async def test_tab_leaves_an_empty_argument_empty_and_down_chooses_a_value(tmp_p
         await settle(pilot, lambda: bool(app.work.request.form.value.get("language")))
 
 
+async def test_a_long_form_has_the_rows_that_an_empty_result_does_not_need(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "book-trip")
+        assert app.work.result.size.height <= 4
+        assert app.work.request.outer_size.height >= app.work.size.height - 6
+        await pilot.press("enter", *"Ada")
+        assert app.work.request.form.value == {"traveller": {"name": "Ada"}}, "it begins with the first field"
+        await pilot.press("ctrl+r", "ctrl+r")
+        await settle(pilot, lambda: app.work.work is not None and app.work.work.answer is not None)
+        assert app.work.result.size.height > 4
+
+
+async def test_enter_takes_the_suggestion_that_was_picked(tmp_path: Path) -> None:
+    async with desk(tmp_path, "prompts") as (_session, app, pilot):
+        await go(app, pilot, "prompts", "explain-code")
+        await pilot.press("enter")
+        await settle(pilot, lambda: "javascript" in screen_text(app))
+        await pilot.press("down", "down")
+        await settle(pilot, lambda: "enter takes" in screen_text(app))
+        editor = app.focused
+        await pilot.press("enter")
+        picked = app.work.request.form.value["language"]
+        assert picked
+        assert app.focused is editor, "the first enter takes the value, the next one leaves the field"
+        await pilot.press("enter")
+        assert app.focused is not editor
+        assert app.work.request.form.value["language"] == picked
+
+
+async def test_enter_keeps_what_was_typed_where_nothing_was_picked(tmp_path: Path) -> None:
+    async with desk(tmp_path, "prompts") as (_session, app, pilot):
+        await go(app, pilot, "prompts", "explain-code")
+        await pilot.press("enter", *"py")
+        await settle(pilot, lambda: "tab takes" in screen_text(app))
+        await pilot.press("enter")
+        assert app.work.request.form.value["language"] == "py"
+
+
+async def test_suggestions_stand_directly_under_their_field_or_it_says_there_are_none(tmp_path: Path) -> None:
+    async with desk(tmp_path, "prompts") as (_session, app, pilot):
+        await go(app, pilot, "prompts", "explain-code")
+        await pilot.press("enter")
+        await settle(pilot, lambda: "javascript" in screen_text(app))
+        lines = screen_lines(app)
+        at = next(number for number, line in enumerate(lines) if "language" in line and "required" in line)
+        assert "javascript" in lines[at + 2]
+        await pilot.press(*"zz")
+        await settle(pilot, lambda: "suggestions: none" in screen_lines(app)[at + 2])
+
+
+async def test_an_edited_form_comes_back_as_a_draft_in_the_next_session(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"message": {"type": "string"}}}
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "echo")
+        await pilot.press("enter", *"half a", "q")
+        await go(app, pilot, "tools", "what-time")
+        memory = ServerMemory(session.target, tmp_path)
+    assert memory.draft("echo") == {"message": "half aq"}
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "echo")
+        await settle(pilot, lambda: "unsent draft" in screen_text(app))
+        assert app.work.request.form.value == {"message": "half aq"}
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: "half aq" in screen_text(app) and app.work.result.display)
+        await settle(pilot, lambda: memory.draft("echo") is None)
+        await settle(pilot, lambda: "unsent draft" not in screen_text(app))
+        await pilot.press("enter", *"more")
+    assert memory.draft("echo") == {"message": "more"}, "kept when the interface ends"
+    memory.remember_drafts({"login": ({"user": "ada", "password": "xyzzy"}, schema)})
+    assert memory.draft("login") == {"user": "ada"}
+
+
 async def test_a_prompt_is_got_with_texts_and_shown_role_by_role(tmp_path: Path) -> None:
     async with desk(tmp_path, "prompts") as (session, app, pilot):
         await go(app, pilot, "prompts", "explain-code")

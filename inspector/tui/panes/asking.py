@@ -6,9 +6,10 @@ Every kind has one class; the pane around them has the keys. Sources: specificat
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.message import Message
 from textual.widget import Widget
@@ -19,6 +20,8 @@ from inspector.text import safe
 from inspector.tui.panes.links import Link, look_at
 from inspector.tui.panes.messages_view import MessagesView
 from inspector.tui.panes.paragraphs import Paragraph, Paragraphs
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.json_editor import JsonEditor, json_lines, read_json
@@ -74,6 +77,15 @@ class FormBody(Container):
 
     def to_fix(self) -> list[str]:
         return list(self.view.errors.values())
+
+    @property
+    def json_mode(self) -> bool:
+        """Whether the answer is shown as JSON."""
+        return self.view.json_mode
+
+    def note(self) -> paint.Pieces:
+        """Say what is wrong or still missing, or that the answer is valid."""
+        return self.view.note() or [(f"{signs_now().done} valid", "received")]
 
     def _content(self) -> Any:
         value = self.view.value
@@ -144,6 +156,13 @@ class UrlBody(Container, can_focus=True):
     focus_wrong = focus_first
 
 
+class AnswerEditor(Editor):
+    """A text box that grows; enter begins a new line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "newline", show=False)]
+    most_rows: ClassVar[int] = 100
+
+
 class TextBody(Container):
     """A question that is answered by text: sampling with the model's words, roots with one URI a line.
 
@@ -164,7 +183,7 @@ class TextBody(Container):
     def __init__(self, question: Question) -> None:
         super().__init__()
         self.question = question
-        self.editor = Editor(self.first_text(), multiline=True, placeholder=self.placeholder)
+        self.editor = AnswerEditor(self.first_text(), multiline=True, placeholder=self.placeholder)
         self.json: JsonEditor | None = None
 
     placeholder = ""
@@ -192,6 +211,11 @@ class TextBody(Container):
     def compose(self) -> ComposeResult:
         self._plain = Container(*self.context(), self.editor, *self.details())
         yield self._plain
+
+    @property
+    def json_mode(self) -> bool:
+        """Whether the whole result is shown as JSON."""
+        return self.json is not None
 
     async def toggle_json(self) -> None:
         """Show the whole result as JSON, or the text again."""
@@ -310,15 +334,15 @@ class RootsBody(TextBody):
         return "\n".join(roots if isinstance(roots, tuple) else (Path.cwd().as_uri(),))
 
     def context(self) -> list[Widget]:
-        words = "The server asks which folders it may work in. It is sent exactly these:"
-        return [Paragraphs([(words, "normal")], after=1)]
+        about = "A root is a folder or file that the server may work in. It is sent exactly the ones below, one a line."
+        return [Paragraphs([(about, "normal")], after=1)]
 
     def uris(self) -> list[str]:
         """The URIs, as they were written."""
         return [line.strip() for line in self.editor.value.split("\n") if line.strip()]
 
     def wrong(self) -> list[str]:
-        return [f"{safe(uri, 60)} is no file:// URI" for uri in self.uris() if not uri.startswith("file://")]
+        return [f"{safe(uri, 60)} is not a file:// URI" for uri in self.uris() if not uri.startswith("file://")]
 
     def result(self) -> Any:
         return {"roots": [root_object(uri) for uri in self.uris()]}

@@ -8,19 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 from rich.segment import Segment
-from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.client.session import Session
 from inspector.errors import InspectorError, NotOffered, ServerError
-from inspector.protocol.form import Field
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND
 from inspector.text import safe
 from inspector.tui.events import AnySession
 from inspector.tui.panes.keys import hints
 from inspector.tui.themes import palette
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fields.text import TextField
 from inspector.tui.widgets.form import FormView
 
@@ -84,63 +80,54 @@ class Completer:
         self._found(argument, value, self._cache[key])
 
 
-class Suggestions(Widget):
-    """One line of values that could be taken, the next one bright."""
+class Suggestions:
+    """Values that could be taken for what is typed in a field; drawn by the field, directly below its text.
 
-    ALLOW_SELECT = False
-    DEFAULT_CSS = """
-    Suggestions { height: 1; width: 1fr; display: none; }
+    `at` is the value that tab takes, -1 for none. `is_picked`: the user moved to it, and enter takes it too.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.values: list[str] = []
-        self.at = 0
+    def __init__(self, field: TextField, values: list[str], *, chosen: bool) -> None:
+        self.field = field
+        self.values = values
+        self.at = 0 if values and chosen else -1
+        self.is_picked = False
 
     @property
     def chosen(self) -> str | None:
         """The value that would be taken, or None."""
-        return self.values[self.at] if self.values and self.at >= 0 else None
-
-    def show(self, values: list[str], *, chosen: bool = True) -> None:
-        """Show these values, or nothing where there are none; the first is chosen, or none until the user steps."""
-        self.values = values
-        self.at = 0 if chosen else -1
-        self.display = bool(values)
-        self.refresh()
+        return self.values[self.at] if self.at >= 0 else None
 
     def step(self, by: int) -> None:
-        """Go to the next or previous value, round the end."""
-        if self.values:
-            self.at = (max(self.at, -1 if by > 0 else 0) + by) % len(self.values)
-            self.refresh()
+        """Go to the next or previous value; after the last comes the first."""
+        self.at = (max(self.at, -1 if by > 0 else 0) + by) % len(self.values)
+        self.is_picked = True
+        self.field.refresh()
 
-    def render_line(self, y: int) -> Strip:
+    def segments(self, room: int) -> list[Segment]:
+        """Draw as many values as there is room for, the chosen one always, and the key that takes it."""
         look = palette()
-        cells = self.size.width
-        room = max(cells - 2, 1)
-        takes = ("app.next-pane", "takes") if self.at >= 0 else ("list.down", "chooses")
-        key = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, takes))
+        if not self.values:
+            return paint.segments([("suggestions: none", "faint")], room=room, look=look)
+        takes = ("field.next" if self.is_picked else "app.next-pane", "takes")
+        shown = hints(self.field, takes if self.at >= 0 else ("list.down", "chooses"))
+        key = " ".join(f"{hint.label} {hint.title}" for hint in shown)
         right = paint.segments([(key, "faint")], room=room, look=look)
         line: list[Segment] = []
-        # The chosen value is always in view: as many before it as leave room for it.
         for at in range(max(self.at - 3, 0), len(self.values)):
             role = "bright" if at == self.at else "muted"
             line += paint.segments([(safe(self.values[at], VALUE), role), "  "], room=room, look=look)
             if paint.width(line) > room:
                 break
-        side = Segment(" ")
-        return paint.strip([side, *paint.spread(line, right, room), side], cells, look=look)
+        return paint.spread(line, right, room)
 
 
 class FieldCompletion:
-    """Completes the field of a form that is typed into, and shows the values on a line below the form."""
+    """Completes the field of a form that is typed into. The field draws the values (`Suggestions`)."""
 
-    def __init__(self, session: AnySession, line: Suggestions) -> None:
-        self._line = line
+    def __init__(self, session: AnySession) -> None:
         self._completer = Completer(session, self._found) if isinstance(session, Session) else None
-        self._editor: Editor | None = None
-        self._field: Field | None = None
+        self._editor: TextField | None = None
+        self._offered: Suggestions | None = None
 
     def look(self, ref: dict[str, Any] | None, view: FormView) -> None:
         """Look at what is typed into now; `ref` is how the server calls what is completed, None for nothing."""
@@ -150,47 +137,51 @@ class FieldCompletion:
             return
         if focused is not self._editor:
             self.clear()
-        self._editor, self._field = focused, focused.field
+        self._editor = focused
         value = view.value if isinstance(view.value, dict) else {}
-        name = self._field.name
+        name = focused.field.name
         others = {key: text for key, text in value.items() if isinstance(text, str) and key != name}
-        self._completer.typed(ref, name, self._field.text, others)
+        self._completer.typed(ref, name, focused.field.text, others)
 
     def clear(self) -> None:
         """Nothing is typed into: take the suggestions away."""
         if self._completer is not None:
             self._completer.stop()
+        self._show(None)
+        self._editor = None
+
+    def _show(self, offered: Suggestions | None) -> None:
+        self._offered = offered
         if self._editor is not None:
-            self._editor.suggestion = ""
-        self._editor = self._field = None
-        self._line.show([])
+            self._editor.suggestions = offered
+            # The chosen value stands in the field as well, where it goes on from what was typed.
+            self._editor.suggestion = (offered.chosen if offered is not None else None) or ""
+            self._editor.refresh()
 
     def _found(self, argument: str, value: str, values: list[str]) -> None:
-        field = self._field
-        if field is None or (field.name, field.text) != (argument, value):
+        editor = self._editor
+        if editor is None or (editor.field.name, editor.field.text) != (argument, value):
             return
         # Where nothing was typed, tab must still leave the field empty.
-        self._line.show([each for each in values if each != value], chosen=bool(value))
-        self._suggest()
+        others = [each for each in values if each != value]
+        # Only values that differ are worth a line; that the typed one is the only one is not "none".
+        self._show(Suggestions(editor, others, chosen=bool(value)) if others or not values else None)
 
-    def _suggest(self) -> None:
-        """Show the chosen value in the field as well, where it goes on from what was typed."""
-        if self._editor is not None:
-            self._editor.suggestion = self._line.chosen or ""
-
-    def take(self) -> bool:
-        """Put the value that is suggested into the field; False where none is."""
-        chosen, editor = self._line.chosen, self._editor
-        if chosen is None or editor is None or not editor.has_focus:
+    def take(self, *, picked: bool = False) -> bool:
+        """Put the value that is suggested into the field, or only one that the user picked; False where none is."""
+        offered, editor = self._offered, self._editor
+        if offered is None or offered.chosen is None or editor is None or not editor.has_focus:
             return False
-        self._line.show([])
-        editor.value = chosen
+        if picked and not offered.is_picked:
+            return False
+        self._show(None)
+        editor.value = offered.chosen
         return True
 
     def step(self, by: int) -> bool:
         """Go to the next or previous value; False where there are none."""
-        if not self._line.values:
+        if self._offered is None or not self._offered.values:
             return False
-        self._line.step(by)
-        self._suggest()
+        self._offered.step(by)
+        self._show(self._offered)
         return True

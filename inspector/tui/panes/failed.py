@@ -79,10 +79,10 @@ class FailedPane(Container):
         edit = [other] if self.check_action("edit", ()) else []
         doctor = ["failed.doctor"] if self.check_action("doctor", ()) else []
         if not stdio:  # A login, and why there is none, is what is wanted more often than another path.
-            return hints(self, again, *login, *doctor, "failed.copy", *edit)
+            return hints(self, again, *login, *doctor, "failed.copy", *edit, "app.revision")
         watch = ("failed.watch", "watch no more" if self._watching else "watch files, restart on change")
         watches = [watch] if self.check_action("watch", ()) else []
-        return hints(self, again, *edit, *doctor, "failed.copy", *watches)
+        return hints(self, again, *edit, *doctor, "failed.copy", *watches, "app.revision")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A login is shown where there was one; another is offered where one was wanted."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.segment import Segment
 from textual.app import ComposeResult
@@ -30,23 +30,23 @@ class Questions:
 
     def __init__(self) -> None:
         self.questions: list[Question] = []
-        self._at: dict[int, int] = {}
+        self._at: dict[tuple[int, Any], int] = {}
 
     def take(self, questions: list[Question]) -> None:
         """Show these questions."""
         waiting = [question for question in questions if question.state == "open"]
         over = [question for question in reversed(questions) if question.state != "open"]
         self.questions = waiting + over
-        self._at = {question.n: at for at, question in enumerate(self.questions)}
+        self._at = {question.key: at for at, question in enumerate(self.questions)}
 
     def __len__(self) -> int:
         return len(self.questions)
 
     def key_at(self, index: int) -> Hashable:
-        """Return the number of a question's message."""
-        return self.questions[index].n
+        """Return what identifies a question."""
+        return self.questions[index].key
 
-    def index_of(self, key: int) -> int | None:
+    def index_of(self, key: tuple[int, Any]) -> int | None:
         """Return the row of a question."""
         return self._at.get(key)
 
@@ -89,6 +89,9 @@ class InboxPane(Edge):
             super().__init__()
             self.question = question
 
+    class AskAgain(Message):
+        """No question is to be answered by a standing answer any more."""
+
     def __init__(self, session: AnySession, *, id: str | None = None) -> None:
         super().__init__(title="Inbox", id=id)
         self.session = session
@@ -113,7 +116,7 @@ class InboxPane(Edge):
     def move_to(self, question: Question) -> None:
         """Put the cursor on a question."""
         self.tick()
-        self._list.move_to(question.n)
+        self._list.move_to(question.key)
 
     def tick(self) -> None:
         """Take in what was asked and answered."""
@@ -164,6 +167,7 @@ class InboxPane(Edge):
         ask = {name: "ask" for name in ("sampling", "elicitation", "roots") if getattr(before, name) is not None}
         self.session.inbox.standing = replace(before, **ask)  # type: ignore[arg-type]
         self._draw_edge()
+        self.post_message(self.AskAgain())
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()

@@ -19,7 +19,7 @@ from inspector.text import duration, safe
 from inspector.tui.events import AnySession, Copy, HintsChanged, ShowExchange
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.panes import asked
-from inspector.tui.panes.asking import MESSAGE_LINES, FormBody, TextBody, UrlBody, body_for, fill
+from inspector.tui.panes.asking import MESSAGE_LINES, FormBody, RootsBody, TextBody, UrlBody, body_for, fill
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.links import look_at, open_in_browser
 from inspector.tui.panes.message_rows import moment
@@ -31,6 +31,9 @@ from inspector.tui.widgets.content_blocks import json_text
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.json_view import JsonView
+
+ASKER = 18
+"""Characters of the server's name in the title, so that there is room for what it wants."""
 
 BODIES_KEPT = 8
 """Questions whose half-written answers stay while another question is looked at."""
@@ -62,11 +65,18 @@ class QuestionPane(SnugEdge):
             super().__init__()
             self.question = question
 
+    class KeepRoots(Message):
+        """Every request for roots of this server is to be answered with these URIs, in later sessions too."""
+
+        def __init__(self, uris: tuple[str, ...]) -> None:
+            super().__init__()
+            self.uris = uris
+
     def __init__(self, session: AnySession, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
         self.question: Question | None = None
-        self._bodies: OrderedDict[int, FormBody | UrlBody | TextBody] = OrderedDict()
+        self._bodies: OrderedDict[tuple[int, Any], FormBody | UrlBody | TextBody] = OrderedDict()
         self._said = Paragraphs(most=MESSAGE_LINES, after=1, id="said")
         self._answer = JsonView(id="answer")
         self._foot = Paragraphs(after=1, id="foot")
@@ -86,7 +96,7 @@ class QuestionPane(SnugEdge):
     @property
     def body(self) -> FormBody | UrlBody | TextBody | None:
         """What takes the answer, while there is a question that waits for one."""
-        return self._bodies.get(self.question.n) if self.question is not None else None
+        return self._bodies.get(self.question.key) if self.question is not None else None
 
     @property
     def is_open(self) -> bool:
@@ -107,8 +117,8 @@ class QuestionPane(SnugEdge):
         self.question = question
         self._state = question.state
         is_open = self.is_open or self._looks_back
-        if is_open and question.n not in self._bodies:
-            body = self._bodies[question.n] = body_for(question, self.session.inbox.standing)
+        if is_open and question.key not in self._bodies:
+            body = self._bodies[question.key] = body_for(question, self.session.inbox.standing)
             if isinstance(self.session, RecordedSession) and self._looks_back:
                 fill(body, self.session.answer_to(question)[1])
                 body.disabled = True
@@ -120,16 +130,20 @@ class QuestionPane(SnugEdge):
             if within:
                 # Before what had the focus goes away, which would send the focus anywhere.
                 self._answer.focus()
-        for n in [n for n in self._bodies if n != question.n or not is_open]:
-            if len(self._bodies) > BODIES_KEPT or self._is_over(n):
-                await self._bodies.pop(n).remove()
-        for n, body in self._bodies.items():
-            body.display = n == question.n and is_open
+        shown = self.body
+        if is_open and shown is not None and self.has_focus_within and not shown.has_focus_within:
+            # Before what had the focus is hidden or removed: Textual would give it to any neighbour.
+            shown.focus_first()
+        for key in [key for key in self._bodies if key != question.key or not is_open]:
+            if len(self._bodies) > BODIES_KEPT or self._is_over(key):
+                await self._bodies.pop(key).remove()
+        for key, body in self._bodies.items():
+            body.display = key == question.key and is_open
         self._answer.display = not is_open
         self.refresh_state()
 
-    def _is_over(self, n: int) -> bool:
-        return all(question.n != n for question in self.session.inbox.open())
+    def _is_over(self, key: tuple[int, Any]) -> bool:
+        return all(question.key != key for question in self.session.inbox.open())
 
     @property
     def is_stale(self) -> bool:
@@ -143,7 +157,7 @@ class QuestionPane(SnugEdge):
             return
         waits = question.state == "open"
         self.tone = "ask" if waits else ""
-        asker = asked.asker(self.session.server)
+        asker = safe(asked.asker(self.session.server), ASKER)
         looks_back = f"{asker} asked" if self._looks_back else f"{asker} asks you"
         self.title = looks_back if waits else self._over(question)
         waiting = self.session.inbox.open()
@@ -174,7 +188,7 @@ class QuestionPane(SnugEdge):
         lines: list[Paragraph] = [[*to, (wanted, "faint"), number, ("  ", "faint"), *around]]
         if question.problem:
             lines.append((question.problem, "error"))
-        if self._from_now_on:
+        if self._from_now_on and question.topic != "roots":
             lines.append(("This answer is given to every question of this kind from now on.", "ask"))
         return lines
 
@@ -196,9 +210,9 @@ class QuestionPane(SnugEdge):
         if wrong and self._sends_anyway:
             key = next((hint.label for hint in hints(self, "ask.accept")), "")
             return [(f"{key} again sends it as it is", "finding")]
-        if wrong:
-            return [(wrong[0] if isinstance(body, TextBody) else f"{len(wrong)} to fix", "error")]
-        return [(f"{signs_now().done} valid", "received")] if isinstance(body, FormBody) else ""
+        if isinstance(body, FormBody):
+            return body.note()
+        return [(wrong[0], "error")] if wrong else ""
 
     def on_form_view_changed(self, event: FormView.Changed) -> None:
         event.stop()
@@ -206,7 +220,7 @@ class QuestionPane(SnugEdge):
 
     def on_form_view_checked(self, event: FormView.Checked) -> None:
         event.stop()
-        self.say(self._note())
+        self.refresh_state()
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
@@ -237,11 +251,17 @@ class QuestionPane(SnugEdge):
             wanted += ["ask.accept", "ask.decline", "ask.cancel"]
         else:
             wanted += [("ask.accept", "answer"), "ask.decline"]
+        if isinstance(self.body, RootsBody) and self.body.json is None:
+            wanted.insert(1, ("ask.standing", "answer always"))
         if len(self.session.inbox.open()) > 1:
             wanted.append("ask.next")
-        if not isinstance(self.body, UrlBody):
-            wanted.append("form.json")
-        wanted.append(("ask.standing", "only now" if self._from_now_on else "always so"))
+        body = self.body
+        if isinstance(body, (FormBody, TextBody)):
+            wanted.append(
+                ("form.json", ("form" if isinstance(body, FormBody) else "text") if body.json_mode else "json")
+            )
+        if question.topic != "roots":
+            wanted.append(("ask.standing", "only once" if self._from_now_on else "always"))
         return hints(self, *wanted)
 
     def action_accept(self) -> None:
@@ -281,14 +301,23 @@ class QuestionPane(SnugEdge):
         """Let an answer stand for all questions of this kind, where the user wants that."""
         if self._from_now_on and answers:
             self.session.inbox.standing = replace(self.session.inbox.standing, **answers)
+            if isinstance(answers.get("roots"), tuple):
+                self.post_message(self.KeepRoots(answers["roots"]))
 
     def _after(self) -> None:
         if self.question is not None:
             self.post_message(self.Answered(self.question))
 
     def action_standing(self) -> None:
-        """Give this answer to every question of this kind from now on, or only to this one."""
-        if self.is_open:
+        """Give this answer to every question of this kind from now on, or only to this one.
+
+        Roots are the same every time: they are sent at once, and kept for this server.
+        """
+        body = self.body
+        if self.is_open and isinstance(body, RootsBody):
+            self._from_now_on = body.json is None
+            self.action_accept()
+        elif self.is_open:
             self._from_now_on = not self._from_now_on
             self.refresh_state()
 

@@ -16,7 +16,7 @@ from inspector.protocol.form import UNSET
 from inspector.protocol.views import Resource, ResourceTemplate
 from inspector.tui.events import AnySession, HintsChanged, LeaveWork
 from inspector.tui.keymap import Hint, bindings
-from inspector.tui.panes.completion import FieldCompletion, Suggestions
+from inspector.tui.panes.completion import FieldCompletion
 from inspector.tui.panes.keys import hints
 from inspector.tui.panes.paragraphs import Paragraph, Paragraphs
 from inspector.tui.panes.past_line import PastLine
@@ -44,6 +44,7 @@ class RequestPane(SnugEdge):
         *(binding for binding in bindings("form") if binding.action not in ("json", "editor")),
         *bindings("resource"),
         Binding("tab", "take", show=False, priority=True),
+        Binding("enter", "take(True)", show=False, priority=True),
         Binding("down", "suggestion(1)", show=False, priority=True),
         Binding("up", "suggestion(-1)", show=False, priority=True),
     ]
@@ -91,7 +92,6 @@ class RequestPane(SnugEdge):
         self._key: tuple[str, str] | None = None
         self._touched = False
         self._uri = Paragraphs(after=1)
-        self._suggestions = Suggestions()
         self._past = PastLine()
         self.sends_anyway = False
         """What is wrong was said, and the next wish to send sends it in spite of that."""
@@ -102,18 +102,17 @@ class RequestPane(SnugEdge):
         self._draft: Any = UNSET
         self._picks = False
         """Past calls are being gone through."""
-        self._completion = FieldCompletion(session, self._suggestions)
+        self._completion = FieldCompletion(session)
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
         yield self._about
         yield self._form
-        yield self._suggestions
         yield self._uri
         yield self._past
 
     def on_mount(self) -> None:
-        self._suggestions.display = self._uri.display = False
+        self._uri.display = False
 
     @property
     def form(self) -> FormView:
@@ -183,6 +182,9 @@ class RequestPane(SnugEdge):
             self._about.show(())
             return
         about: list[Paragraph] = list(work.subject.about)
+        if work.revision_hint:
+            # Before the description, of which the end is cut off.
+            about.insert(0, (f"{signs_now().finding} {work.revision_hint}", "finding"))
         reasons = self.session.refused_tools.get(work.subject.address) if work.subject.list_name == "tools" else None
         if reasons:
             about.append((f"{signs_now().finding} It must not be called over HTTP: {'; '.join(reasons)}.", "finding"))
@@ -219,6 +221,8 @@ class RequestPane(SnugEdge):
             waited = (self.session.journal.now() - self.waiting_since) / 1_000_000
             return [[(f"waiting {seconds(waited)} for your answer", "ask")]]
         found = list(work.subject.facts)
+        if work.is_draft:
+            found.insert(0, [("unsent draft", "muted")])
         subscriptions = self.session.subscriptions
         if work.subject.address in subscriptions:
             count = subscriptions.counts.get(work.subject.address, 0)
@@ -235,9 +239,7 @@ class RequestPane(SnugEdge):
         if self.sends_anyway:
             key = next((hint.label for hint in hints(self, "form.call")), "")
             return [(f"{to_fix} to fix; {key} again sends it as it is", "finding")]
-        if to_fix:
-            return [(f"{to_fix} to fix", "error")]
-        return [(f"{signs_now().done} valid", "received")] if self._form.form.fields(1) else ""
+        return self._form.note()
 
     def _draw_past(self) -> None:
         past = self.work.past or () if self.work is not None else ()
@@ -281,6 +283,8 @@ class RequestPane(SnugEdge):
             return
         self._touched = True
         self.edits += 1
+        if self.work is not None:
+            self.work.is_edited = True
         self.sends_anyway = False
         self._draw_past()
         self._draw_uri()
@@ -295,7 +299,7 @@ class RequestPane(SnugEdge):
     def on_form_view_checked(self, event: FormView.Checked) -> None:
         event.stop()
         if event.view is self._form:
-            self.say(self._note())
+            self.refresh_state()
 
     def action_about(self) -> None:
         """Show all of the description, or only its beginning again."""
@@ -314,9 +318,9 @@ class RequestPane(SnugEdge):
     def on_descendant_blur(self) -> None:
         self._completion.clear()
 
-    def action_take(self) -> None:
-        """Take the value that is suggested; without one, the key goes on to the next field."""
-        if not self._completion.take():
+    def action_take(self, picked: bool = False) -> None:
+        """Take the value that is suggested, or only one that was picked; without one, go on to the next field."""
+        if not self._completion.take(picked=picked):
             raise SkipAction
 
     def action_suggestion(self, by: int) -> None:
@@ -360,6 +364,8 @@ class RequestPane(SnugEdge):
             wanted.append(("form.call", work.subject.verb))
             if self._may_be_task:
                 wanted.append("form.call-task")
+            if work.revision_hint:
+                wanted.append(("app.revision", "other revision"))
             if running:
                 wanted.append("call.cancel")
             if isinstance(work.subject.view, Resource):
@@ -373,6 +379,20 @@ class RequestPane(SnugEdge):
         if not running:
             wanted.append("form.leave")
         return hints(self, *wanted)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what can be done with the item that is shown is offered: a tool is not read."""
+        work = self.work
+        if action in ("read", "subscribe"):
+            is_resource = work is not None and isinstance(work.subject.view, Resource) and self.session.can_send
+            return is_resource and (action == "read" or self.session.server.can("resources", "subscribe"))
+        if action == "call_task":
+            return self._may_be_task
+        if action == "past_calls":
+            return self.session.can_send and work is not None and bool(work.past)
+        if action in ("call", "leave"):
+            return work is not None and (action == "leave" or self.session.can_send)
+        return True
 
     def action_call(self) -> None:
         """Send what the form holds. What is wrong with it is said first; a second time it is sent as it is."""
@@ -396,6 +416,7 @@ class RequestPane(SnugEdge):
         work = self.work
         if work is None or not self.session.can_send:
             return
+        self._completion.take(picked=True)
         if self._form.to_fix and not self.sends_anyway:
             self.sends_anyway = True
             self.say(self._note())
@@ -437,4 +458,5 @@ class RequestPane(SnugEdge):
 
     def focus_inside(self) -> bool:
         """Focus the first field, or what stands in its place."""
-        return self.has_focus_within or self._form.focus_first()
+        # Not the pane: what has the focus in it may be the form of the item before, which is hidden now.
+        return self._form.has_focus_within or self._form.focus_first()

@@ -145,7 +145,8 @@ class ServerPane(Container):
             if self.check_action(name.replace("-", "_"), ())
         ]
         other = {"watch": "watch no more"} if self._watching else {}
-        return hints(self, *((f"server.{name}", other.get(name, "")) for name in offered))
+        revision = ["app.revision"] if self.session.can_send else []
+        return hints(self, *((f"server.{name}", other.get(name, "")) for name in offered), *revision)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing can be done to a recording; what runs elsewhere cannot be started; a level needs logging."""
@@ -231,6 +232,9 @@ class ServerPane(Container):
             *fact("opened as", safe(session.target.describe(), _SHOWN_TARGET)),
             *fact("revision", f"{server.revision}  ({server.era}){unknown}"),
         ]
+        if isinstance(roots := session.inbox.standing.roots, tuple):
+            always = f"always answered: {', '.join(safe(uri, _SHOWN_TARGET) for uri in roots[:5]) or 'none'}"
+            rows += fact("roots", always)
         rows += self._interception()
         if server.how:
             rows += fact("found out", safe(server.how, _SHOWN_TEXT), "muted")

@@ -20,6 +20,7 @@ from inspector.client.catalog import ListName
 from inspector.client.pending import Call
 from inspector.client.recorded import RecordedSession
 from inspector.client.recorded_calls import RecordedCall
+from inspector.client.revision_hints import revision_hint
 from inspector.client.session import Session
 from inspector.config.remember import ServerMemory
 from inspector.errors import InspectorError
@@ -48,6 +49,9 @@ CRUMB = 60
 
 SNUG = 26
 """Lines below which the panes leave their keys to the footer."""
+
+EMPTY_RESULT = 4
+"""Lines of a result pane that has no result yet; a long form has the others."""
 
 Lower = ResultPane | RunningPane | QuestionPane
 
@@ -79,7 +83,7 @@ class WorkPane(Container):
         self._puts = Latest(self, self._put_question)
         self._seen: tuple[Any, ...] = ()
         self._log_seen = (-1, 0)
-        self._questions_seen: set[int] = set()
+        self._questions_seen: set[tuple[int, Any]] = set()
         self._edits = 0
         self._focus_question = False
         self._sent_from: Widget | None = None
@@ -125,7 +129,14 @@ class WorkPane(Container):
             return
         self._go_to(work)
 
+    def on_unmount(self) -> None:
+        # Here and not on leaving by a key: a session also ends by a signal or with its terminal.
+        self.works.keep_drafts()
+
     def _go_to(self, work: Work) -> None:
+        if self.work is not None and self.work.is_edited:
+            keep = partial(self.works.keep_drafts, self.work)
+            self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
         self.work = work
         self._edits = self.request.edits
         self.request.crumb = TITLES[work.subject.list_name] if self.screen.has_class("-narrow") else ""
@@ -144,11 +155,11 @@ class WorkPane(Container):
         if self._recorded is not None:
             self._recorded.fill(work)
         elif work.past is None:
-            found, view = await asyncio.to_thread(
+            (past, draft), view = await asyncio.to_thread(
                 lambda: (self.works.recall(work.subject), self.works.view(work.subject))
             )
             if work.past is None:
-                work.past, work.view = found, work.view or view
+                work.past, work.draft, work.view = past, draft, work.view or view
 
     def open_resource(self, uri: str) -> None:
         """Show the resource with this URI, listed or not, and read it."""
@@ -158,8 +169,11 @@ class WorkPane(Container):
 
     def focus_work(self) -> None:
         """Put the focus where the item can be used: on the question, the first field, or what stands in its place."""
-        if self._lower is self.asking and self.asking.is_open:
+        question = self._question_to_show()
+        if question is not None and question is self.asking.question and self.asking.is_open:
             self.asking.focus_inside()
+        elif question is not None and question.state == "open" and self.session.can_send:
+            self.focus_question()
         else:
             self._when_put_up(self.request.focus_inside)
 
@@ -191,7 +205,7 @@ class WorkPane(Container):
             try:
                 work.call = work.subject.send(session, event.arguments, as_task=event.as_task)
                 work.sent = event.arguments
-                work.problem = ""
+                work.problem = work.revision_hint = ""
             except InspectorError as error:
                 refuse(work, error)
         if self._zoomed == "request" and work.call is not None:
@@ -270,7 +284,11 @@ class WorkPane(Container):
         answer = work.answer
         if answer is None or answer.outcome.late:
             return
+        outcome = answer.outcome
+        work.revision_hint = revision_hint(self.session.server.revision, outcome.error, outcome.value)
         if work.subject.schema is not None:
+            if work.form is not None and work.form.value() in (work.sent, UNSET):
+                work.is_edited, work.draft = False, UNSET
             work.remember(past_of(work, work.sent, self.session.journal))
             ok = answer.outcome.kind == "result"
             keep = partial(self.works.keep, work.subject, work.sent, ok)
@@ -374,6 +392,8 @@ class WorkPane(Container):
         brief = self._lower is self.asking
         least = (3 if brief else 9) if snug else 9
         most = max(int(self.size.height * (0.2 if snug and brief else share)), min(least, self.size.height // 2))
+        if self._lower is self.result and self.work is not None and self.work.answer is None:
+            most = max(self.size.height - EMPTY_RESULT, least)
         if (most, brief) != (self.request.most_lines, self.request.is_brief):
             self.request.most_lines, self.request.is_brief = most, brief
             self.request.styles.max_height = most
@@ -424,14 +444,22 @@ class WorkPane(Container):
         if not self.session.can_send:
             return
         waiting = self.session.inbox.open()
-        fresh = [question for question in waiting if question.n not in self._questions_seen]
-        self._questions_seen = {question.n for question in waiting}
+        fresh = [question for question in waiting if question.key not in self._questions_seen]
+        self._questions_seen = {question.key for question in waiting}
         if not fresh:
             return
         typing = self.request.has_focus_within and self._typed_since
         busy = self.asking.is_open and self._lower is self.asking
-        mine = self.work is not None and self.work.is_running and asked.belongs(fresh[0], self.work.call)
-        if mine and not busy and not typing and self.is_on_screen and self.screen.is_current:
+        if busy or typing or not self.is_on_screen or not self.screen.is_current or self.work is None:
+            return
+        if not self.work.is_running:
+            return
+        mine = next((question for question in fresh if asked.belongs(question, self.work.call)), None)
+        # With several calls in flight nothing on stdio tells which of them is asked about: the shown one waits too.
+        stray = next((question for question in fresh if not question.parent), None)
+        if mine is None and stray is not None:
+            self.question = stray
+        if mine is not None or stray is not None:
             self.focus_question()
 
     async def _put_question(self, question: Question) -> None:
@@ -450,10 +478,21 @@ class WorkPane(Container):
             self.show_question(waiting[at % len(waiting)])
             self.focus_question()
 
+    def on_question_pane_keep_roots(self, event: QuestionPane.KeepRoots) -> None:
+        event.stop()
+        self.keep_roots(event.uris)
+
+    def keep_roots(self, uris: tuple[str, ...] | None) -> None:
+        """Answer this server's requests for roots with these URIs, in later sessions too; None: ask again."""
+        keep = partial(self.works.keep_roots, uris)
+        self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
+
     def on_question_pane_answered(self, event: QuestionPane.Answered) -> None:
         """Go on to the next question of the same call, or back to the call."""
         event.stop()
-        if self.question is event.question and self.work is not None and asked.belongs(event.question, self.work.call):
+        work, question = self.work, event.question
+        stray = work is not None and work.is_running and not question.parent
+        if self.question is question and work is not None and (stray or asked.belongs(question, work.call)):
             self.question = None
         self._draw_lower()
 

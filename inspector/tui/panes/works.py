@@ -58,6 +58,12 @@ class Work:
         self.past: list[Past] | None = None
         self.view = ""
         """The view in which its results open; `""` for the one that suits each result."""
+        self.draft: Any = UNSET
+        """Arguments of an earlier session that were filled in and not sent."""
+        self.is_edited = False
+        """The form was changed since the newest call: it is kept as a draft."""
+        self.revision_hint = ""
+        """How the failure of the newest call comes from the revision in use."""
         self.problem = ""
         """Why the newest request could not be sent, or a subscription not be made."""
         self.recorded = (0, 0, False)
@@ -72,11 +78,17 @@ class Work:
         return self.call is not None and self.call.fate == "pending"
 
     def make_form(self) -> Form:
-        """Return its form; a new one holds the arguments of the newest call that is remembered."""
+        """Return its form; a new one holds the draft, or the arguments of the newest call, that is remembered."""
         if self.form is None:
             newest = self.past[0].arguments if self.past else UNSET
-            self.form = Form.from_schema(self.subject.schema or NO_ARGUMENTS, newest)
+            start = newest if self.draft is UNSET else self.draft
+            self.form = Form.from_schema(self.subject.schema or NO_ARGUMENTS, start)
         return self.form
+
+    @property
+    def is_draft(self) -> bool:
+        """Its form still holds the draft of an earlier session."""
+        return self.draft is not UNSET and not self.is_edited and self.form is not None
 
     def take_subject(self, subject: Subject) -> None:
         """The item was listed again, and may say something else now: what was filled in stays."""
@@ -152,13 +164,14 @@ class Works:
             if not self._works[key].is_running:
                 del self._works[key]
 
-    def recall(self, subject: Subject) -> list[Past]:
-        """Return the calls of an item that are remembered from earlier sessions, newest first."""
+    def recall(self, subject: Subject) -> tuple[list[Past], Any]:
+        """Return what is remembered of an item: its calls, newest first, and its draft or `UNSET`."""
         if self._memory is None or subject.schema is None or not subject.address:
-            return []
+            return [], UNSET
         with self._lock:
             found = self._memory.past_calls(subject.memory_key)
-        return [
+            draft = self._memory.draft(subject.memory_key)
+        past = [
             Past(
                 dict(call.arguments),
                 label(call.arguments),
@@ -167,6 +180,19 @@ class Works:
             )
             for call in found[:PAST]
         ]
+        return past, UNSET if draft is None else dict(draft)
+
+    def keep_drafts(self, *works: Work) -> None:
+        """Remember what was filled in for these items and not sent, without what is secret; by default for all."""
+        found: dict[str, tuple[dict[str, Any], Any]] = {}
+        for work in works or self.all():
+            subject = work.subject
+            if work.is_edited and work.form is not None and subject.schema is not None and subject.address:
+                value = work.form.value()
+                found[subject.memory_key] = (value if isinstance(value, dict) else {}, subject.schema)
+        if found and self._memory is not None:
+            with self._lock:
+                self._memory.remember_drafts(found)
 
     def view(self, subject: Subject) -> str:
         """Return the view in which results of an item open, as it is remembered from earlier sessions."""
@@ -180,6 +206,12 @@ class Works:
         if self._memory is not None and subject.address:
             with self._lock:
                 self._memory.remember_view(subject.memory_key, view)
+
+    def keep_roots(self, uris: tuple[str, ...] | None) -> None:
+        """Answer this server's requests for roots with these URIs from now on; None: ask again."""
+        if self._memory is not None:
+            with self._lock:
+                self._memory.remember_roots(uris)
 
     def keep(self, subject: Subject, arguments: Any, ok: bool) -> None:
         """Remember a call for later sessions, without what is secret."""

@@ -17,6 +17,7 @@ from inspector.tui.panes.keys import hints
 from inspector.tui.panes.tasks import offers_tasks
 from inspector.tui.sessions import Sessions
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.paint import Piece, Pieces
 from inspector.tui.widgets.status import MainTab, Part, session_parts
 
@@ -111,8 +112,8 @@ def main_tabs(session: AnySession, score: str = "") -> list[MainTab]:
 def footer_hints(screen: Screen[None]) -> list[Hint]:
     """The keys of the innermost pane that has the focus and names any, and those that work everywhere."""
     shown = _hints_at(screen.focused, screen)
-    if isinstance(screen.focused, Editor):
-        return shown  # Letters are typed there; the keys of the pane itself are no letters.
+    if isinstance(screen.focused, (Editor, FieldFrame)):
+        return shown  # Letters are text there, or nothing; the keys of the pane itself are not letters.
     taken = {hint.key for hint in shown}
     # Of a zoomed pane the key is pinned at the right.
     zoom = None if screen.has_class("-zoomed") else getattr(screen, "zoom_hint", None)
@@ -124,17 +125,21 @@ def footer_help(screen: Screen[None]) -> Hint | None:
     """The key that must not be left out: restore, of a zoomed pane, else help. None where it would be typed."""
     if screen.has_class("-zoomed"):
         return next(iter(hints(screen, ("app.zoom", "restore"))), None)
-    return None if isinstance(screen.focused, Editor) else next(iter(hints(screen, "app.help")), None)
+    return None if isinstance(screen.focused, (Editor, FieldFrame)) else next(iter(hints(screen, "app.help")), None)
 
 
 def _hints_at(widget: Widget | None, screen: Screen[None]) -> list[Hint]:
+    own = hints(widget, *widget.key_verbs()) if isinstance(widget, FieldFrame) else []
+    if isinstance(widget, FieldFrame) and widget.keeps_keys:
+        return own
     node: DOMNode | None = widget
     while node is not None and node is not screen:
         named = getattr(node, "hints", None)
         if callable(named):
-            return list(named())
+            taken = {hint.key for hint in own}
+            return [*own, *(hint for hint in named() if hint.key not in taken)]
         node = node.parent
-    return []
+    return own
 
 
 def footer_note(session: AnySession) -> Pieces:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any, Literal, cast
 
 from textual.screen import Screen
 from textual.worker import Worker, WorkerError, get_current_worker
@@ -14,6 +15,7 @@ from inspector.client.outcome import remember_outcome
 from inspector.client.session import Session
 from inspector.errors import ConnectingStopped, InspectorError
 from inspector.journal.journal import Journal
+from inspector.protocol.revisions import REVISIONS, features
 from inspector.tui.events import AnySession
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.screens.dialogs import Choose
@@ -76,6 +78,11 @@ class Connection:
         if isinstance(self._session, Session):
             self._screen.run_worker(self._log_level(self._session), exclusive=True, group="dialog")
 
+    def choose_revision(self) -> None:
+        """Ask for the revision and era to speak, and connect again with them."""
+        if isinstance(self._session, Session):
+            self._screen.run_worker(self._revision(self._session), exclusive=True, group="dialog")
+
     def _work(self, opening: Coroutine[Any, Any, None]) -> None:
         self._began = time.monotonic()
         self._opening = self._screen.run_worker(opening, exclusive=True, group="connection", exit_on_error=False)
@@ -129,6 +136,18 @@ class Connection:
                 time.sleep(LOOK_AGAIN)
             elif time.monotonic() - app.key_came < KEY_TIME:
                 time.sleep(REST)
+
+    async def _revision(self, session: Session) -> None:
+        choices = [("auto", "find out what the server supports")]
+        choices += [(name, f"{features(name).era} era") for name in reversed(REVISIONS)]
+        current = session.options.protocol or (session.server.revision if session.server.known else "auto")
+        chosen = await self._screen.app.push_screen_wait(Choose("Revision and era", choices, current))
+        if chosen is None:
+            return
+        protocol = "" if chosen == "auto" else chosen
+        era: Literal["auto", "legacy", "modern"] = features(chosen).era if protocol else "auto"
+        session.options = replace(session.options, protocol=protocol, era=era)
+        self.reopen()
 
     async def _log_level(self, session: Session) -> None:
         level = await self._screen.app.push_screen_wait(Choose("Log messages from", [(name, "") for name in LEVELS]))

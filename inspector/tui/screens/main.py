@@ -283,8 +283,8 @@ class MainScreen(Layout):
         self._wake()
 
     def on_item_opened(self, event: events.ItemOpened) -> None:
-        self._go("work")
         self._work.show_item(event.list_name, event.item)
+        self._go("work")
         self._work.focus_work()
 
     def on_catalog_pane_call_requested(self) -> None:
@@ -300,6 +300,9 @@ class MainScreen(Layout):
         self._go("work")
         self._work.show_question(event.question)
         self._work.focus_question()
+
+    def on_inbox_pane_ask_again(self) -> None:
+        self._work.keep_roots(None)
 
     def on_tasks_pane_highlighted(self, event: TasksPane.Highlighted) -> None:
         self._task_pane.show(event.task)
@@ -419,7 +422,7 @@ class MainScreen(Layout):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What needs a live server is not offered on a recording, nor the start of a process where there is none."""
-        if action in ("reconnect", "compose", "pin"):
+        if action in ("reconnect", "revision", "compose", "pin"):
             return self.session.can_send
         if action in ("restart", "watch"):
             return self.session.can_send and self.session.target.kind == "stdio"
@@ -430,6 +433,10 @@ class MainScreen(Layout):
         self._connection.reopen()
 
     action_restart = action_reconnect
+
+    def action_revision(self) -> None:
+        """Choose the revision and era, and connect again with them."""
+        self._connection.choose_revision()
 
     def action_watch(self) -> None:
         """Start the server again when one of its files changes, or watch them no more."""

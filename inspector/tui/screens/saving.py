@@ -66,7 +66,9 @@ class Saving:
         tell = partial(self._screen.app.call_from_thread, self._screen.notify, markup=False)
         try:
             notes = write()
-        except (OSError, InspectorError) as error:
-            tell(f"{path} was not written: {error}", severity="error")
+        except InspectorError as error:
+            tell(f"{path} was not written: {error.message} {error.hint}".strip(), severity="error")
+        except OSError as error:
+            tell(f"{path} was not written: {error.strerror or 'the system refused it'}.", severity="error")
         else:
             tell(" ".join((f"Written to {path}.", *(notes or ()))))

@@ -24,7 +24,7 @@ def editor_command(environ: Mapping[str, str]) -> list[str]:
     try:
         words = shlex.split(wanted)
     except ValueError as error:
-        raise UsageError(f"$EDITOR cannot be read: {safe(wanted, 80)} ({error})") from error
+        raise UsageError(f"$EDITOR cannot be read: {safe(wanted, 80)}", hint="Close every quote.") from error
     return words or ["vi"]
 
 

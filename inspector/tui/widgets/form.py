@@ -16,9 +16,11 @@ from inspector.errors import UsageError
 from inspector.protocol.form import UNSET, Field, Form
 from inspector.text import size
 from inspector.tui.keymap import bindings
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
 from inspector.tui.widgets.external_editor import edit_externally
 from inspector.tui.widgets.fields.base import FieldFrame
-from inspector.tui.widgets.fields.containers import AddItem, AddKey
+from inspector.tui.widgets.fields.containers import AddItem, AddKey, ContainerField
 from inspector.tui.widgets.fields.layout import Maker, Slot, slots_of
 from inspector.tui.widgets.json_editor import EDIT_LIMIT, JsonEditor, json_lines, read_json
 from inspector.tui.widgets.note import Note
@@ -145,6 +147,25 @@ class FormView(VerticalScroll, can_focus=False):
         """How many fields are wrong."""
         return len(self.errors)
 
+    def note(self) -> paint.Pieces:
+        """Say how many fields are wrong and how many required ones have no value yet, or that the value is valid.
+
+        A field that has no value yet is wrong only once the user has changed it or tried to send the form.
+        """
+        missing = sum(self._is_missing(path) for path in self.errors) if self._json is None else 0
+        found: list[paint.Piece] = []
+        if wrong := len(self.errors) - missing:
+            found.append((f"{wrong} to fix", "error"))
+        if missing:
+            found += ["  "] * bool(found) + [(f"{missing} required", "muted")]
+        if found:
+            return found
+        return [(f"{signs_now().done} valid", "received")] if self.form.fields(1) else ""
+
+    def _is_missing(self, path: str) -> bool:
+        here = [widget for (known, _), widget in self._slots.items() if known == path]
+        return bool(path) and self.form.value_at(path) is UNSET and not any(widget.touched for widget in here)
+
     async def load(self, value: Any) -> None:
         """Take over a value."""
         self.form.load(value)
@@ -157,7 +178,9 @@ class FormView(VerticalScroll, can_focus=False):
 
     def focus_first(self) -> bool:
         """Focus the first field, or what there is; False where nothing can have the focus."""
-        return self._focus_one([*self.children, self])
+        heads = [child for child in self.children if isinstance(child, ContainerField) and child.field.is_open]
+        # Where an object's own fields are shown, one begins with the first of them.
+        return self._focus_one([*(child for child in self.children if child not in heads), *heads, self])
 
     def focus_wrong(self) -> bool:
         """Show everything that is wrong, missing fields too, and focus the first; False where nothing is."""
@@ -245,6 +268,7 @@ class FormView(VerticalScroll, can_focus=False):
         async with self._lock:
             if not self.is_attached or self._json is not None:
                 return
+            known_paths = {path for path, _ in self._slots}
             wanted = list(slots_of(self.form, self))
             slots = [slot for slot, _, _ in wanted]
             with self.app.batch_update():
@@ -259,6 +283,8 @@ class FormView(VerticalScroll, can_focus=False):
             self._say()
             if focus:
                 self._focus_path(focus)
+                if focus not in known_paths:
+                    self._focus_within(focus)
         self._unchecked = True
         self.set_timer(CHECK_AFTER, self._check_if_needed)
 
@@ -308,6 +334,13 @@ class FormView(VerticalScroll, can_focus=False):
                 if known == wanted and widget.focusable and not isinstance(widget, AddItem | AddKey):
                     self.screen.set_focus(widget)
                     return
+
+    def _focus_within(self, path: str) -> None:
+        """Focus the first field of an item that was just added, where it has fields."""
+        for (known, _), widget in self._slots.items():
+            if known.startswith(f"{path}/") and widget.focusable:
+                self.screen.set_focus(widget)
+                return
 
     async def _remove(self, widgets: Sequence[Widget]) -> None:
         # Else the focus would wander to some other pane, and scroll it.

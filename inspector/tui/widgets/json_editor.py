@@ -97,17 +97,23 @@ def json_lines(value: Any) -> str | None:
     return _SHAPELESS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+class _NotJson(ValueError):
+    """A word that Python's parser takes and JSON does not have: NaN, Infinity."""
+
+
 def read_json(text: str) -> tuple[Any, str]:
     """Return the value of a JSON text and `""`, or None and what is wrong where."""
     try:
         return json.loads(text, parse_constant=_refuse), ""
     except json.JSONDecodeError as error:
         return None, f"line {error.lineno}, column {error.colno}: {safe(error.msg[:1].lower() + error.msg[1:], 100)}"
-    except ValueError as error:
-        return None, safe(str(error), 100)
+    except _NotJson as error:
+        return None, f"{safe(error, 20)} is not JSON"
+    except ValueError:
+        return None, "a number has too many digits"
     except RecursionError:
         return None, "nested too deeply"
 
 
 def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON")
+    raise _NotJson(word)

@@ -41,6 +41,16 @@ class FieldHost(Protocol):
         ...
 
 
+class Suggested(Protocol):
+    """Values that could be taken for what is typed."""
+
+    values: list[str]
+
+    def segments(self, room: int) -> list[Segment]:
+        """Draw them in one line of at most `room` cells."""
+        ...
+
+
 class FieldFrame(Widget):
     """The frame around a field's body. A subclass draws the body: `body_rows` and `body_line`."""
 
@@ -56,6 +66,10 @@ class FieldFrame(Widget):
     host: FieldHost
     error: str
     labelled: bool
+    suggestions: Suggested | None = None
+    """What the server offers for what is typed here; drawn directly below it."""
+    takes_text: ClassVar[bool] = False
+    """Whether every printable key is text."""
     touched: bool = False
     """Whether the user has changed the field, or tried to send the form."""
 
@@ -142,18 +156,18 @@ class FieldFrame(Widget):
         field, cells = self.field, self.size.width
         name = f"[{field.name}]" if field.is_item and field.name.isdecimal() else field.name
         pieces: list[paint.Piece] = [(name, "bright")]
-        if field.required and not field.is_item:
-            pieces += [" ", ("*", "ask")]
         if _letters(field.title) not in ("", _letters(field.name)):
             pieces.append((f"  {field.title}", "muted"))
-        hints: list[paint.Piece] = [(self.hint(), "faint")]
+        marks: list[paint.Piece] = [("  required", "muted")] if field.required and not field.is_item else []
         for sign, _ in self._marks():
-            hints += ["  ", (sign, "muted")]
+            marks += ["  ", (sign, "muted")]
         room = max(cells - self.indent, 1)
         left = paint.segments(pieces, room=room, look=look)
-        right = paint.segments(hints, room=room, look=look)
-        if paint.width(left) + paint.width(right) + 2 > room:
-            right = paint.segments(hints[1:], room=room, look=look)
+        # Where it is narrow the default goes first, then the type.
+        for hint in (self.hint(), field.hint, ""):
+            right = paint.segments([(hint, "faint"), *marks], room=room, look=look)
+            if paint.width(left) + paint.width(right) + 2 <= room:
+                break
         return paint.strip([Segment(" " * self.indent), *paint.spread(left, right, room)], cells, look=look)
 
     def hint(self) -> str:
@@ -161,11 +175,19 @@ class FieldFrame(Widget):
         field = self.field
         if field.default is UNSET:
             return field.hint
-        text = field.default_text
-        return f"{field.hint}  default {text}" if 0 < len(text) <= DEFAULT_SHOWN else f"{field.hint}  default"
+        text = " ".join(field.default_text[: DEFAULT_SHOWN + 1].split()) or "empty"
+        cut = signs_now().cut if len(field.default_text) > DEFAULT_SHOWN else ""
+        return f"{field.hint}  default {text[:DEFAULT_SHOWN]}{cut}"
 
     def _foot(self, y: int) -> Strip:
         cells = self.size.width
+        offered = self.suggestions
+        if offered is not None and y == 0 and (offered.values or not self.error):
+            # Directly under what is typed; the description moves down into the empty row.
+            line = offered.segments(max(cells - self.indent, 1))
+            return paint.strip([Segment(" " * self.indent), *line], cells)
+        if offered is not None and offered.values:
+            y -= 1
         described = self._description(cells)
         pieces: list[paint.Piece] = []
         if y == 0 and self.error:
@@ -234,7 +256,31 @@ class FieldFrame(Widget):
         path = self.field.path
         self.host.change(self, lambda form: form.move(path, by), structure=True)
 
-    # Null, and left out
+    # Keys
+
+    def key_verbs(self) -> list[str | tuple[str, str]]:
+        """Return the verbs of this field for the footer, each by its id, or by its id and another title."""
+        found: list[str | tuple[str, str]] = []
+        if self.field.nullable:
+            found.append(("field.null", "value" if self.field.value is None else "null"))
+        if self.field.is_item:
+            found.append("field.remove")
+            if self.field.name.isdecimal():
+                found += ["field.move-up", "field.move-down"]
+        return found
+
+    @property
+    def keeps_keys(self) -> bool:
+        """Whether the keys of the pane mean something else here, or nothing."""
+        return False
+
+    def on_key(self, event: events.Key) -> None:
+        """Let no letter become an action of a pane or the app: whoever fills in a form may believe to be typing."""
+        if event.is_printable and not self.takes_text and event.key not in self._bindings.key_to_bindings:
+            event.stop()
+            event.prevent_default()
+
+    # Null, and not set
 
     def action_null(self) -> None:
         field = self.field

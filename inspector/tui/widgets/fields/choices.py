@@ -26,7 +26,7 @@ LABEL_LIMIT = 200
 
 
 class ToggleField(FieldFrame, can_focus=True):
-    """`[x]` yes, `[ ]` no, `[-]` left out; the description stands beside the box."""
+    """`[x]` true, `[ ]` false, `[-]` not set; the description stands beside the state."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("choices")]
     describes_in_body = True
@@ -37,13 +37,18 @@ class ToggleField(FieldFrame, can_focus=True):
 
     def body_line(self, y: int) -> Strip:
         value = self.field.value
-        mark = "[x]" if value is True else "[ ]" if value is False else "[-]"
+        mark = "[x] true" if value is True else "[ ] false" if value is False else "[-] not set"
+        mark = "[-] null" if value is None else mark
         pieces: list[paint.Piece] = [(mark, "bright" if self.has_focus else "normal")]
-        if value is None:
-            pieces.append(("  null", "faint"))
-        elif self.field.description:
-            pieces.append((f" {self.field.description}", "normal"))
+        if self.field.description:
+            pieces.append((f"  {self.field.description}", "normal"))
         return self.body_strip(paint.segments(pieces, room=self.size.width))
+
+    def key_verbs(self) -> list[str | tuple[str, str]]:
+        found: list[str | tuple[str, str]] = [("choices.choose", "false" if self.field.value is True else "true")]
+        if self.field.value is not UNSET and not self.field.required and not self.field.is_item:
+            found.append("field.clear")
+        return found + super().key_verbs()
 
     def body_clicked(self, x: int, y: int) -> None:
         self.action_choose()
@@ -148,6 +153,18 @@ class ChoiceField(FieldFrame, can_focus=True):
             if not self.opened:
                 self._open()
             self._filter(self.words + event.character)
+
+    def key_verbs(self) -> list[str | tuple[str, str]]:
+        if self.opened:
+            return [("field.next", "choose")]
+        if not self.on_one_line:
+            return [("choices.choose", "choose"), *super().key_verbs()]
+        moves: list[str | tuple[str, str]] = ["choices.previous", "choices.following"]
+        return [*moves, *(["choices.choose"] if self.several else []), *super().key_verbs()]
+
+    @property
+    def keeps_keys(self) -> bool:
+        return self.opened
 
     def action_erase(self) -> None:
         if not self.opened:

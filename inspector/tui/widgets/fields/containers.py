@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.strip import Strip
 
 from inspector.protocol.form import UNSET, Field, Form
@@ -34,7 +34,7 @@ class ContainerField(FieldFrame, can_focus=True):
             number = len(field.value)
             said = f"{number:,} {noun}{'' if number == 1 else 's'}"
         else:
-            said = "null" if field.value is None else "left out"
+            said = "null" if field.value is None else "not set"
         pieces: list[paint.Piece] = [
             (f"{signs.unfolded if field.is_open else signs.folded} ", "muted"),
             (said, "normal" if field.value is not UNSET else "faint"),
@@ -42,6 +42,17 @@ class ContainerField(FieldFrame, can_focus=True):
         if self.has_focus and field.can_add and field.kind == "array":
             pieces += ["   ", ("+", "key"), (" add", "muted")]
         return self.body_strip(paint.segments(pieces, room=self.size.width))
+
+    def key_verbs(self) -> list[str | tuple[str, str]]:
+        field = self.field
+        found: list[str | tuple[str, str]] = [("items.open", "fold" if field.is_open else "open")]
+        if field.can_add and field.kind == "array":
+            found.append("items.add")
+        if field.is_item:
+            found.append("items.remove")
+            if field.name.isdecimal():
+                found += ["items.move-up", "items.move-down"]
+        return found
 
     def body_clicked(self, x: int, y: int) -> None:
         self.action_open()
@@ -66,7 +77,9 @@ class ContainerField(FieldFrame, can_focus=True):
 class AddItem(FieldFrame, can_focus=True):
     """The row at the end of an array that adds an item."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "add_item", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        binding for binding in bindings("items") if binding.action in ("open", "add")
+    ]
 
     def __init__(self, field: Field, host: FieldHost) -> None:
         super().__init__()
@@ -79,10 +92,16 @@ class AddItem(FieldFrame, can_focus=True):
     def body_line(self, y: int) -> Strip:
         return self.body_strip(paint.segments([("+", "key"), (" add an item", "muted")]))
 
-    def body_clicked(self, x: int, y: int) -> None:
-        self.action_add_item()
+    def key_verbs(self) -> list[str | tuple[str, str]]:
+        return [("items.open", "add an item")]
 
-    def action_add_item(self) -> None:
+    def body_clicked(self, x: int, y: int) -> None:
+        self.action_add()
+
+    def action_open(self) -> None:
+        self.action_add()
+
+    def action_add(self) -> None:
         path = self.field.path
         self.host.change(self, lambda form: form.add(path), structure=True)
 
@@ -127,9 +146,9 @@ class AddKey(TextField):
 
 
 class FixedField(FieldFrame):
-    """A value that cannot be another one: a constant, or null. Where it is not required it can be left out."""
+    """A value that cannot be another one: a constant, or null. Where it is not required it can be unset."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "choose", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [binding for binding in bindings("choices") if binding.action == "choose"]
 
     def __init__(self, field: Field, host: FieldHost, *, labelled: bool = True) -> None:
         super().__init__()
@@ -144,6 +163,9 @@ class FixedField(FieldFrame):
         pieces: list[paint.Piece] = [] if self.field.required else [("[x] " if given else "[ ] ", "normal")]
         pieces.append((text_of(self._value()), "muted" if given else "faint"))
         return self.body_strip(paint.segments(pieces, room=self.size.width))
+
+    def key_verbs(self) -> list[str | tuple[str, str]]:
+        return [("choices.choose", "set" if self.field.value is UNSET else "unset")]
 
     def body_clicked(self, x: int, y: int) -> None:
         if self.can_focus:

@@ -28,6 +28,7 @@ class TextField(FieldFrame, Editor, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [binding for binding in bindings("field") if binding.action == "newline"]
     placeholder_role: ClassVar[str] = "faint"
+    takes_text = True
 
     def __init__(self, field: Field, host: FieldHost, *, labelled: bool = True) -> None:
         self.frame(field, host, labelled=labelled)

@@ -1,0 +1,105 @@
+"""The keys that the footer names in a form work there, each of them, whatever has the focus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inspector.tui.app import InspectorApp
+from inspector.tui.panes.question import QuestionPane
+from inspector.tui.panes.request import RequestPane
+from inspector.tui.reach import who_does
+from inspector.tui.screens import around
+from inspector.tui.verbs import BY_ID
+from inspector.tui.widgets.fields.base import FieldFrame
+from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo, shows
+
+STARTS: dict[str, Any] = {
+    "book-trip": {
+        "traveller": {"name": "Ada", "passport": {"number": "X"}},
+        "insurance": True,
+        "legs": [{"from": "Bergen", "to": "Oslo"}, {"from": "Oslo", "to": "Kiel"}],
+    },
+    "order-pizza": {"toppings": ["olives"]},
+    "set-nickname": {"nickname": None},
+    "configure": {},
+}
+_FIELD_CONTEXTS = {"field", "choices", "items"}
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_every_key_that_is_shown_in_a_form_works(size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    original = InspectorApp.run_action
+
+    async def noted(self: InspectorApp, action: Any, *words: Any, **more: Any) -> bool:
+        result = await original(self, action, *words, **more)
+        if result:
+            done.append(action if isinstance(action, str) else action[1])
+        return result
+
+    monkeypatch.setattr(InspectorApp, "run_action", noted)
+    async with on_demo(size=size) as (app, pilot):
+        screen = main_screen(app)
+        request = screen.query_one(RequestPane)
+        pressed: set[str] = set()
+        for tool, value in STARTS.items():
+            screen.show_address("tools", tool)
+            await becomes(app, pilot, lambda tool=tool: in_form_of(request, tool), "in the form")  # type: ignore[misc]
+            await request.form.load(value)
+            await pilot.pause()
+            count = len(focusable(request))
+            assert count
+            for at in range(count):
+                for number in range(20):
+                    fields = focusable(request)
+                    if at >= len(fields):
+                        break
+                    fields[at].focus()
+                    await pilot.pause()
+                    found = around.footer_hints(screen)
+                    if number >= len(found):
+                        break
+                    hint = found[number]
+                    verb = BY_ID[hint.verb]
+                    assert not (hint.key.isalpha() and len(hint.key) == 1), f"a letter acts in a form: {hint}"
+                    assert who_does(fields[at], verb) is not None, f"{hint.verb} of {tool} {fields[at].field.path}"
+                    if verb.context not in _FIELD_CONTEXTS:
+                        continue
+                    done.clear()
+                    await pilot.press(hint.key)
+                    assert verb.action in done, f"{hint.key} ({hint.verb}) on {tool} {fields[at].field.path}"
+                    pressed.add(verb.id)
+                    await request.form.load(value)
+                    await pilot.pause()
+        assert {"items.add", "items.open", "items.remove", "choices.choose", "field.clear", "field.null"} <= pressed
+
+
+def in_form_of(request: RequestPane, tool: str) -> bool:
+    """Whether the form of a tool is shown and has the focus."""
+    work = request.work
+    shown = work is not None and work.subject.address == tool and request.form.form is work.form
+    return shown and request.form.has_focus_within
+
+
+def focusable(request: RequestPane) -> list[FieldFrame]:
+    """The fields that can have the focus."""
+    return [field for field in request.form.query(FieldFrame) if field.focusable]
+
+
+async def test_the_title_of_the_json_key_says_what_it_does_next() -> None:
+    async with on_demo() as (app, pilot):
+        screen = main_screen(app)
+        screen.show_address("tools", "ask-user")
+        await becomes(app, pilot, lambda: screen.query_one(RequestPane).has_focus_within)
+        for pane in (RequestPane, QuestionPane):
+            await becomes(app, pilot, lambda pane=pane: screen.query_one(pane).has_focus_within)  # type: ignore[misc]
+            for title in ("form", "json"):
+                await pilot.press("ctrl+e")
+                await shows(app, pilot, f"^e {title}")
+                hints = screen.query_one(pane).hints()  # type: ignore[attr-defined]
+                assert next(hint.title for hint in hints if hint.verb == "form.json") == title
+                assert title in {hint.title for hint in around.footer_hints(screen)}
+            if pane is RequestPane:
+                await pilot.press("ctrl+r")
