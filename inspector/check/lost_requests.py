@@ -1,7 +1,7 @@
 """Requests that got no answer: the connection broke, or time went by while others were answered.
 
-A slow server is not told apart from a silent one by a clock alone: a time-out is advice (`should`) at most, and only
-where requests sent later were answered. The check waits longer, and says so by the event `unanswered`.
+A clock alone cannot tell a slow server from a silent one: a time-out is a `note`, and only where requests sent later
+were answered. The check waits longer, and says so by the event `unanswered`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class LostRequests:
         if what == "timeout":
             if later:
                 yield Unanswered(
-                    n, ("BASE-02", "should", f"No answer to {short(method)} in {waited}; {served}."), False
+                    n, ("BASE-02", "note", f"No answer to {short(method)} in {waited}; {served}."), False
                 )
         elif later:
             yield Unanswered(n, ("BASE-02", "must", f"{short(method)} was never answered ({waited}); {served}."), False)

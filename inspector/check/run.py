@@ -115,6 +115,8 @@ class Runner:
         self._gone = ""
         """Why nothing more can be asked."""
         self._once: set[str] = set()
+        self._found_silent = False
+        """A request never got an answer: that is shown once, and not waited for again."""
         self._evidence = Evidence(journal)
         self._pace = Pace()
 
@@ -197,6 +199,7 @@ class Runner:
             self._connect, self._pace,
         )  # fmt: skip
         visit.spoken = found.spoken
+        visit.found_silent = self._found_silent
         visit.remembered["survey"] = found
         mine = [check for check in checks().values() if self._concerns(check, visited)]
         shared = [check for check in mine if check.probe is not None and not check.apart]
@@ -212,6 +215,7 @@ class Runner:
             for check in apart:
                 await self._one(visit, check, problem)
             await visit.settle()
+            self._found_silent = visit.found_silent
         finally:
             await _end(visit.session)
             await visit.close()

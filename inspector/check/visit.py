@@ -45,10 +45,12 @@ class Limits:
         """Seconds for the first answers of a connection: the server may have to start, on a busy machine."""
         return 4 * self.request
 
-    @property
-    def grace(self) -> float:
-        """Seconds after which a request without an answer counts as never answered, if others are answered."""
-        return 3 * self.request
+    def grace(self, method: str) -> float:
+        """Seconds after which a request without an answer counts as never answered, if others are answered.
+
+        A tool may work for long: it has the minute that clients commonly wait.
+        """
+        return (12 if method == "tools/call" else 3) * self.request
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +89,8 @@ class Visit:
         """Requests without an answer, and for how many seconds it was waited for: it may still come."""
         self._waiting: list[Call] = []
         """Requests on the shared session whose answer is still waited for, though not by the check that made them."""
-        self._found_silent = False
-        """A request of this visit never got an answer."""
+        self.found_silent = False
+        """A request of this run never got an answer."""
         self._connect = connect
         self._pace = pace or Pace()
         self._web: Web | None = None
@@ -197,8 +199,8 @@ class Visit:
         self._waiting.clear()
         if not waiting:
             return
-        left = max(0.0, self.limits.grace - min(call.elapsed for call in waiting))
-        if self._found_silent:
+        left = max(0.0, *(self.limits.grace(call.method) - call.elapsed for call in waiting))
+        if self.found_silent:
             return  # It has been shown: the verdict does not depend on how often.
         ends = [asyncio.create_task(_ended(call)) for call in waiting]
         await asyncio.wait(ends, timeout=left)
@@ -208,7 +210,7 @@ class Visit:
             self._waiting.clear()
         for call in waiting:
             if call.fate == "pending":
-                self._found_silent = True
+                self.found_silent = True
                 self.journal.record_life(
                     "", "unanswered", **{"for": call.n, "after_ms": round(call.elapsed * 1000), "by": "check"}
                 )
