@@ -30,18 +30,19 @@ class Took(NamedTuple):
 def took(index: Index, n: int, *, until: int | None = None, upto: int | None = None) -> Took | None:
     """How long the call of event `n` took, which is its request or its answer; None where it has no answer.
 
-    `until` is the present for a call without an answer, in microseconds since the start. `upto` is the last event that
-    counts.
+    `until` is the present, in microseconds since the start, for a call that has no answer by then. `upto` is the last
+    event that counts.
     """
     request = n if index.shape(n) is Shape.REQUEST else index.pairs[n - 1]
     if not request or index.shape(n) not in (Shape.REQUEST, Shape.RESULT, Shape.ERROR):
         return None
     answer = index.pairs[request - 1]
-    if answer and (upto is None or answer <= upto):
+    if answer and ((upto is not None and answer > upto) or (until is not None and index.times[answer - 1] > until)):
+        answer = 0
+    if answer:
         begin, end = sorted((index.times[request - 1], index.times[answer - 1]))
     elif until is not None:
         begin, end = index.times[request - 1], until
-        answer = 0
     else:
         return None
     last = min(answer or index.count, upto or index.count)

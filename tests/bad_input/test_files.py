@@ -103,9 +103,8 @@ def test_a_file_that_is_no_recording(run: Run, recording: Path, verb: list[str],
 def test_a_recording_that_is_not_there(run: Run, verb: list[str]) -> None:
     ran = run(verb[0], "nowhere.mcp.jsonl", *verb[1:])
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(
-        "error: The recording nowhere.mcp.jsonl cannot be read: No such file or directory.\nhint: "
-    )
+    assert ran.err.startswith("error: The recording ")
+    assert "nowhere.mcp.jsonl cannot be read: No such file or directory.\nhint: " in ran.err
 
 
 def test_a_torn_recording_is_exported_as_far_as_it_goes_and_its_missing_end_is_said(run: Run, kept: Path) -> None:

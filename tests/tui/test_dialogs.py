@@ -171,8 +171,7 @@ async def test_start_exports_a_recording(home: Path) -> None:
     (home / "recordings").mkdir()
     (home / "recordings" / "2026-01-02T03-04-05Z-shop-ab12.mcp.jsonl").write_bytes(SESSION.read_bytes())
     async with running(None, until="everything") as (app, pilot):
-        app.screen.query_one("#recording-rows").focus()
-        await pilot.press("x")
+        await pilot.press("tab", "down", "x")
         await shows(app, pilot, "Export the recording")
         await pilot.press("enter")
         await shows(app, pilot, "Export as md")
