@@ -31,7 +31,7 @@ PLACES = {
     "npm": str(CACHE / "npm"),
     "bin": str(CACHE / "npm/node_modules/.bin"),
     "python": str(CACHE / "python"),
-    "uvx": str(CACHE / "uv/bin/uvx"),
+    "uvx": str(CACHE.parent / "uv/bin/uvx"),
     "uv_cache": str(CACHE / "uv-cache"),
     "servers": str(Path(__file__).parent / "servers"),
 }
