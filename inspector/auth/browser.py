@@ -29,7 +29,7 @@ MOST_CONNECTIONS = 32
 OPENING_SECONDS = 3.0
 """How long the program that opens a browser is watched for a failure."""
 MOST_REFUSED = 100
-"""Answers that do not belong to the login, after which it ends: nobody comes by so many by accident."""
+"""Answers that do not belong to the login, after which it ends: so many do not come by accident."""
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost")
 
 _PAGE = """HTTP/1.1 {status}\r
@@ -91,7 +91,7 @@ class Callback:
             await asyncio.gather(*self._connections, return_exceptions=True)
             self._server = None
         if not self._came.cancel() and not self._came.cancelled():
-            self._came.exception()  # Looked at, or the event loop would complain where nobody waited.
+            self._came.exception()  # Retrieved, or the event loop reports it as never retrieved.
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

@@ -17,7 +17,7 @@ from inspector.text import safe
 from inspector.version import __version__
 
 FETCH_SECONDS = 20.0
-"""For one request and its whole answer, where nobody says otherwise."""
+"""For one request and its whole answer, unless a time-out is given."""
 MOST_REDIRECTS = 3
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _URL_SHOWN = 300

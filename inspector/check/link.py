@@ -2,7 +2,7 @@
 
 Requests of the modern era get the metadata that they must have unless a check leaves it out. What arrives is kept as
 frames, in order; whoever asks waits for its answer, and `quiet` waits for what should not come. A message that no right
-client would send is marked in the recording as a probe: its answer is for the check to judge, and for nobody else.
+client would send is marked in the recording as a probe: only the check judges its answer.
 """
 
 from __future__ import annotations

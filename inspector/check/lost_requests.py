@@ -57,9 +57,7 @@ class LostRequests:
         served = f"{later:,} {'request' if later == 1 else 'requests'} sent later got answers"
         if what == "timeout":
             if later:
-                yield Unanswered(
-                    n, ("BASE-02", "note", f"No answer to {short(method)} in {waited}; {served}."), False
-                )
+                yield Unanswered(n, ("BASE-02", "note", f"No answer to {short(method)} in {waited}; {served}."), False)
         elif later:
             yield Unanswered(n, ("BASE-02", "must", f"{short(method)} was never answered ({waited}); {served}."), False)
         elif method == CALL:

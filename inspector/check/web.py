@@ -1,7 +1,7 @@
 """HTTP as a check wants it: any method, any header fields, any body, at the server's endpoint or beside it. Recorded.
 
 What goes out and comes back stands in the recording as everything else does, on a channel of its own for each request.
-Each request is marked as a probe: what answers it is for the check to judge, and for nobody else.
+Each request is marked as a probe: only the check judges its answer.
 """
 
 from __future__ import annotations

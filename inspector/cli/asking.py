@@ -78,7 +78,7 @@ class Asker:
         """Ask one question; a person who wants to say nothing declines it."""
         answer = asyncio.get_running_loop().create_task(self._answer(question))
         try:
-            # The server may take its question back, or be gone, while somebody still types.
+            # The server may take its question back, or be gone, while the user still types.
             while not answer.done() and question.state == "open":
                 self._new.clear()
                 changed = asyncio.get_running_loop().create_task(self._new.wait())

@@ -44,7 +44,7 @@ def target_of(said: Invocation, consent: trust.Consent | None = None) -> Target:
 
 
 def consent_of(said: Invocation) -> trust.Consent:
-    """Who allows what a config file of somebody else exposes: `--trust`, else the user at the terminal, asked once."""
+    """Decides whether an entry of a file that is not the user's is opened: `--trust`, else the user, asked once."""
     return trust.always if said.option("trust") else trust.asking_once(partial(allow, Output.of(said)))
 
 

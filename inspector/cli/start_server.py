@@ -143,7 +143,7 @@ def _ended(process: subprocess.Popen[bytes], words: list[str], when: str, last: 
 
 
 async def _answers(target: HttpTarget) -> bool:
-    """Whether an HTTP response comes from the URL, whatever it says. Nothing is sent but a HEAD request."""
+    """Whether an HTTP response comes from the URL, with any status. Sends only a HEAD request."""
     url = parse_url(target.url)
     context = None
     if target.url.lower().startswith("https:"):

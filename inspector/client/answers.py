@@ -248,7 +248,7 @@ class Inbox:
         return question
 
     def _decline(self, question: Question) -> None:
-        """Decline a question that nobody will see, count it, and say so."""
+        """Decline a question that will not be shown, count it, and say so."""
         self.declined += 1
         question.decline()  # Tells of the change, too.
         if self.on_declined is not None and str(self.declined).strip("0") == "1":

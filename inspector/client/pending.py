@@ -237,7 +237,7 @@ class Pending:
         self._conceal = conceal
         self._timer: asyncio.TimerHandle | None = None
         self.latency = 0.0
-        """Seconds that the server took for the newest answer to a request that somebody waits for."""
+        """Seconds that the server took for the newest answer to a request of the user or a list."""
 
     def __len__(self) -> int:
         return len(self._calls)

@@ -111,7 +111,7 @@ class HttpTarget:
     auth: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What its config entry says about logging in, by the names of `logins.KEYS`' options."""
     owned: bool = True
-    """It was not named by a config file of somebody else."""
+    """It was not named by a config file of another person."""
     network: Any = field(default=None, compare=False)
     """The `transports.base.Network` through which it is reached; None: the system's."""
     title: str = ""

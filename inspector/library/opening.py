@@ -141,7 +141,7 @@ def open(
 
 
 def _parsed(words: Sequence[str], **options: Any) -> Target:
-    """The target, or an error whose hint names the parameter that mends it."""
+    """The target, or an error whose hint names the parameter that allows it."""
     try:
         return parse_target(words, **options)
     except TrustNeeded as error:

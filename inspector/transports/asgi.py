@@ -227,7 +227,7 @@ class _Exchange:
             self._problem.__cause__ = error
             if not self._head.done():
                 self._head.set_exception(self._problem)
-                self._head.exception()  # It may be that nobody waits any more.
+                self._head.exception()  # Retrieved, or the event loop reports it as never retrieved.
         self._news.set()
 
     # The client's side

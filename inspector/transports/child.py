@@ -216,7 +216,7 @@ class ExitWatch:
 
 
 class Guard:
-    """A small process that ends a child and what it started if we are killed (nobody else can, after a `kill -9`)."""
+    """A small process that ends a child and what it started if we are killed (also by `kill -9`)."""
 
     def __init__(self, leader: int, mark: str, wanted: Callable[[], bool]) -> None:
         """`leader` is the number of the child's group; `wanted` says whether there still is one."""

@@ -27,7 +27,7 @@ class Tasks:
         """Running tasks that expect no answer."""
         self._replying = asyncio.Semaphore(REPLIES_AT_ONCE)
         self._relief: asyncio.Event | None = None
-        """Set when there is room again; None while nobody waits for that."""
+        """Set when there is room again; None while no task waits for that."""
         self._running: dict[asyncio.Task[None], bool] = {}
         """With each task, whether it expects an answer."""
 

@@ -42,7 +42,7 @@ def sources(folder: Path, journal: Journal) -> tuple[Sources, Result]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A project with a server, a module below it, and somebody else's code."""
+    """A project with a server, a module below it, and code of another person."""
     for name in (
         "server.py",
         "app/tools.py",

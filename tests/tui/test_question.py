@@ -47,7 +47,7 @@ async def test_defaults_are_accepted_by_one_key(tmp_path: Path) -> None:
         assert "your answer goes to Demo server" in shown
         assert app.work.asking.tone == "ask"
         assert "1 required" in shown, "the address has no default and is required"
-        assert "to fix" not in shown, "nobody tried to send it yet"
+        assert "to fix" not in shown, "it was not sent yet"
         await pilot.press("tab")
         await write(app, pilot, "ada@example.org")
         await pilot.press("ctrl+r")

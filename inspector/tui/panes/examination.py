@@ -70,7 +70,7 @@ class Examination:
         self._changed()
 
     def rows(self, width: int) -> list[Row]:
-        """The cause first, then the steps, the last words and what mends it."""
+        """The cause first, then the steps, the last words and how to fix it."""
         found = self.diagnosis
         rows = paragraph(found.cause if found is not None else "The doctor looks at each step …", "bright")
         rows.append(Row())
