@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import selectors
 import signal
 import subprocess
 import sys
@@ -46,6 +47,16 @@ class Ran:
         (line,) = self.err.splitlines()
         body: dict[str, Any] = json.loads(line)["error"]
         return body
+
+
+def has_output(descriptor: int, seconds: float) -> bool:
+    """Whether there is something to read, waiting so long for it.
+
+    Not `select`: after thousands of tests a process may hold more descriptors than that can name.
+    """
+    with selectors.DefaultSelector() as selector:
+        selector.register(descriptor, selectors.EVENT_READ)
+        return bool(selector.select(seconds))
 
 
 def run(home: Path, words: Sequence[str], *, timeout: float = 60, **more: str) -> Ran:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import pty
-import select
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.processes import DEMO, INSPECTOR, environment, run
+from tests.processes import DEMO, INSPECTOR, environment, has_output, run
 
 
 class Dialogue:
@@ -41,8 +40,7 @@ class Dialogue:
         return self.shown
 
     def _read(self) -> bool:
-        ready, _, _ = select.select([self._ours], [], [], 30)
-        assert ready, self.shown
+        assert has_output(self._ours, 30), self.shown
         try:
             data = os.read(self._ours, 65536)
         except OSError:  # so Linux says that the other end is closed

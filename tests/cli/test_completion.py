@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import select
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from inspector.cli.completion import candidates, join_words
 from inspector.cli.verbs import SUMMARIES
 from inspector.export import FORMATS
 from tests.cli.conftest import Run
+from tests.processes import has_output
 
 
 @pytest.fixture(autouse=True)
@@ -180,7 +180,6 @@ def _until(terminal: int, mark: str) -> str:
     """What a terminal shows until `mark` comes."""
     shown = ""
     while mark not in shown:
-        ready, _, _ = select.select([terminal], [], [], 30)
-        assert ready, shown
+        assert has_output(terminal, 30), shown
         shown += os.read(terminal, 4096).decode(errors="replace")
     return shown

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import select
 import subprocess
 import sys
 import urllib.error
@@ -21,6 +20,7 @@ from inspector.cli.options import LOGIN
 from inspector.cli.words import scan
 from inspector.config.logins import KEYS
 from tests.auth.site import ROOT, browser, environment, protected_server
+from tests.processes import has_output
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +168,7 @@ class Terminal:
     def until(self, pattern: str) -> re.Match[str]:
         """Read until something is there."""
         while (found := re.search(pattern, self.text)) is None:
-            assert select.select([self._ours], [], [], 30)[0], self.text
+            assert has_output(self._ours, 30), self.text
             try:
                 data = os.read(self._ours, 65536)
             except OSError:

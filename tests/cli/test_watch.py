@@ -7,7 +7,6 @@ import json
 import os
 import pty
 import re
-import select
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +21,7 @@ from inspector.client.session import Session
 from inspector.config.targets import StdioTarget
 from inspector.journal.journal import Journal
 from tests.cli.conftest import Run, Script
+from tests.processes import has_output
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,7 +57,7 @@ def test_progress_is_drawn_on_one_line_and_removed_before_the_result(tmp_path: P
     )  # fmt: skip
     os.close(theirs)
     written = b""
-    while select.select([ours], [], [], 20)[0]:
+    while has_output(ours, 20):
         try:
             written += os.read(ours, 65536)
         except OSError:  # so Linux says that nobody has the other end open

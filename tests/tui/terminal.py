@@ -8,7 +8,6 @@ import fcntl
 import os
 import pty
 import re
-import selectors
 import signal
 import struct
 import sys
@@ -20,7 +19,7 @@ from types import TracebackType
 
 from rich.cells import cell_len
 
-from tests.processes import environment, left_of
+from tests.processes import environment, has_output, left_of
 
 PATIENCE = 60.0
 """Seconds to wait for something to appear."""
@@ -142,7 +141,7 @@ class Terminal:
 
     def read(self, seconds: float = 0.05) -> bool:
         """Take in what there is, waiting a little; False where the program is gone."""
-        if not self._has_output(seconds):
+        if not has_output(self.fd, seconds):
             return True
         try:
             data = os.read(self.fd, 1 << 16)
@@ -151,12 +150,6 @@ class Terminal:
         self.raw += data
         self.grid.feed(self._decode(data))
         return bool(data)
-
-    def _has_output(self, seconds: float) -> bool:
-        # Not `select`: after thousands of tests the process may hold more descriptors than it can name.
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.fd, selectors.EVENT_READ)
-            return bool(selector.select(seconds))
 
     def rest(self, seconds: float) -> None:
         """Press nothing for a while."""
