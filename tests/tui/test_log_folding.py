@@ -189,10 +189,10 @@ async def test_the_time_of_a_person_stands_apart_from_the_servers() -> None:
     app = Ticking(pane)
     async with app.run_test(size=(110, 12)) as pilot:
         line = next(line for line in shown(app) if "ordered" in line)
-        assert "+14.0 s you" in line
+        assert "+14.0 s yours" in line
         assert "1.7 s" in line
         pane.maximised = True
-        await settle(pilot, lambda: "p50 1.7 s  p95 1.7 s  +14.0 s you" in facts(app))
+        await settle(pilot, lambda: "p50 1.7 s  p95 1.7 s  +14.0 s yours" in facts(app))
 
 
 async def test_a_request_is_not_lost_before_it_was() -> None:

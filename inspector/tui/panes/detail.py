@@ -102,7 +102,11 @@ class DetailPane(Edge):
             self._described = seen
             self._describe()
             if fresh and (self.tab in ("findings", "http") or self._loaded[0] != n):
-                self._loaded = _NOT_LOADED
+                same, self._loaded = self._loaded[0] == n, _NOT_LOADED
+                top = self._lines.scroll_offset.y if same else 0
+                self._load()
+                # What is new about the same event does not move what is being read.
+                self._lines.scroll_to(y=top, animate=False, immediate=True, force=True)
         self._load()
 
     def _folded(self) -> list[int]:
@@ -131,7 +135,7 @@ class DetailPane(Edge):
         if time is not None:
             facts.append(duration(time.server))
             if time.person:
-                facts.append([(f"+{duration(time.person)} you", "ask")])
+                facts.append([(f"+{duration(time.person)} yours", "ask")])
         self.facts = facts
         findings = len(journal.findings.of(n))
         self.tabs = (

@@ -76,7 +76,7 @@ def facts(state: LogState) -> list[paint.Pieces]:
             found.append([(_things(stats.errors, "error"), "error")])
         found += [f"{name} {duration(us)}" for name, us in (("p50", stats.p50), ("p95", stats.p95)) if us is not None]
         if stats.person:
-            found.append([(f"+{duration(stats.person)} you", "ask")])
+            found.append([(f"+{duration(stats.person)} yours", "ask")])
     if state.marked:
         found.append([("comparing: d on the other", "ask")])
     if view.folding is not None and view.folding.hidden:

@@ -219,7 +219,7 @@ class MessageRows:
         end: list[Piece] = []
         person = self._person(n)
         if person:
-            end.append((f" +{duration(person)} you", "ask"))
+            end.append((f" +{duration(person)} yours", "ask"))
         word = standing(self.state(n))
         if word is not None:
             end += [" ", word]

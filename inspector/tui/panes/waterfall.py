@@ -182,7 +182,7 @@ class WaterfallRows(MessageRows):
             pieces = [*self.gist(n), "  ", *self.gist(answer)]
         person = self._person(n)
         if person:
-            pieces = [*pieces, (f"  +{duration(person)} you", "ask")]
+            pieces = [*pieces, (f"  +{duration(person)} yours", "ask")]
         word = standing(self.state(n))
         if word is not None:
             pieces = [*pieces, "  ", word]
