@@ -180,7 +180,7 @@ class Terminal:
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
         assert self.status is not None, f"still running:\n{self.grid.text}"
-        while self.fd >= 0 and self._has_output(0) and self.read():
+        while self.fd >= 0 and has_output(self.fd, 0) and self.read():
             pass
         return self.status
 
