@@ -135,7 +135,7 @@ def _verb() -> Verb:
         ),
         about=(
             "Looks at each step of the connection and goes round what it can, then says the cause in one sentence and "
-            "what mends it. It calls no tool, does not log in, takes a minute at most and leaves nothing running. "
+            "how to fix it. It calls no tool, does not log in, takes a minute at most and leaves nothing running. "
             "Secrets and names of users are left out. Ends with 0 where the target connects, with 3 where it wants a "
             "login, with 4 where it does not connect."
         ),
