@@ -36,8 +36,8 @@ from inspector.tui.driver import enduring
 from inspector.tui.events import AnySession, CloseSession, First, OpenInstead, OpenTarget, ShowSession
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
+from inspector.tui.main.screen import MainScreen
 from inspector.tui.palette import PALETTE_CSS, Items, Palette, Themes, Verbs
-from inspector.tui.screens.main import MainScreen
 from inspector.tui.sessions import Opened, Sessions
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import DEFAULT, bundled, textual_theme
@@ -48,8 +48,8 @@ from inspector.tui.widgets.scrollbars import WholeCells
 
 if TYPE_CHECKING:
     from inspector.compare.rules import Rules
-    from inspector.tui.screens.replay import Playing
-    from inspector.tui.screens.start import StartScreen
+    from inspector.tui.replay.screen import Playing
+    from inspector.tui.start.screen import StartScreen
 
 NOTIFIED = 1000
 """Characters of a notification that are shown."""
@@ -102,7 +102,7 @@ class InspectorApp(KeysInOrder, App[int]):
         self.target = target
         self.options = options
         if options.authorize is not None:
-            from inspector.tui.person import DialogPerson
+            from inspector.tui.login.person import DialogPerson
 
             options.authorize.person = DialogPerson(self)
         self.settings = settings
@@ -143,7 +143,7 @@ class InspectorApp(KeysInOrder, App[int]):
         for problem in self.verb_keys.problems:
             self._theme_problem(problem)
         if self.comparing is not None:
-            from inspector.tui.screens.diff import DiffScreen
+            from inspector.tui.diff.screen import DiffScreen
 
             self.push_screen(DiffScreen(*self.comparing))
         elif self.target is None:
@@ -220,7 +220,7 @@ class InspectorApp(KeysInOrder, App[int]):
     def open_target(self, target: Target, first: First = "") -> None:
         """Put a new session in front; it opens by itself. Those that are open stay so. `first`: what it begins with."""
         if isinstance(target, RecordingTarget):
-            from inspector.tui.screens.replay import ReplayScreen
+            from inspector.tui.replay.screen import ReplayScreen
 
             recorded = RecordedSession(Journal.open(target.path), target.path)
             self._add(ReplayScreen(recorded, self.playing, follow_file=self.follow, first=first))
@@ -247,7 +247,7 @@ class InspectorApp(KeysInOrder, App[int]):
 
     def _show_start(self) -> None:
         if self._start is None:
-            from inspector.tui.screens.start import StartScreen
+            from inspector.tui.start.screen import StartScreen
 
             self._start = StartScreen(self.settings, self.config, self.sessions)
         self._show(self._start)
@@ -326,7 +326,7 @@ def run_recording(
     Raises `RecordingError` before anything is drawn if it cannot be read.
     """
     Journal.open(path).release()
-    from inspector.tui.screens.replay import Playing
+    from inspector.tui.replay.screen import Playing
 
     playing = Playing(at=at, speed=speed) if gap is None else Playing(at=at, speed=speed, fold=gap)
     app = partial(InspectorApp, RecordingTarget(path), Options(), settings, follow=follow, playing=playing)

@@ -21,8 +21,8 @@ from textual.worker import get_current_worker
 from inspector.client.catalog import KINDS, ListName
 from inspector.text import safe
 from inspector.tui.keymap import label
+from inspector.tui.main.screen import MainScreen
 from inspector.tui.reach import contexts, who_does
-from inspector.tui.screens.main import MainScreen
 from inspector.tui.themes import ascii_only, palette
 from inspector.tui.verbs import VERBS, Verb
 

@@ -15,7 +15,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets.paint import Piece
 
 if TYPE_CHECKING:
-    from inspector.tui.screens.main import MainScreen
+    from inspector.tui.main.screen import MainScreen
 
 _NAME = 20
 """Cells of a session's name in the first line."""

@@ -16,8 +16,8 @@ from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
 from inspector.tui.app import InspectorApp
-from inspector.tui.screens.login import LoginDialog
-from inspector.tui.screens.main import MainScreen
+from inspector.tui.login.dialog import LoginDialog
+from inspector.tui.main.screen import MainScreen
 from tests.interop.authorizers import PLAIN, Running, running
 from tests.interop.test_authorization import FOLLOWER
 from tests.tui.live_app import WIDE, becomes, shows

@@ -17,7 +17,7 @@ from inspector.config.targets import RecordingTarget, StdioTarget, Target
 from inspector.demo.revisions import HANDSHAKE, Features
 from inspector.demo.world import World
 from inspector.tui.app import InspectorApp
-from inspector.tui.screens.main import MainScreen
+from inspector.tui.main.screen import MainScreen
 from tests.tui.quiet import wait_until
 from tests.tui.tui_screens import screen_lines, screen_text
 

@@ -18,11 +18,11 @@ from inspector.client.session import Session
 from inspector.config.remember import ServerMemory
 from inspector.config.targets import StdioTarget
 from inspector.journal.journal import Journal
+from inspector.tui.ask.inbox import InboxPane
 from inspector.tui.events import ItemHighlighted, ItemOpened, OpenResource
-from inspector.tui.panes.catalog import CatalogPane
-from inspector.tui.panes.inbox import InboxPane
-from inspector.tui.panes.work import WorkPane
-from inspector.tui.panes.works import Work
+from inspector.tui.work.catalog import CatalogPane
+from inspector.tui.work.pane import WorkPane
+from inspector.tui.work.work_items import Work
 from tests.processes import ROOT
 from tests.tui.tui_screens import Stage, settle
 

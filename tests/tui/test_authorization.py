@@ -15,10 +15,10 @@ import pytest
 
 from inspector.client.authorization import Authorizations, AuthStep
 from inspector.journal.journal import Journal
-from inspector.tui.panes.authorization import distance, logged_in_rows, step_rows
-from inspector.tui.rows import plain
-from inspector.tui.screens.authorization import AuthorizationScreen
-from inspector.tui.screens.main import MainScreen
+from inspector.tui.login.facts import distance, logged_in_rows, step_rows
+from inspector.tui.login.screen import AuthorizationScreen
+from inspector.tui.main.screen import MainScreen
+from inspector.tui.widgets.fact_rows import plain
 from tests.tui.live_app import NARROW, ROOT, WIDE, becomes, on_recording, shows
 from tests.tui.login_app import app_on, own_state
 from tests.tui.tui_screens import screen_text

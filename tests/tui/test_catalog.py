@@ -12,7 +12,7 @@ from inspector.client.session import Session
 from inspector.errors import ConnectionProblem, NotOffered
 from inspector.journal.journal import Journal
 from inspector.tui.events import ItemHighlighted, ItemOpened
-from inspector.tui.panes.catalog import CatalogPane
+from inspector.tui.work.catalog import CatalogPane
 from tests.tui.live_app import TOOLS
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.tui_screens import screen_lines, screen_text, settle

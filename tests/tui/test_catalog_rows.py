@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from inspector.client.catalog import KINDS, ListName, ServerList
-from inspector.tui.panes.catalog_rows import CatalogRows
+from inspector.tui.work.catalog_rows import CatalogRows
 
 WITH_Q = {"type": "object", "properties": {"q": {}}}
 

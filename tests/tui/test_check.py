@@ -18,8 +18,8 @@ from inspector.check.visit import Visit
 from inspector.client.session import Session
 from inspector.protocol.revisions import REVISIONS
 from inspector.tui.app import InspectorApp
-from inspector.tui.panes.check import CheckPane
-from inspector.tui.screens.frame import FrameScreen
+from inspector.tui.check.pane import CheckPane
+from inspector.tui.replay.recording_at import FrameScreen
 from tests.tui.live_app import MEDIUM, NARROW, SESSION, WIDE, Live, becomes, main_screen, on_recording, running, shows
 from tests.tui.live_app import demo as demo_target
 from tests.tui.quiet import quiet
@@ -372,11 +372,11 @@ async def test_the_tab_says_how_far_the_judge_is_while_it_catches_up(
     async with on_demo() as (app, pilot):
         session = app.session
         assert isinstance(session, Session)
-        monkeypatch.setattr("inspector.tui.screens.main.JUDGE_SECONDS", 0.0)
+        monkeypatch.setattr("inspector.tui.main.screen.JUDGE_SECONDS", 0.0)
         session.journal.record_received("stdio", [b'{"jsonrpc":"2.0","method":"notifications/x"}'] * 3000)
         session.changes.bump("log")
         await shows(app, pilot, f" of {len(session.journal):,} messages")
         assert "checking" in screen_text(app)
-        monkeypatch.setattr("inspector.tui.screens.main.JUDGE_SECONDS", 60.0)
+        monkeypatch.setattr("inspector.tui.main.screen.JUDGE_SECONDS", 60.0)
         session.changes.bump("log")
         await becomes(app, pilot, lambda: "checking" not in screen_text(app), "done")

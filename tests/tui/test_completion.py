@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from inspector.errors import NotOffered, RequestTimeout, ServerError
-from inspector.tui.panes import completion
-from inspector.tui.panes.completion import Completer
+from inspector.tui.work import completion
+from inspector.tui.work.completion import Completer
 
 REF = {"type": "ref/prompt", "name": "p"}
 

@@ -10,7 +10,7 @@ from textual.app import App
 
 from inspector.client.session import Session
 from inspector.journal.findings import Finding
-from inspector.tui.screens.compose import METHODS, ComposeScreen, Described, MessageEditor, template, with_method
+from inspector.tui.log.compose import METHODS, ComposeScreen, Described, MessageEditor, template, with_method
 from tests.tui.live_demo import demo
 from tests.tui.tui_screens import Stage, screen_text, settle
 

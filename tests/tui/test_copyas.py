@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from inspector.journal.format import Dir
-from inspector.tui import copyas
-from inspector.tui.copyas import CannotCopy
+from inspector.tui.log import copy_as
+from inspector.tui.log.copy_as import CannotCopy
 from tests.tui.talks import Talk, example
 
 URL = {"kind": "http", "url": "https://shop.example/mcp"}
@@ -35,7 +35,7 @@ def ping(text: str = "") -> dict[str, Any]:
 def test_curl_repeats_the_request_with_its_headers_and_body() -> None:
     talk = posted(ping("it's"), **{"Mcp-Protocol-Version": "2025-11-25"})
     for n in (2, 4):
-        words = shlex.split(copyas.curl(talk.journal, n).replace("\\\n", ""))
+        words = shlex.split(copy_as.curl(talk.journal, n).replace("\\\n", ""))
         assert words[:6] == ["curl", "-sSN", "-X", "POST", "--url", "https://shop.example/mcp?a=b"]
         assert words[6:10] == ["-H", "Content-Type: application/json", "-H", "Mcp-Protocol-Version: 2025-11-25"]
         assert words[10] == "--data-raw"
@@ -44,11 +44,11 @@ def test_curl_repeats_the_request_with_its_headers_and_body() -> None:
 
 def test_secrets_become_variables() -> None:
     talk = posted(ping(), **{"Authorization": "Bearer abcdefgh", "Mcp-Session-Id": "s3cret-id"})
-    shown = copyas.curl(talk.journal, 2)
+    shown = copy_as.curl(talk.journal, 2)
     assert "'Authorization: Bearer '\"$INSPECTOR_TOKEN\"" in shown
     assert "'Mcp-Session-Id: '\"$INSPECTOR_SESSION_ID\"" in shown
     assert "redacted" not in shown
-    program = copyas.python(talk.journal, 2)
+    program = copy_as.python(talk.journal, 2)
     assert 'os.environ["INSPECTOR_TOKEN"]' in program
     assert "redacted" not in program
     compile(program, "program", "exec")
@@ -57,7 +57,7 @@ def test_secrets_become_variables() -> None:
 @pytest.mark.parametrize("text", ["$(id)", "`id`", "\x1b]0;x\x07", "a'b\"c", "\n; rm -rf x", "!!", "‮"])
 def test_curl_is_one_command_whatever_the_message_holds(text: str) -> None:
     talk = posted(ping(text))
-    shown = copyas.curl(talk.journal, 2)
+    shown = copy_as.curl(talk.journal, 2)
     assert all(char.isprintable() or char == "\n" for char in shown)
     script = shown.replace("curl", "printf '%s\\0'", 1)
     printed = subprocess.run(["bash", "-c", script], capture_output=True, check=True).stdout.decode().split("\0")
@@ -66,7 +66,7 @@ def test_curl_is_one_command_whatever_the_message_holds(text: str) -> None:
 
 def test_curl_does_not_read_files_for_a_header() -> None:
     talk = posted(ping(), **{"@/etc/passwd": "x"})
-    assert "passwd" not in copyas.curl(talk.journal, 2)
+    assert "passwd" not in copy_as.curl(talk.journal, 2)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_curl_does_not_read_files_for_a_header() -> None:
 def test_a_request_as_our_command(method: str, params: Any, words: str) -> None:
     talk = Talk({"kind": "stdio", "argv": ["npx", "-y", "a server"]})
     n = talk.ask(1, method, params)
-    assert copyas.command(talk.journal, n) == f"inspector {words} -- npx -y 'a server'"
+    assert copy_as.command(talk.journal, n) == f"inspector {words} -- npx -y 'a server'"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_request_as_our_command(method: str, params: Any, words: str) -> None:
 def test_the_command_names_the_server_again(target: Any, words: str) -> None:
     talk = Talk({})
     talk.journal.header["target"] = target
-    assert copyas.command(talk.journal, talk.ask(1, "ping")) == f"inspector request ping {words}"
+    assert copy_as.command(talk.journal, talk.ask(1, "ping")) == f"inspector request ping {words}"
 
 
 def test_python_talks_to_a_stdio_server(tmp_path: Any) -> None:
@@ -125,7 +125,7 @@ def test_python_talks_to_a_stdio_server(tmp_path: Any) -> None:
     )
     talk = Talk({"kind": "stdio", "argv": [sys.executable, str(server)]})
     n = talk.call(7, "echo", message='quo"te\u2028')
-    program = copyas.python(talk.journal, n)
+    program = copy_as.python(talk.journal, n)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=30, check=True)
     assert json.loads(done.stdout)["result"]["params"]["arguments"] == {"message": 'quo"te\u2028'}
 
@@ -133,14 +133,14 @@ def test_python_talks_to_a_stdio_server(tmp_path: Any) -> None:
 def test_what_cannot_be_copied_says_why() -> None:
     journal = example().journal
     with pytest.raises(CannotCopy, match="no HTTP request"):
-        copyas.curl(journal, 4)
+        copy_as.curl(journal, 4)
     with pytest.raises(CannotCopy, match="nothing that we sent"):
-        copyas.command(journal, 10)
-    assert copyas.request_of(journal, 7) == 4
-    assert copyas.request_of(journal, 5) == 0
+        copy_as.command(journal, 10)
+    assert copy_as.request_of(journal, 7) == 4
+    assert copy_as.request_of(journal, 5) == 0
 
 
 def test_a_file_is_named_by_us() -> None:
     talk = Talk()
-    assert copyas.suggested_name(talk.journal, talk.ask(1, "../../etc/x\x1b")) == "etc-x-1.json"
-    assert copyas.suggested_name(talk.journal, talk.receive_raw(b"no \xff json")) == "message-2.bin"
+    assert copy_as.suggested_name(talk.journal, talk.ask(1, "../../etc/x\x1b")) == "etc-x-1.json"
+    assert copy_as.suggested_name(talk.journal, talk.receive_raw(b"no \xff json")) == "message-2.bin"

@@ -9,7 +9,7 @@ import pytest
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir
 from inspector.tui.events import Copy, Save, ShowEvent
-from inspector.tui.panes.detail import DetailPane
+from inspector.tui.log.detail import DetailPane
 from tests.tui.live_demo import Ticking
 from tests.tui.talks import Talk, example
 from tests.tui.tui_screens import screen_lines, screen_text, settle

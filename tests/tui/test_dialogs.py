@@ -11,7 +11,7 @@ import pytest
 
 from inspector.export import FORMATS, html
 from inspector.tui import events
-from inspector.tui.screens.dialogs import AskPath, Choose, Confirm
+from inspector.tui.dialogs import AskPath, Choose, Confirm
 from tests.tui.live_app import SESSION, becomes, main_screen, on_recording, running, shows
 from tests.tui.tui_screens import Stage, screen_lines, screen_text
 

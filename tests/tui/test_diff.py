@@ -17,8 +17,8 @@ from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.journal.journal import Journal
 from inspector.tui.app import InspectorApp
-from inspector.tui.screens.diff import DiffScreen, SideView
-from inspector.tui.screens.frame import FrameScreen
+from inspector.tui.diff.screen import DiffScreen, SideView
+from inspector.tui.replay.recording_at import FrameScreen
 from inspector.tui.widgets.virtual_list import VirtualList
 from tests.tui.live_app import NARROW, SESSION, WIDE, running
 from tests.tui.quiet import quiet, wait_until

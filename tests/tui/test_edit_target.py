@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.tui.screens.edit_target import EditTarget
-from inspector.tui.screens.main import MainScreen
+from inspector.tui.main.screen import MainScreen
+from inspector.tui.server.edit_target import EditTarget
 from inspector.tui.widgets.editor import Editor
 from tests.tui.live_app import NARROW, ROOT, becomes, running, shows
 from tests.tui.tui_screens import screen_text

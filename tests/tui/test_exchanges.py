@@ -9,8 +9,8 @@ import pytest
 from inspector.journal.filters import parse
 from inspector.journal.index import Index
 from inspector.protocol.jsonrpc import Shape
-from inspector.tui.panes.exchanges import Exchanges, Stats
-from inspector.tui.panes.message_view import MessageView
+from inspector.tui.log.exchange_rows import Exchanges, Stats
+from inspector.tui.log.view import MessageView
 from tests.tui.talks import Talk, example
 
 

@@ -10,7 +10,7 @@ import pytest
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.format import Kind
 from inspector.tui.app import InspectorApp
-from inspector.tui.screens import file_watch
+from inspector.tui.server import file_watch
 from tests.tui.live_app import becomes, on_recording, running, shows
 from tests.tui.tui_screens import screen_text
 

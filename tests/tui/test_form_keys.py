@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from inspector.tui.app import InspectorApp
-from inspector.tui.panes.question import QuestionPane
-from inspector.tui.panes.request import RequestPane
+from inspector.tui.ask.question import QuestionPane
+from inspector.tui.main import chrome
 from inspector.tui.reach import who_does
-from inspector.tui.screens import around
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.fields.base import FieldFrame
+from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo, shows
 
 STARTS: dict[str, Any] = {
@@ -58,7 +58,7 @@ async def test_every_key_that_is_shown_in_a_form_works(size: tuple[int, int], mo
                         break
                     fields[at].focus()
                     await pilot.pause()
-                    found = around.footer_hints(screen)
+                    found = chrome.footer_hints(screen)
                     if number >= len(found):
                         break
                     hint = found[number]
@@ -100,6 +100,6 @@ async def test_the_title_of_the_json_key_says_what_it_does_next() -> None:
                 await shows(app, pilot, f"^e {title}")
                 hints = screen.query_one(pane).hints()  # type: ignore[attr-defined]
                 assert next(hint.title for hint in hints if hint.verb == "form.json") == title
-                assert title in {hint.title for hint in around.footer_hints(screen)}
+                assert title in {hint.title for hint in chrome.footer_hints(screen)}
             if pane is RequestPane:
                 await pilot.press("ctrl+r")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.text import SIGNS
-from inspector.tui.panes.gists import LARGEST_READ, gist, result_gist
-from inspector.tui.panes.message_words import id_text, sign_of, subject, title
+from inspector.tui.log.labels import id_text, sign_of, subject, title
+from inspector.tui.log.summaries import LARGEST_READ, gist, result_gist
 from tests.tui.talks import Talk, example
 
 JSON = st.recursive(

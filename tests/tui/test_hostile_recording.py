@@ -15,12 +15,11 @@ from inspector.errors import InspectorError
 from inspector.journal.format import header_line
 from inspector.journal.journal import Journal
 from inspector.text import SIGNS, safe
-from inspector.tui import copyas
-from inspector.tui.panes import detail_view
-from inspector.tui.panes.message_rows import MessageRows
-from inspector.tui.panes.message_view import MessageView
-from inspector.tui.panes.message_words import title
-from inspector.tui.panes.waterfall import WaterfallRows
+from inspector.tui.log import copy_as, detail_view
+from inspector.tui.log.labels import title
+from inspector.tui.log.rows import MessageRows
+from inspector.tui.log.view import MessageView
+from inspector.tui.log.waterfall import WaterfallRows
 
 ANY = st.recursive(
     st.none()
@@ -119,7 +118,7 @@ def show_detail(journal: Journal, n: int) -> None:
             assert safe(text) == text
             assert all(0 <= start <= end for start, end, _ in section.spans(line, text))
     detail_view.json_text(event)
-    copyas.suggested_name(journal, n)
-    for form in copyas.FORMS.values():
+    copy_as.suggested_name(journal, n)
+    for form in copy_as.FORMS.values():
         with suppress(InspectorError):
             assert isinstance(form(journal, n), str)

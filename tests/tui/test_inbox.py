@@ -8,8 +8,8 @@ from typing import Any
 from inspector.client.answers import Question
 from inspector.client.recorded import RecordedSession
 from inspector.journal.journal import Journal
-from inspector.tui.panes import asked
-from inspector.tui.panes.inbox import InboxPane
+from inspector.tui.ask import labels
+from inspector.tui.ask.inbox import InboxPane
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
@@ -44,14 +44,14 @@ def question(topic: Any, params: dict[str, Any]) -> Question:
 
 def test_a_question_is_told_in_one_line_whatever_it_holds() -> None:
     said = {"role": "user", "content": {"type": "text", "text": "Write\na haiku"}}
-    assert asked.gist(question("sampling", {"messages": [said]})) == "Write a haiku"
+    assert labels.gist(question("sampling", {"messages": [said]})) == "Write a haiku"
     assert (
-        asked.gist(question("sampling", {"messages": [{"content": [{"type": "image"}, said["content"]]}]}))
+        labels.gist(question("sampling", {"messages": [{"content": [{"type": "image"}, said["content"]]}]}))
         == "Write a haiku"
     )
     for messages in (None, [], [7], [{"content": 7}], [{"content": [[]]}], {"a": 1}):
-        assert asked.gist(question("sampling", {"messages": messages})) == ""
-    assert "\x1b" not in asked.gist(question("elicitation", {"message": "\x1b[2J" + "a" * 10_000}))
-    assert len(asked.gist(question("elicitation", {"message": "a" * 10_000}))) <= 300
-    assert asked.gist(question("elicitation", {"message": {"not": "text"}})) == ""
-    assert asked.kind(question("elicitation", {"mode": ["x"]})) == "elicitation  form"
+        assert labels.gist(question("sampling", {"messages": messages})) == ""
+    assert "\x1b" not in labels.gist(question("elicitation", {"message": "\x1b[2J" + "a" * 10_000}))
+    assert len(labels.gist(question("elicitation", {"message": "a" * 10_000}))) <= 300
+    assert labels.gist(question("elicitation", {"message": {"not": "text"}})) == ""
+    assert labels.kind(question("elicitation", {"mode": ["x"]})) == "elicitation  form"

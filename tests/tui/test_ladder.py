@@ -13,10 +13,10 @@ from textual.pilot import Pilot
 from inspector.auth import again
 from inspector.client.authorization import AuthStep, Outcome
 from inspector.journal.journal import Journal
-from inspector.tui.panes.authorization import step_rows
-from inspector.tui.panes.ladder import Ladder, LadderView
-from inspector.tui.panes.login_document import LoginDocument, document_of, looked_at
-from inspector.tui.rows import Row, plain
+from inspector.tui.login.document import LoginDocument, document_of, looked_at
+from inspector.tui.login.facts import step_rows
+from inspector.tui.login.steps import Ladder, LadderView
+from inspector.tui.widgets.fact_rows import Row, plain
 from tests.tui.tui_screens import Stage, screen_lines, screen_text
 
 LONG = [Row(f"line {number}") for number in range(40)]

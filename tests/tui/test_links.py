@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.tui.panes.links import LONGEST, look_at, open_in_browser
+from inspector.tui.widgets.links import LONGEST, look_at, open_in_browser
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from inspector.client.recorded import RecordedSession
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.tui.events import EventHighlighted
-from inspector.tui.panes.detail import DetailPane
-from inspector.tui.panes.message_rows import fitted
-from inspector.tui.panes.messages import MessagesPane
-from inspector.tui.screens.around import footer_hints
+from inspector.tui.log.detail import DetailPane
+from inspector.tui.log.pane import MessagesPane
+from inspector.tui.log.rows import fitted
+from inspector.tui.main.chrome import footer_hints
 from inspector.tui.widgets.completing_filter import CompletingFilter
 from tests.processes import ROOT
 from tests.tui.live_demo import Ticking, demo

@@ -17,8 +17,8 @@ from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
 from inspector.tui.app import InspectorApp
-from inspector.tui.screens.login import LoginDialog
-from inspector.tui.screens.main import MainScreen
+from inspector.tui.login.dialog import LoginDialog
+from inspector.tui.main.screen import MainScreen
 from inspector.tui.widgets.editor import Editor
 from tests.auth.site import browser, protected_server
 from tests.cli.test_login import location_of

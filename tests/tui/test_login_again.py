@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector.tui.screens.authorization import AuthorizationScreen
-from inspector.tui.screens.login_options import LoginOptions
-from inspector.tui.screens.login_work import LoginWork
-from inspector.tui.screens.main import MainScreen
+from inspector.tui.login.actions import LoginWork
+from inspector.tui.login.options import LoginOptions
+from inspector.tui.login.screen import AuthorizationScreen
+from inspector.tui.main.screen import MainScreen
 from inspector.tui.widgets.editor import Editor
 from tests.auth.site import protected_server
 from tests.tui.live_app import NARROW, WIDE, becomes, shows

@@ -13,12 +13,12 @@ from inspector.client.session import Session
 from inspector.config.settings import Settings
 from inspector.text import safe
 from inspector.tui.app import InspectorApp
-from inspector.tui.panes.catalog import CatalogPane
-from inspector.tui.panes.detail import DetailPane
-from inspector.tui.panes.messages import MessagesPane
-from inspector.tui.panes.request import RequestPane
-from inspector.tui.panes.result import ResultPane
-from inspector.tui.panes.running import RunningPane
+from inspector.tui.log.detail import DetailPane
+from inspector.tui.log.pane import MessagesPane
+from inspector.tui.work.catalog import CatalogPane
+from inspector.tui.work.request import RequestPane
+from inspector.tui.work.result import ResultPane
+from inspector.tui.work.running import RunningPane
 from tests.tui.live_app import (
     MEDIUM,
     NARROW,

@@ -8,11 +8,11 @@ import pytest
 
 from inspector.journal.findings import Finding
 from inspector.tui.events import EditMessage, EventHighlighted, Export, ShowEvent
-from inspector.tui.panes import message_view
-from inspector.tui.panes.message_filter import exchange_filter, folded, highlight
-from inspector.tui.panes.message_list import MessageList
-from inspector.tui.panes.message_rows import Columns, MessageRows, since
-from inspector.tui.panes.messages import LastMessageLine, MessagesPane
+from inspector.tui.log import view
+from inspector.tui.log.filter import exchange_filter, folded, highlight
+from inspector.tui.log.message_list import MessageList
+from inspector.tui.log.pane import LastMessageLine, MessagesPane
+from inspector.tui.log.rows import Columns, MessageRows, since
 from inspector.tui.widgets.filter_input import FilterInput
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.talks import Talk, example
@@ -114,8 +114,8 @@ async def test_a_filter_that_is_wrong_says_so_and_leaves_the_rows() -> None:
 
 
 async def test_a_long_recording_is_filtered_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(message_view, "AT_ONCE", 10)
-    monkeypatch.setattr(message_view, "STEP", 16)
+    monkeypatch.setattr(view, "AT_ONCE", 10)
+    monkeypatch.setattr(view, "STEP", 16)
     talk = Talk()
     for id in range(200):
         talk.call(id, "a" if id % 2 else "b")

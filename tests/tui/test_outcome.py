@@ -10,7 +10,7 @@ import pytest
 from inspector.client.pending import Call
 from inspector.client.session import Session
 from inspector.errors import InspectorError
-from inspector.tui.panes.outcome import Outcome, of_call, of_request
+from inspector.tui.work.outcome import Outcome, of_call, of_request
 from tests.tui.live_demo import demo
 
 

@@ -13,8 +13,8 @@ from textual.command import Hits
 from inspector.config.settings import Settings
 from inspector.tui.app import InspectorApp
 from inspector.tui.palette import Themes, doable, score
-from inspector.tui.panes.catalog import CatalogPane
-from inspector.tui.panes.request import RequestPane
+from inspector.tui.work.catalog import CatalogPane
+from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import SESSION, becomes, main_screen, on_demo, on_recording, running, shows
 from tests.tui.tui_screens import screen_lines, screen_text
 

@@ -11,8 +11,8 @@ from inspector.client.pins import Pins
 from inspector.config.settings import Settings
 from inspector.config.targets import StdioTarget
 from inspector.tui.app import InspectorApp
-from inspector.tui.panes.server import ServerPane
-from inspector.tui.screens.main import MainScreen
+from inspector.tui.main.screen import MainScreen
+from inspector.tui.server.pane import ServerPane
 from tests.tui.live_app import running
 from tests.tui.quiet import quiet, wait_until
 from tests.tui.tui_screens import screen_text

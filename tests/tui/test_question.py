@@ -14,11 +14,11 @@ from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
 from inspector.config.remember import ServerMemory
 from inspector.journal.journal import Journal
+from inspector.tui.ask.question import QuestionPane
 from inspector.tui.events import Copy, ShowExchange
-from inspector.tui.panes import links
-from inspector.tui.panes.question import QuestionPane
-from inspector.tui.panes.request import RequestPane
+from inspector.tui.widgets import links
 from inspector.tui.widgets.form import FormView
+from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running, shows
 from tests.tui.live_demo import Ticking, desk, go, write
 from tests.tui.tui_screens import screen_lines, screen_text, settle
@@ -187,7 +187,7 @@ async def test_a_url_stands_whole_opens_by_its_key_and_is_accepted_then(
         opened.append(link.url)
         return problems[len(opened) - 1]
 
-    monkeypatch.setattr("inspector.tui.panes.question.open_in_browser", remember)
+    monkeypatch.setattr("inspector.tui.ask.question.open_in_browser", remember)
     async with desk(tmp_path, "tools") as (session, app, pilot):
         await go(app, pilot, "tools", "ask-link")
         await pilot.press("ctrl+r")

@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 
 from inspector.client.recorded import RecordedSession
 from inspector.journal.journal import Journal
-from inspector.tui.panes.recorded_calls import RecordedCalls, subject_of
-from inspector.tui.panes.work import WorkPane
+from inspector.tui.work.pane import WorkPane
+from inspector.tui.work.recorded_calls import RecordedCalls, subject_of
 from tests.tui.live_demo import Desk, Ticking, demo
 from tests.tui.tui_screens import screen_text, settle
 

@@ -14,11 +14,11 @@ from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.tui.app import InspectorApp
-from inspector.tui.panes.message_now import NOW, WithNow
-from inspector.tui.panes.message_rows import Everything
-from inspector.tui.screens.replay import Playing, ReplayScreen
-from inspector.tui.screens.rerun import words_of
-from inspector.tui.widgets.scrub import ScrubLine
+from inspector.tui.log.now_row import NOW, WithNow
+from inspector.tui.log.rows import Everything
+from inspector.tui.replay.rerun import words_of
+from inspector.tui.replay.screen import Playing, ReplayScreen
+from inspector.tui.replay.timeline import ScrubLine
 from tests.replay.tape import Tape
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, main_screen, shows
 from tests.tui.tui_screens import screen_lines, screen_text

@@ -15,9 +15,9 @@ from inspector.client.pending import Call
 from inspector.client.session import Session
 from inspector.errors import InspectorError
 from inspector.tui.events import LeaveWork, OpenResource, Save, ShowExchange
-from inspector.tui.panes import links
-from inspector.tui.panes.outcome import Answer, of_call, of_request
-from inspector.tui.panes.result import ResultPane, ViewChosen
+from inspector.tui.widgets import links
+from inspector.tui.work.outcome import Answer, of_call, of_request
+from inspector.tui.work.result import ResultPane, ViewChosen
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
@@ -186,7 +186,7 @@ async def test_a_link_that_must_be_opened_first_stands_whole_and_opens_by_its_ke
         opened.append(link.url)
         return ""
 
-    monkeypatch.setattr("inspector.tui.panes.result.open_in_browser", remember)
+    monkeypatch.setattr("inspector.tui.work.result.open_in_browser", remember)
     async with stage((80, 30)) as (session, pane, app, pilot):
         call = session.call_tool("need-link")
         await settle(pilot, lambda: session.inbox.open())

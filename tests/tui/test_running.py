@@ -9,8 +9,8 @@ import pytest
 from inspector.client.pending import Progress
 from inspector.journal.journal import Journal
 from inspector.tui.events import ShowExchange
-from inspector.tui.panes.happened import Happened, answer_words, steps
-from inspector.tui.panes.running import RunningPane, fraction
+from inspector.tui.work.call_events import Happened, answer_words, steps
+from inspector.tui.work.running import RunningPane, fraction
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.tui_screens import screen_text, settle
 

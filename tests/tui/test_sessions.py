@@ -13,8 +13,8 @@ import pytest
 from inspector.client.session import Session
 from inspector.journal.journal import Journal
 from inspector.tui.app import InspectorApp
-from inspector.tui.screens.main import MainScreen
-from inspector.tui.screens.start import StartScreen
+from inspector.tui.main.screen import MainScreen
+from inspector.tui.start.screen import StartScreen
 from inspector.tui.widgets.editor import Editor
 from tests.tui.live_app import MEDIUM, NARROW, ROOT, becomes, demo, on_recording, running, shows
 from tests.tui.terminal import Terminal, recordings

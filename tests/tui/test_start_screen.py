@@ -13,9 +13,9 @@ from inspector.config.remember import ServerMemory
 from inspector.config.servers import find_servers
 from inspector.errors import AuthorizationNeeded, SpawnError
 from inspector.tui.app import InspectorApp
-from inspector.tui.screens.main import MainScreen
-from inspector.tui.screens.start import ChoiceList
-from inspector.tui.screens.start_rows import when
+from inspector.tui.main.screen import MainScreen
+from inspector.tui.start.rows import when
+from inspector.tui.start.screen import ChoiceList
 from inspector.tui.widgets.editor import Editor
 from tests.tui.live_app import MEDIUM, NARROW, ROOT, SESSION, becomes, click, running, shows
 from tests.tui.tui_screens import screen_lines, screen_text

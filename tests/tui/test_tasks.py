@@ -17,11 +17,11 @@ from inspector.config.targets import Target
 from inspector.journal.journal import Journal
 from inspector.tui.app import InspectorApp
 from inspector.tui.events import First
-from inspector.tui.panes.task import TaskPane
-from inspector.tui.panes.task_rows import age, look
-from inspector.tui.panes.task_trail import MOST_CHANGES, Trails
-from inspector.tui.panes.tasks import TasksPane, filter_of
-from inspector.tui.screens.main import MainScreen
+from inspector.tui.main.screen import MainScreen
+from inspector.tui.work.task import TaskPane
+from inspector.tui.work.task_rows import age, look
+from inspector.tui.work.task_trail import MOST_CHANGES, Trails
+from inspector.tui.work.tasks import TasksPane, filter_of
 from tests.client.conftest import Server, make_session
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, main_screen, shows
 from tests.tui.live_demo import Ticking

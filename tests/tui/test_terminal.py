@@ -167,7 +167,7 @@ def test_a_dumb_terminal_and_no_terminal_are_refused_in_words(home: Path) -> Non
 
 
 def test_a_crash_of_the_interface_restores_the_terminal_and_names_the_log(home: Path) -> None:
-    script = "import inspector.tui.screens.main as m; m.MainScreen._tick_state = lambda self: 1 / 0; from inspector.cli.main import main; main()"
+    script = "import inspector.tui.main.screen as m; m.MainScreen._tick_state = lambda self: 1 / 0; from inspector.cli.main import main; main()"
     with Terminal(home, ["demo"], script=script) as terminal:
         assert terminal.ends() == 4
         assert terminal.is_restored

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from inspector.config.targets import HttpTarget
-from inspector.tui.screens.main import MainScreen
-from inspector.tui.screens.start import StartScreen
-from inspector.tui.screens.trusting import AskTrust
+from inspector.tui.main.screen import MainScreen
+from inspector.tui.start.screen import StartScreen
+from inspector.tui.start.trust import AskTrust
 from inspector.tui.widgets.editor import Editor
 from tests.noting import at, noting
 from tests.tui.live_app import NARROW, ROOT, becomes, main_screen, running, shows

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from inspector.config.remember import ServerMemory
-from inspector.tui.panes.request import RequestPane
-from inspector.tui.panes.subject import Subject
-from inspector.tui.panes.works import PAST, Past, Work, label
 from inspector.tui.widgets.form import FormView
+from inspector.tui.work.catalog_item import Subject
+from inspector.tui.work.request import RequestPane
+from inspector.tui.work.work_items import PAST, Past, Work, label
 from tests.tui.live_demo import desk, go, sent, write
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
@@ -433,7 +433,7 @@ async def test_past_calls_bring_back_their_result_and_other_arguments_mute_it(tm
 async def test_a_large_result_of_a_past_call_is_read_back_from_the_journal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector.tui.panes.works.LARGE", 10)
+    monkeypatch.setattr("inspector.tui.work.work_items.LARGE", 10)
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         await go(app, pilot, "tools", "echo")
         await pilot.press("enter")

@@ -1,0 +1,388 @@
+"""A question of the server as something that can be answered: what it shows, what an answer is, what is wrong with it.
+
+Every kind has one class; the pane around them has the keys. Sources: specification, "Elicitation", "Sampling", "Roots".
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, VerticalScroll
+from textual.message import Message
+from textual.widget import Widget
+
+from inspector.client.answers import HUMAN_MODEL, Question, Standing, root_object, sampling_result
+from inspector.protocol.form import UNSET, Form
+from inspector.text import safe
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.form import FormView
+from inspector.tui.widgets.json_editor import JsonEditor, json_lines, read_json
+from inspector.tui.widgets.links import Link, look_at
+from inspector.tui.widgets.messages_view import MessagesView
+from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
+from inspector.tui.widgets.sections import PieceSection, Section, TextSection
+
+MESSAGE_LINES = 12
+TOOL_NAMES = 12
+
+
+class Body(Protocol):
+    """How one kind of question is shown and answered."""
+
+    def to_fix(self) -> list[str]:
+        """What is wrong with the answer, none where it can be sent."""
+        ...
+
+    def accept(self) -> None:
+        """Send the answer."""
+        ...
+
+    def standing(self) -> dict[str, Any]:
+        """The fields of `Standing` by which this answer would be given from now on."""
+        ...
+
+    def focus_first(self) -> bool:
+        """Focus where one answers."""
+        ...
+
+    def focus_wrong(self) -> bool:
+        """Focus what is to be put right."""
+        ...
+
+
+class FormBody(Container):
+    """An elicitation's form, with its defaults filled in (C-ELIC-03)."""
+
+    DEFAULT_CSS = """
+    FormBody { height: 1fr; }
+    FormBody > FormView { height: auto; max-height: 100%; }
+    """
+
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self.question = question
+        form = Form.from_schema(question.schema)
+        defaults = form.defaults()
+        if defaults is not UNSET:
+            form.load(defaults)
+        self.view = FormView(form, empty="It asks for nothing but your consent.")
+
+    def compose(self) -> ComposeResult:
+        yield self.view
+
+    def to_fix(self) -> list[str]:
+        return list(self.view.errors.values())
+
+    @property
+    def json_mode(self) -> bool:
+        """Whether the answer is shown as JSON."""
+        return self.view.json_mode
+
+    def note(self) -> paint.Pieces:
+        """Say what is wrong or still missing, or that the answer is valid."""
+        return self.view.note() or [(f"{signs_now().done} valid", "received")]
+
+    def _content(self) -> Any:
+        value = self.view.value
+        return {} if value is UNSET else value
+
+    def accept(self) -> None:
+        self.question.accept(self._content())
+
+    def standing(self) -> dict[str, Any]:
+        content = self._content()
+        same = content == Form.from_schema(self.question.schema).defaults()
+        return {"elicitation": "defaults" if same or not isinstance(content, dict) else content}
+
+    def focus_first(self) -> bool:
+        return self.view.focus_first()
+
+    def focus_wrong(self) -> bool:
+        return self.view.focus_wrong()
+
+
+class UrlBody(Container, can_focus=True):
+    """An elicitation's URL: whole, its host bright, with what is odd about it (C-ELIC-04). Never opened by itself."""
+
+    DEFAULT_CSS = """
+    UrlBody { height: 1fr; }
+    """
+
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self.question = question
+        self.link: Link = look_at(question.params.get("url"))
+        self.told = ""
+
+    def compose(self) -> ComposeResult:
+        yield Paragraphs(self._lines())
+
+    def _lines(self) -> list[Paragraph]:
+        link = self.link
+        lines: list[Paragraph] = [list(link.pieces), ("", "normal")]
+        if link.host:
+            lines.append([("host  ", "muted"), (link.host, "bright bold")])
+        lines += [(warning, "finding") for warning in link.warnings]
+        if link.refusal:
+            lines.append((f"It is not opened: {link.refusal[0].lower()}{link.refusal[1:]}", "error"))
+        if self.told:
+            lines += [("", "normal"), (self.told, "ask")]
+        return lines
+
+    def tell(self, words: str) -> None:
+        """Say what came of opening it."""
+        self.told = words
+        self.query_one(Paragraphs).show(self._lines())
+
+    def to_fix(self) -> list[str]:
+        return []
+
+    def accept(self) -> None:
+        self.question.accept(None)
+
+    def standing(self) -> dict[str, Any]:
+        # Agreeing to every URL beforehand would be no consent.
+        return {}
+
+    def focus_first(self) -> bool:
+        self.focus()
+        return True
+
+    focus_wrong = focus_first
+
+
+class AnswerEditor(Editor):
+    """A text box that grows; enter begins a new line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "newline", show=False)]
+    most_rows: ClassVar[int] = 100
+
+
+class TextBody(Container):
+    """A question that is answered by text: sampling with the model's words, roots with one URI a line.
+
+    `as_json` shows the whole result as JSON instead, to be edited and sent exactly so.
+    """
+
+    DEFAULT_CSS = """
+    TextBody, TextBody > Container { height: 1fr; }
+    TextBody > VerticalScroll { height: 1fr; padding: 0 1; scrollbar-size: 1 1; }
+    TextBody MessagesView { height: 1fr; }
+    TextBody Paragraphs { max-height: 30%; }
+    TextBody > Container > Editor { height: auto; max-height: 50%; margin: 0 1; }
+    """
+
+    class Edited(Message):
+        """The JSON was edited."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self.question = question
+        self.editor = AnswerEditor(self.first_text(), multiline=True, placeholder=self.placeholder)
+        self.json: JsonEditor | None = None
+
+    placeholder = ""
+
+    def first_text(self) -> str:
+        """What stands in the editor at first."""
+        return ""
+
+    def result(self) -> Any:
+        """The result that the text makes."""
+        raise NotImplementedError
+
+    def context(self) -> list[Widget]:
+        """What is shown above the answer."""
+        return []
+
+    def details(self) -> list[Widget]:
+        """What is filled in below the answer."""
+        return []
+
+    def wrong(self) -> list[str]:
+        """What is wrong with the text."""
+        return []
+
+    def compose(self) -> ComposeResult:
+        self._plain = Container(*self.context(), self.editor, *self.details())
+        yield self._plain
+
+    @property
+    def json_mode(self) -> bool:
+        """Whether the whole result is shown as JSON."""
+        return self.json is not None
+
+    async def toggle_json(self) -> None:
+        """Show the whole result as JSON, or the text again."""
+        if self.json is None:
+            self.json = JsonEditor(json_lines(self.result()) or "", self._json_edited)
+            self._plain.display = False
+            await self.mount(VerticalScroll(self.json, can_focus=False))
+            self.json.focus()
+        else:
+            await self.query(VerticalScroll).remove()
+            self.json = None
+            self._plain.display = True
+            self.editor.focus()
+
+    def _json_edited(self, _text: str) -> None:
+        self.post_message(self.Edited())
+
+    def to_fix(self) -> list[str]:
+        if self.json is None:
+            return self.wrong()
+        problem = read_json(self.json.value)[1]
+        return [f"not JSON: {problem}"] if problem else []
+
+    def accept(self) -> None:
+        if self.json is not None:
+            value, problem = read_json(self.json.value)
+            self.question.send(self.json.value if problem else value)
+        else:
+            self.accept_text()
+
+    def accept_text(self) -> None:
+        """Send what the text makes."""
+        self.question.send(self.result())
+
+    def standing(self) -> dict[str, Any]:
+        return {}
+
+    def focus_first(self) -> bool:
+        (self.json or self.editor).focus()
+        return True
+
+    focus_wrong = focus_first
+
+
+class SamplingBody(TextBody):
+    """What a model is asked, and the user's answer in its place (C-SAMP-01)."""
+
+    placeholder = "answer as the model would"
+
+    def __init__(self, question: Question) -> None:
+        super().__init__(question)
+        self.model = Editor(HUMAN_MODEL, lead=[("model  ", "muted")], placeholder=HUMAN_MODEL, idle_ground="ground")
+
+    def details(self) -> list[Widget]:
+        return [self.model]
+
+    def context(self) -> list[Widget]:
+        view = MessagesView(empty="It sends no messages.")
+        view.load_messages(self.question.params.get("messages", []), self._about())
+        return [view]
+
+    def _about(self) -> list[Section]:
+        """What the server wants of the model: limits, preferences, tools, its system prompt."""
+        params = self.question.params
+        words: list[str] = []
+        for key, name in (("maxTokens", "at most {} tokens"), ("temperature", "temperature {}")):
+            if key in params:
+                words.append(name.format(safe(params[key], 20)))
+        if params.get("includeContext") not in (None, "none"):
+            words.append(f"context {safe(params['includeContext'], 20)}")
+        if isinstance(params.get("stopSequences"), list) and params["stopSequences"]:
+            words.append(f"stops at {safe(params['stopSequences'][:5], 80)}")
+        lines = ["  ".join(words), _preferences(params.get("modelPreferences"))]
+        tools = params.get("tools")
+        if isinstance(tools, list) and tools:
+            names = [safe(tool.get("name"), 40) for tool in tools[:TOOL_NAMES] if isinstance(tool, dict)]
+            more = f" and {len(tools) - TOOL_NAMES} more" if len(tools) > TOOL_NAMES else ""
+            lines.append(f"offers the tools {', '.join(names)}{more}")
+        found: list[Section] = [PieceSection([(line, ()) for line in lines if line])]
+        system = params.get("systemPrompt")
+        if isinstance(system, str) and system:
+            found += [PieceSection([("", ()), ("system", [(0, 6, "muted bold")])]), TextSection(system)]
+        return found
+
+    def wrong(self) -> list[str]:
+        return [] if self.editor.value.strip() else ["the answer is empty"]
+
+    def result(self) -> Any:
+        return sampling_result(self.editor.value, self._model)
+
+    def accept_text(self) -> None:
+        self.question.reply_text(self.editor.value, self._model)
+
+    @property
+    def _model(self) -> str:
+        """By whom the answer is: of that the server is told the truth, unless something else is typed."""
+        return self.model.value.strip() or HUMAN_MODEL
+
+    def standing(self) -> dict[str, Any]:
+        # Two words mean something else as a standing answer.
+        text = self.editor.value
+        return {"sampling": text} if self.json is None and text not in ("ask", "decline") else {}
+
+
+class RootsBody(TextBody):
+    """The folders that the server may know of: file URIs, one a line, looked at before they are sent (C-ROOT-02)."""
+
+    placeholder = "file:///folder, one on each line; nothing for none"
+
+    def __init__(self, question: Question, standing: Standing) -> None:
+        self._standing = standing
+        super().__init__(question)
+
+    def first_text(self) -> str:
+        roots = self._standing.roots
+        return "\n".join(roots if isinstance(roots, tuple) else (Path.cwd().as_uri(),))
+
+    def context(self) -> list[Widget]:
+        about = "A root is a folder or file that the server may work in. It is sent exactly the ones below, one a line."
+        return [Paragraphs([(about, "normal")], after=1)]
+
+    def uris(self) -> list[str]:
+        """The URIs, as they were written."""
+        return [line.strip() for line in self.editor.value.split("\n") if line.strip()]
+
+    def wrong(self) -> list[str]:
+        return [f"{safe(uri, 60)} is not a file:// URI" for uri in self.uris() if not uri.startswith("file://")]
+
+    def result(self) -> Any:
+        return {"roots": [root_object(uri) for uri in self.uris()]}
+
+    def standing(self) -> dict[str, Any]:
+        return {"roots": tuple(self.uris())} if self.json is None else {}
+
+
+def body_for(question: Question, standing: Standing) -> FormBody | UrlBody | TextBody:
+    """Return the widget that shows a question and takes its answer."""
+    if question.topic == "sampling":
+        return SamplingBody(question)
+    if question.topic == "roots":
+        return RootsBody(question, standing)
+    return UrlBody(question) if question.mode == "url" else FormBody(question)
+
+
+def _preferences(value: Any) -> str:
+    found = value if isinstance(value, dict) else {}
+    hints = found.get("hints")
+    wanted = hints[:5] if isinstance(hints, list) else []
+    names = [safe(hint.get("name"), 40) for hint in wanted if isinstance(hint, dict)]
+    words = [f"model like {', '.join(names)}"] if names else []
+    for key, name in (("costPriority", "cost"), ("speedPriority", "speed"), ("intelligencePriority", "intelligence")):
+        if key in found:
+            words.append(f"{name} {safe(found[key], 10)}")
+    return "  ".join(words)
+
+
+def fill(body: FormBody | UrlBody | TextBody, answer: Any) -> None:
+    """Put an answer of a recording into what is about to be shown; whatever it is, also none."""
+    given = answer if isinstance(answer, dict) else {}
+    if isinstance(body, FormBody):
+        if isinstance(given.get("content"), dict):
+            body.view.form.load(given["content"])
+        return
+    if isinstance(body, TextBody):
+        content = given.get("content")
+        blocks = content if isinstance(content, list) else [content]
+        texts = [block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)]
+        roots = given.get("roots")
+        uris = [root.get("uri") for root in roots if isinstance(root, dict)] if isinstance(roots, list) else []
+        body.editor.value = "\n".join([*texts, *(uri for uri in uris if isinstance(uri, str))])

@@ -1,0 +1,180 @@
+"""Everything the server asks of the user: open questions first, what was answered below."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from rich.segment import Segment
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+
+from inspector.client.answers import Question
+from inspector.text import count
+from inspector.tui.ask import labels
+from inspector.tui.events import AnySession, HintsChanged
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.virtual_list import VirtualList
+
+_TOPIC_CELLS = 12
+
+
+class Questions:
+    """A `RowSource` of questions: those that wait, oldest first, then the others, newest first."""
+
+    def __init__(self) -> None:
+        self.questions: list[Question] = []
+        self._at: dict[tuple[int, Any], int] = {}
+
+    def take(self, questions: list[Question]) -> None:
+        """Show these questions."""
+        waiting = [question for question in questions if question.state == "open"]
+        over = [question for question in reversed(questions) if question.state != "open"]
+        self.questions = waiting + over
+        self._at = {question.key: at for at, question in enumerate(self.questions)}
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    def key_at(self, index: int) -> Hashable:
+        """Return what identifies a question."""
+        return self.questions[index].key
+
+    def index_of(self, key: tuple[int, Any]) -> int | None:
+        """Return the row of a question."""
+        return self._at.get(key)
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        """Draw one row: its kind, what it says, how it stands."""
+        question, signs = self.questions[index], signs_now()
+        waits = question.state == "open"
+        sign = (
+            (signs.asked, "ask") if waits else (signs.done if question.state == "answered" else signs.failed, "muted")
+        )
+        name = (f" {question.topic}", "bright" if waits else "muted")
+        gist = paint.segments([("  " + labels.gist(question), "normal")])
+        left = [*paint.cell([sign, name], _TOPIC_CELLS + 2), *gist]
+        words, role = labels.standing(question)
+        state = paint.segments("" if waits else [(words, role)], room=width // 2)
+        return paint.spread(left, state, width)
+
+
+class InboxPane(Edge):
+    """The inbox. Its rows are shown, and answered, in the place where work is done."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("inbox")]
+    DEFAULT_CSS = """
+    InboxPane > VirtualList { height: 1fr; }
+    """
+
+    class Highlighted(Message):
+        """The cursor is on another question, or on none."""
+
+        def __init__(self, question: Question | None) -> None:
+            super().__init__()
+            self.question = question
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, InboxPane.Highlighted)
+
+    class Opened(Message):
+        """A question was chosen: put the focus where it can be answered."""
+
+        def __init__(self, question: Question) -> None:
+            super().__init__()
+            self.question = question
+
+    class AskAgain(Message):
+        """No question is to be answered by a standing answer any more."""
+
+    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+        super().__init__(title="Inbox", id=id)
+        self.session = session
+        self._rows = Questions()
+        self._seen = -1
+        empty = "The server asks nothing of you.\nIts requests for sampling, elicitation and roots wait here."
+        self._list = VirtualList(self._rows, empty=empty)
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield self._list
+
+    def on_mount(self) -> None:
+        self.tick()
+
+    @property
+    def question(self) -> Question | None:
+        """The question under the cursor."""
+        at = self._list.cursor
+        return self._rows.questions[at] if 0 <= at < len(self._rows) else None
+
+    def move_to(self, question: Question) -> None:
+        """Put the cursor on a question."""
+        self.tick()
+        self._list.move_to(question.key)
+
+    def tick(self) -> None:
+        """Take in what was asked and answered."""
+        seen = self.session.changes["inbox"]
+        if seen == self._seen:
+            if bool(self.keys) != self._answers_stand:
+                self._draw_edge()
+            return
+        self._seen = seen
+        self._rows.take(self.session.inbox.questions)
+        self._list.source_changed()
+        self._draw_edge()
+
+    def _draw_edge(self) -> None:
+        waiting = len(self.session.inbox.open())
+        total = len(self._rows)
+        self.tone = "ask" if waiting else ""
+        declined = self.session.inbox.declined
+        self.facts = [
+            *([[(f"{count(declined)} declined unseen", "finding")]] if declined else []),
+            *([[(f"{count(waiting)} waiting", "ask")]] if waiting else []),
+            *([count(total)] if total else []),
+        ]
+        self.keys = hints(self, "inbox.ask-again") if self._answers_stand else []
+        self.post_message(HintsChanged())
+
+    def hints(self) -> list[Hint]:
+        """What can be done with the questions."""
+        wanted = ["list.select"] if len(self._rows) else []
+        if self._answers_stand:
+            wanted.append("inbox.ask-again")
+        return hints(self, *wanted)
+
+    @property
+    def _answers_stand(self) -> bool:
+        """Some questions are answered by standing answers, without asking."""
+        found = self.session.inbox.standing
+        answers = (found.sampling, found.elicitation, found.roots)
+        return self.session.can_send and any(answer not in (None, "ask") for answer in answers)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing is asked again where nothing is sent."""
+        return self.session.can_send or action != "ask_again"
+
+    def action_ask_again(self) -> None:
+        """Ask again what was to be answered by standing answers."""
+        before = self.session.inbox.standing
+        ask = {name: "ask" for name in ("sampling", "elicitation", "roots") if getattr(before, name) is not None}
+        self.session.inbox.standing = replace(before, **ask)  # type: ignore[arg-type]
+        self._draw_edge()
+        self.post_message(self.AskAgain())
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        event.stop()
+        self.post_message(self.Highlighted(self.question))
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        event.stop()
+        if self.question is not None:
+            self.post_message(self.Opened(self.question))

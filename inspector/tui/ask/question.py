@@ -1,0 +1,374 @@
+"""A question of the server, in the place of the result that waits for it, in the colour of questions."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from inspector.client.answers import Question
+from inspector.client.recorded import RecordedSession
+from inspector.text import duration, safe
+from inspector.tui.ask import labels
+from inspector.tui.ask.answer import MESSAGE_LINES, FormBody, RootsBody, TextBody, UrlBody, body_for, fill
+from inspector.tui.events import AnySession, Copy, HintsChanged, ShowExchange
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.log.rows import moment
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.compact import SnugEdge
+from inspector.tui.widgets.content_blocks import json_text
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.form import FormView
+from inspector.tui.widgets.json_view import JsonView
+from inspector.tui.widgets.links import look_at, open_in_browser
+from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
+
+ASKER = 18
+"""Characters of the server's name in the title, so that there is room for what it wants."""
+
+BODIES_KEPT = 8
+"""Questions whose half-written answers stay while another question is looked at."""
+
+
+class QuestionPane(SnugEdge):
+    """One question: it is answered here, declined or dismissed; afterwards the answer stands here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("ask"),
+        *(binding for binding in bindings("form") if binding.action == "json"),
+    ]
+    DEFAULT_CSS = """
+    QuestionPane > #answer { height: 1fr; }
+    QuestionPane > #said { max-height: 50%; }
+    """
+
+    class Next(Message):
+        """The user wants to see the next question that waits."""
+
+        def __init__(self, after: Question) -> None:
+            super().__init__()
+            self.after = after
+
+    class Answered(Message):
+        """The question has its answer."""
+
+        def __init__(self, question: Question) -> None:
+            super().__init__()
+            self.question = question
+
+    class KeepRoots(Message):
+        """Every request for roots of this server is to be answered with these URIs, in later sessions too."""
+
+        def __init__(self, uris: tuple[str, ...]) -> None:
+            super().__init__()
+            self.uris = uris
+
+    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.session = session
+        self.question: Question | None = None
+        self._bodies: OrderedDict[tuple[int, Any], FormBody | UrlBody | TextBody] = OrderedDict()
+        self._said = Paragraphs(most=MESSAGE_LINES, after=1, id="said")
+        self._answer = JsonView(id="answer")
+        self._foot = Paragraphs(after=1, id="foot")
+        self._state = ""
+        self._sends_anyway = False
+        self._from_now_on = False
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield self._said
+        yield self._answer
+        yield self._foot
+
+    def on_mount(self) -> None:
+        self._answer.display = False
+
+    @property
+    def body(self) -> FormBody | UrlBody | TextBody | None:
+        """What takes the answer, while there is a question that waits for one."""
+        return self._bodies.get(self.question.key) if self.question is not None else None
+
+    @property
+    def is_open(self) -> bool:
+        """The question waits for an answer that can be given here."""
+        return self.question is not None and self.question.state == "open" and self.session.can_send
+
+    @property
+    def _looks_back(self) -> bool:
+        """A recording is shown at a moment at which the question waited for its answer."""
+        return self.question is not None and self.question.state == "open" and not self.session.can_send
+
+    # What is shown
+
+    async def show(self, question: Question) -> None:
+        """Show a question, or its answer; an answer that was begun is as it was left."""
+        if question is not self.question:
+            self._sends_anyway = self._from_now_on = False
+        self.question = question
+        self._state = question.state
+        is_open = self.is_open or self._looks_back
+        if is_open and question.key not in self._bodies:
+            body = self._bodies[question.key] = body_for(question, self.session.inbox.standing)
+            if isinstance(self.session, RecordedSession) and self._looks_back:
+                fill(body, self.session.answer_to(question)[1])
+                body.disabled = True
+            await self.mount(body, after=self._said)
+        if not is_open:
+            within = self.has_focus_within
+            self._answer.display = True
+            self._answer.load("" if question.answer is None else json_text(question.answer))
+            if within:
+                # Before what had the focus goes away, which would send the focus anywhere.
+                self._answer.focus()
+        shown = self.body
+        if is_open and shown is not None and self.has_focus_within and not shown.has_focus_within:
+            # Before what had the focus is hidden or removed: Textual would give it to any neighbour.
+            shown.focus_first()
+        for key in [key for key in self._bodies if key != question.key or not is_open]:
+            if len(self._bodies) > BODIES_KEPT or self._is_over(key):
+                await self._bodies.pop(key).remove()
+        for key, body in self._bodies.items():
+            body.display = key == question.key and is_open
+        self._answer.display = not is_open
+        self.refresh_state()
+
+    def _is_over(self, key: tuple[int, Any]) -> bool:
+        return all(question.key != key for question in self.session.inbox.open())
+
+    @property
+    def is_stale(self) -> bool:
+        """The question was answered meanwhile, or taken back by the server (C-CANC-02): `show` it again."""
+        return self.question is not None and self.question.state != self._state
+
+    def refresh_state(self) -> None:
+        """Draw what surrounds the question."""
+        question = self.question
+        if question is None:
+            return
+        waits = question.state == "open"
+        self.tone = "ask" if waits else ""
+        asker = safe(labels.asker(self.session.server), ASKER)
+        looks_back = f"{asker} asked" if self._looks_back else f"{asker} asks you"
+        self.title = looks_back if waits else self._over(question)
+        waiting = self.session.inbox.open()
+        place = waiting.index(question) + 1 if question in waiting else 0
+        self.state_facts = [labels.kind(question), *([f"{place} of {len(waiting)}"] if place else [])]
+        said: list[Paragraph] = [(question.message, "bright")] if question.message else []
+        self._said.show(said)
+        self._foot.show(self._foot_lines(question))
+        self.state_keys = self.hints()
+        self.state_note = self._note()
+        self.draw_state()
+        self.post_message(HintsChanged())
+
+    def _over(self, question: Question) -> paint.Pieces:
+        words, role = labels.standing(question)
+        return [f"{labels.asker(self.session.server)} asked", ("  ", "muted"), (words, role)]
+
+    def _foot_lines(self, question: Question) -> list[Paragraph]:
+        """Say to whom the answer goes, for which of its requests (C-ELIC-02)."""
+        number = (f"{signs_now().asked} {safe(question.id, 20)}", "ask")
+        wanted = ", for its request " if question.reply is None else ", as its input "
+        around = labels.inside(self.session, question)
+        if question.state != "open":
+            return []
+        if isinstance(self.session, RecordedSession) and self._looks_back:
+            return [self._what_came(self.session, question)]
+        to: list[paint.Piece] = [("your answer goes to ", "faint"), labels.asker(self.session.server)]
+        lines: list[Paragraph] = [[*to, (wanted, "faint"), number, ("  ", "faint"), *around]]
+        if question.problem:
+            lines.append((question.problem, "error"))
+        if self._from_now_on and question.topic != "roots":
+            lines.append(("This answer is given to every question of this kind from now on.", "ask"))
+        return lines
+
+    def _what_came(self, session: RecordedSession, question: Question) -> Paragraph:
+        """Say how the question was answered after the moment that is shown, and when."""
+        n, state = session.reply_to(question)
+        if not n:
+            return ("never answered in this recording", "error")
+        times = session.journal.index.times
+        word = {"answered": "accept", "declined": "decline", "cancelled": "cancel"}.get(state, state)
+        role = "received" if state == "answered" else "muted"
+        later = duration(max(times[n - 1] - question.t, 0))
+        at = (moment(times[n - 1]), "bright")
+        return [("answered ", "muted"), (word, role), (f" {later} later, at ", "muted"), at]
+
+    def _note(self) -> paint.Pieces:
+        body = self.body if self.is_open else None
+        wrong = body.to_fix() if body is not None else []
+        if wrong and self._sends_anyway:
+            key = next((hint.label for hint in hints(self, "ask.accept")), "")
+            return [(f"{key} again sends it as it is", "finding")]
+        if isinstance(body, FormBody):
+            return body.note()
+        return [(wrong[0], "error")] if wrong else ""
+
+    def on_form_view_changed(self, event: FormView.Changed) -> None:
+        event.stop()
+        self._sends_anyway = False
+
+    def on_form_view_checked(self, event: FormView.Checked) -> None:
+        event.stop()
+        self.refresh_state()
+
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        self._edited()
+
+    def on_text_body_edited(self, event: TextBody.Edited) -> None:
+        event.stop()
+        self._edited()
+
+    def _edited(self) -> None:
+        self._sends_anyway = False
+        self.say(self._note())
+
+    # Answering
+
+    def hints(self) -> list[Hint]:
+        """What can be done with the question."""
+        question = self.question
+        if question is None:
+            return []
+        if not self.is_open:
+            answer = [("replay.answer", "go to the answer")] if self._looks_back else []
+            return hints(self, *answer, "ask.its-messages")
+        wanted: list[str | tuple[str, str]] = []
+        if question.topic == "elicitation":
+            if isinstance(self.body, UrlBody) and not self.body.link.refusal:
+                wanted += ["ask.open", "ask.copy"]
+            wanted += ["ask.accept", "ask.decline", "ask.cancel"]
+        else:
+            wanted += [("ask.accept", "answer"), "ask.decline"]
+        if isinstance(self.body, RootsBody) and self.body.json is None:
+            wanted.insert(1, ("ask.standing", "answer always"))
+        if len(self.session.inbox.open()) > 1:
+            wanted.append("ask.next")
+        body = self.body
+        if isinstance(body, (FormBody, TextBody)):
+            wanted.append(
+                ("form.json", ("form" if isinstance(body, FormBody) else "text") if body.json_mode else "json")
+            )
+        if question.topic != "roots":
+            wanted.append(("ask.standing", "only once" if self._from_now_on else "always"))
+        return hints(self, *wanted)
+
+    def action_accept(self) -> None:
+        """Send the answer. What is wrong with it is said first; a second time it is sent as it is."""
+        body = self.body
+        if self.question is None or not self.is_open or body is None:
+            return
+        if body.to_fix() and not self._sends_anyway:
+            self._sends_anyway = True
+            self.say(self._note())
+            body.focus_wrong()
+            return
+        self._stand(body.standing())
+        body.accept()
+        self._after()
+
+    def action_decline(self) -> None:
+        if self.question is not None and self.is_open:
+            refusals: dict[str, dict[str, Any]] = {
+                "elicitation": {"elicitation": "decline"},
+                "sampling": {"sampling": "decline"},
+            }
+            self._stand(refusals.get(self.question.topic, {}))
+            self.question.decline()
+            self._after()
+
+    def action_cancel(self) -> None:
+        """Dismiss the question. One that is over already is left."""
+        if self.question is None or not self.is_open:
+            raise SkipAction
+        if self.question.topic == "elicitation":
+            self._stand({"elicitation": "cancel"})
+        self.question.cancel()
+        self._after()
+
+    def _stand(self, answers: dict[str, Any]) -> None:
+        """Let an answer stand for all questions of this kind, where the user wants that."""
+        if self._from_now_on and answers:
+            self.session.inbox.standing = replace(self.session.inbox.standing, **answers)
+            if isinstance(answers.get("roots"), tuple):
+                self.post_message(self.KeepRoots(answers["roots"]))
+
+    def _after(self) -> None:
+        if self.question is not None:
+            self.post_message(self.Answered(self.question))
+
+    def action_standing(self) -> None:
+        """Give this answer to every question of this kind from now on, or only to this one.
+
+        Roots are the same every time: they are sent at once, and kept for this server.
+        """
+        body = self.body
+        if self.is_open and isinstance(body, RootsBody):
+            self._from_now_on = body.json is None
+            self.action_accept()
+        elif self.is_open:
+            self._from_now_on = not self._from_now_on
+            self.refresh_state()
+
+    async def action_json(self) -> None:
+        """Edit the whole result as JSON, or as text again; a form does so itself."""
+        if not self.is_open or not isinstance(self.body, TextBody):
+            raise SkipAction
+        await self.body.toggle_json()
+        self.refresh_state()
+
+    def action_next(self) -> None:
+        if self.question is not None:
+            self.post_message(self.Next(self.question))
+
+    def action_open(self) -> None:
+        """Open the URL, which stands whole on the screen, in the browser; once it is open, the question is accepted."""
+        body = self.body
+        if not self.is_open or not isinstance(body, UrlBody) or body.link.refusal:
+            raise SkipAction
+        body.tell("opening")
+        self.run_worker(partial(self._open, body), thread=True, group="open", exclusive=True, exit_on_error=False)
+
+    def _open(self, body: UrlBody) -> None:
+        problem = open_in_browser(look_at(self.session.journal.redactor.restored(body.link.url)))
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(self._opened, body, problem)
+
+    def _opened(self, body: UrlBody, problem: str) -> None:
+        if problem:
+            body.tell(problem)
+        elif body.question.state == "open":
+            body.accept()
+            self._after()
+
+    def action_copy(self) -> None:
+        """Copy the URL."""
+        if not isinstance(self.body, UrlBody) or not self.is_open:
+            raise SkipAction
+        self.post_message(Copy(self.body.link.url, "the URL"))
+
+    def action_its_messages(self) -> None:
+        if self.question is None or self.is_open:
+            raise SkipAction
+        self.post_message(ShowExchange(self.question.n))
+
+    def focus_inside(self) -> bool:
+        """Focus where one answers, or the answer."""
+        body = self.body if self.is_open else None
+        if body is not None:
+            return self.has_focus_within or body.focus_first()
+        if self._looks_back:
+            return False
+        self._answer.focus()
+        return True

@@ -1,0 +1,1 @@
+"""The Check tab: running the checks, their rows, and a finding."""

@@ -1,0 +1,74 @@
+"""Asks which tools the checks may call."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from inspector.tui.dialogs import Choose
+from inspector.tui.events import AnySession
+from inspector.tui.keymap import Hint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+
+Calls = str | tuple[str, ...]
+_MODES = (
+    ("none", "call no tool"),
+    ("read-only", "those that say of themselves that they change nothing"),
+    ("all", "every tool, whatever it does"),
+    ("names", "those that you name"),
+)
+
+
+async def allowed_calls(app: App[int], session: AnySession, now: Calls) -> Calls | None:
+    """What the user allows: `read-only`, `all`, names, or nothing (empty); None where all stays as it is."""
+    current = now if isinstance(now, str) and now else "names" if now else "none"
+    mode = await app.push_screen_wait(Choose("Which tools may be called?", _MODES, current))
+    if mode is None or mode in ("read-only", "all"):
+        return mode
+    if mode == "none":
+        return ()
+    tools = {name for tool in session.catalog["tools"].items if isinstance(name := tool.get("name"), str)}
+    return await app.push_screen_wait(AskNames(tools, now if isinstance(now, tuple) else ()))
+
+
+class AskNames(ModalScreen[tuple[str, ...] | None]):
+    """Asks for names of tools, apart by commas. A name that no tool has is said, and the dialog stays."""
+
+    DEFAULT_CSS = """
+    AskNames { align: center middle; }
+    AskNames > Edge { width: 90%; max-width: 90; height: 6; }
+    AskNames Editor { margin: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "take", show=False, priority=True),
+        Binding("escape", "leave", show=False),
+    ]
+
+    def __init__(self, known: set[str], now: tuple[str, ...]) -> None:
+        super().__init__()
+        self._known, self._now = known, now
+
+    def compose(self) -> ComposeResult:
+        keys = [Hint("enter", "allow them", "enter"), Hint("esc", "leave it", "escape")]
+        with Edge(title="Tools that may be called", keys=keys), Vertical():
+            yield Editor(", ".join(self._now), placeholder="names, apart by commas", id="names")
+
+    def on_mount(self) -> None:
+        self.query_one(Editor).focus()
+
+    def action_take(self) -> None:
+        """Take the names, where the server has such tools."""
+        names = tuple(dict.fromkeys(name.strip() for name in self.query_one(Editor).value.split(",") if name.strip()))
+        unknown = next((name for name in names if name not in self._known), "")
+        if unknown:
+            self.query_one(Edge).note = [(f"there is no tool {unknown[:40]}", "error")]
+        else:
+            self.dismiss(names)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

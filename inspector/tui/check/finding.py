@@ -1,0 +1,126 @@
+"""What there is to say of one check: its sentence, what was seen, the messages that show it, the fix, the page."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.message import Message
+
+from inspector.check.outcome import Result
+from inspector.check.report import Checked
+from inspector.journal.journal import Journal
+from inspector.text import count, duration
+from inspector.tui.check.rows import ROLES, level_word
+from inspector.tui.keymap import bindings
+from inspector.tui.log.labels import sign_of, standing
+from inspector.tui.log.summaries import gist
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, plain
+from inspector.tui.widgets.lines_view import LinesView
+from inspector.tui.widgets.paint import Piece
+
+MOST_SEEN = 8
+"""Different things seen that are told of."""
+MOST_MESSAGES = 12
+"""Messages of one of them that are shown."""
+_LABEL = 6
+
+
+class FindingView(LinesView, inherit_bindings=False):
+    """Shows one check. Lines that are messages can be gone to."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("list", without="check"),
+        *bindings("text", without="check"),
+    ]
+
+    class Opened(Message):
+        """Go to message `n` of the run's recording."""
+
+        def __init__(self, n: int) -> None:
+            super().__init__()
+            self.n = n
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.messages: dict[int, int] = {}
+        """Which message a line is."""
+
+    def display_rows(self, rows: list[Row], messages: dict[int, int]) -> None:
+        """Show these rows."""
+        self.messages = messages
+        self.set_sections([RowSection(rows)])
+
+    @property
+    def message(self) -> int:
+        """The message under the cursor, else the first; 0 where there is none."""
+        return self.messages.get(self.line) or next(iter(self.messages.values()), 0)
+
+    def to_first(self) -> None:
+        """Put the cursor on the first message."""
+        if self.messages:
+            self.show_line(next(iter(self.messages)))
+
+    def action_select(self) -> None:
+        if self.line in self.messages:
+            self.post_message(self.Opened(self.messages[self.line]))
+
+
+def rows_of(checked: Checked, journal: Journal | None) -> tuple[list[Row], dict[int, int]]:
+    """What is shown of a check, and which of the rows are which messages."""
+    check, verdict = checked.check, checked.verdict
+    rows = [Row([(check.says, "normal")])]
+    messages: dict[int, int] = {}
+    shown: dict[str, list[Result]] = {}
+    for result in checked.telling:
+        shown.setdefault(result.outcome.text, []).append(result)
+    heading = "Not checked" if verdict == "skip" else "Seen"
+    rows += [Row(), Row([(heading, "bright bold")])]
+    for text, results in list(shown.items())[:MOST_SEEN]:
+        role = ROLES[verdict] if verdict in ("fail", "warn") else "normal"
+        rows += paragraph(text, role, limit=20) if text else []
+        rows.append(Row([(", ".join(_where(result) for result in results), "muted")]))
+        evidence = results[0].outcome.evidence
+        for n in evidence[:MOST_MESSAGES]:
+            if journal is not None and 0 < n <= journal.index.count:
+                messages[len(rows)] = n
+                rows.append(Row(message_line(journal, n), 2))
+        if len(evidence) > MOST_MESSAGES:
+            rows.append(Row([(f"and {len(evidence) - MOST_MESSAGES} more", "muted")]))
+    if len(shown) > MOST_SEEN:
+        rows.append(Row([(f"and {len(shown) - MOST_SEEN} more, see the report", "muted")]))
+    if verdict in ("fail", "warn", "note"):
+        rows += [Row(), Row([(f"{'Fix':<{_LABEL}}", "bright bold"), (check.fix, "normal")], _LABEL)]
+    origin = next((result.origin for result in checked.telling if result.origin is not None), None)
+    if origin is not None:
+        said = f"{origin.sdk} causes this. {origin.option}".rstrip()
+        rows += [Row(), Row([(f"{'SDK':<{_LABEL}}", "bright bold"), (said, "normal")], _LABEL)]
+    revisions = ", ".join(dict.fromkeys(result.visited.revision for result in checked.results))
+    rows += [
+        Row(),
+        Row([(check.page, "muted")]),
+        Row([(f"{level_word(check.level)}   {check.group}   {revisions}", "faint")]),
+    ]
+    return rows, messages
+
+
+def message_line(journal: Journal, n: int) -> list[Piece]:
+    """One message of the recording: its sign, what it is, how it stands, its number."""
+    index, signs = journal.index, signs_now()
+    words = gist(journal, n)
+    stands = standing(index.state(n))
+    tail: list[Piece] = ["  ", stands] if stands is not None else []
+    took = index.duration(n)
+    told = f"  #{count(n)}" + (f"  {duration(took)}" if took else "")
+    return [sign_of(index, n, signs), " ", *words, *tail, (told, "faint")]
+
+
+def as_text(checked: Checked, journal: Journal | None) -> str:
+    """What is shown of a check, to be copied."""
+    head = Row(f"{checked.verdict.upper()} {checked.check.id} ({level_word(checked.check.level)})")
+    return plain([head, Row(), *rows_of(checked, journal)[0]])
+
+
+def _where(result: Result) -> str:
+    return result.visited.name

@@ -1,0 +1,461 @@
+"""What the server does against the specification: run the checks, look at what they saw, go to the evidence."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.worker import Worker, WorkerCancelled, WorkerFailed
+
+from inspector.check.outcome import VERDICTS
+from inspector.check.report import Checked
+from inspector.check.reports import FORMATS, document
+from inspector.errors import InspectorError
+from inspector.text import count, safe
+from inspector.tui.check.allow_calls import allowed_calls
+from inspector.tui.check.finding import FindingView, as_text, rows_of
+from inspector.tui.check.rows import CheckHead, CheckRows, level_word
+from inspector.tui.check.run import CheckRun, levels
+from inspector.tui.dialogs import Choose, Confirm
+from inspector.tui.events import AnySession, Copy, HintsChanged, Save
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.pane_keys import hints
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.virtual_list import VirtualList
+
+if TYPE_CHECKING:
+    from inspector.tui.app import InspectorApp
+
+FAR_BEHIND = 2000
+"""Messages that the judge may be behind without a word about it: a moment's work."""
+SOON = 0.05
+"""Seconds after which what is new is drawn."""
+NARROW = 100
+_EVERYTHING = "everything"
+_SUFFIXES = {"json": ".json", "junit": ".xml", "sarif": ".sarif", "md": ".md", "html": ".html", "badge": ".svg"}
+_STRANGE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class CheckList(VirtualList, inherit_bindings=False):
+    """The checks, two lines each."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list", without="check")]
+    row_height = 2
+
+
+class CheckPane(Horizontal):
+    """The list at the left, what there is to say of one check at the right; in one column, one of them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("check")]
+    DEFAULT_CSS = """
+    CheckPane > #check-list { width: 58%; height: 1fr; }
+    CheckPane > #check-finding { width: 1fr; height: 1fr; }
+    CheckPane CheckList, CheckPane FindingView { height: 1fr; }
+    CheckPane.-alone > #check-list, CheckPane.-alone > #check-finding { width: 1fr; }
+    """
+
+    class Scored(Message):
+        """There is another score, or none yet."""
+
+    class Evidence(Message):
+        """Open the recording of the checks at event `n`."""
+
+        def __init__(self, n: int) -> None:
+            super().__init__()
+            self.n = n
+
+    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.session = session
+        self._rows = CheckRows()
+        self._reading = False
+        self._due = False
+        self._ran = False
+        """Checks were running when all was drawn last."""
+        self._worker: Worker[None] | None = None
+        self._problem = ""
+        self._found: CheckRun | None = None
+        self._judged = (0, 0)
+
+    def show_judged(self, judged: int, events: int) -> None:
+        """Say how far the judge of the session's own messages is, while it is far behind."""
+        behind = (judged, events) if events - judged > FAR_BEHIND else (0, 0)
+        if behind != self._judged:
+            self._judged = behind
+            self.query_one("#check-list", Edge).facts = self._facts()
+
+    @property
+    def found(self) -> CheckRun:
+        """The run, and what came of it."""
+        if self._found is None:
+            app = cast("InspectorApp", self.app)
+            self._found = CheckRun(self.session, app.settings, self._draw_soon, keep=app.keep)
+        return self._found
+
+    @property
+    def score(self) -> str:
+        """What the tab says: the score, or how far the checks are."""
+        found = self._found
+        if found is None or found.report is None:
+            return ""
+        if found.running and found.total:
+            return f"{100 * min(found.done, found.total) // found.total}%"
+        return "" if found.report.score is None else str(found.report.score)
+
+    def compose(self) -> ComposeResult:
+        with Edge(title="Check", id="check-list"):
+            yield CheckHead(id="check-head")
+            yield CheckList(self._rows, id="check-rows")
+        with Edge(id="check-finding"):
+            yield FindingView(id="check-view")
+
+    def on_mount(self) -> None:
+        self._draw()
+
+    async def on_unmount(self) -> None:
+        """End the connections of a run, and close its recording."""
+        worker = self._worker
+        if worker is not None and not worker.is_finished:
+            worker.cancel()
+            try:
+                await worker.wait()
+            except (WorkerCancelled, WorkerFailed):
+                pass  # The app tells of what failed.
+        if self._found is not None:
+            self._found.release()
+
+    def on_resize(self) -> None:
+        self._arrange()
+
+    # What is shown
+
+    @property
+    def _list(self) -> CheckList:
+        return self.query_one("#check-rows", CheckList)
+
+    @property
+    def _view(self) -> FindingView:
+        return self.query_one("#check-view", FindingView)
+
+    @property
+    def _alone(self) -> bool:
+        return self.screen.size.width < NARROW
+
+    @property
+    def current(self) -> Checked | None:
+        """The check under the cursor."""
+        at = self._list.cursor
+        return self._rows.entries[at].checked if 0 <= at < len(self._rows) else None
+
+    def _arrange(self) -> None:
+        alone = self._alone
+        self.set_class(alone, "-alone")
+        self.query_one("#check-list").display = not alone or not self._reading
+        self.query_one("#check-finding").display = not alone or self._reading
+
+    def focus_inside(self) -> None:
+        """Put the focus where it was, or in the list."""
+        if not self.has_focus_within:
+            self.screen.set_focus(self._view if self._reading else self._list)
+
+    def _read(self, reading: bool) -> None:
+        """Have the focus in what is said of a check, or in the list."""
+        self._reading = reading
+        self._arrange()
+        self.screen.set_focus(self._view if reading else self._list)
+        if reading:
+            self._view.to_first()
+        self._show_hints()
+
+    def _draw_soon(self) -> None:
+        if not self._due and self.is_attached:
+            self._due = True
+            self.set_timer(SOON, self._draw)
+
+    def _draw(self) -> None:
+        """Draw what was found by now."""
+        self._due = False
+        found = self.found
+        found.sum_up()
+        report = found.report
+        # Who has not moved looks at the worst, which may come last; who has stays with what they look at.
+        to_worst = self._ran and self._list.cursor <= 0
+        self._ran = found.running
+        self._rows.take(report)
+        self._list.empty = self._empty()
+        self._list.source_changed()
+        if to_worst:
+            self._list.action_first()
+        progress = (found.done, found.total, found.now) if found.running else None
+        self.query_one("#check-head", CheckHead).show(report, progress)
+        edge = self.query_one("#check-list", Edge)
+        edge.facts = self._facts()
+        self._show_current()
+        self._show_hints()
+        self.post_message(self.Scored())
+
+    def _facts(self) -> list[str]:
+        found, report = self.found, self.found.report
+        judged, events = self._judged
+        facts = [f"checking {count(judged)} of {count(events)} messages"] if events else []
+        if self._rows.only != VERDICTS:
+            facts.append("only fails")
+        if self._rows.level:
+            facts.append(f"only {level_word(self._rows.level)}")
+        allowed = found.allowed
+        if allowed.calls:
+            facts.append(f"calls {allowed.calls if isinstance(allowed.calls, str) else ', '.join(allowed.calls)}")
+        facts += ["with login"] * allowed.auth + ["intrusive"] * allowed.intrusive
+        if report is not None and report.checked and not found.running:
+            revisions = list(dict.fromkeys(visited.revision for visited in report.run.visits))
+            facts.append(revisions[0] if len(revisions) == 1 else f"{len(revisions)} revisions")
+            facts.append(f"{count(len(report.checked))} checks")
+            if report.run.seconds:
+                facts.append(f"{report.run.seconds:.1f} s")
+        if found.stopped:
+            facts.append("stopped")
+        return facts
+
+    def _empty(self) -> str:
+        """What is said where no check is shown."""
+        found = self.found
+        if found.running:
+            return "Connecting …"
+        problem = self._problem or (found.report.run.problem if found.report is not None else "")
+        if found.report is not None and found.report.checked:
+            return "None of the checks is shown with this filter."
+        if problem:
+            return f"Nothing could be checked: {safe(problem, 500)}"
+        key = next((hint.label for hint in hints(self, "check.run")), "")
+        if not self.session.can_send:
+            return (
+                "What passed by in this recording, held against the specification.\n"
+                f"{key} looks at it; nothing is sent."
+            )
+        return (
+            "What the server does, held against the specification: every revision that it speaks, on "
+            "connections and a recording of their own, with harmless requests. No tool is called "
+            f"unless you allow it (a).\n\n{key} runs all checks."
+        )
+
+    def _show_current(self) -> None:
+        checked, edge = self.current, self.query_one("#check-finding", Edge)
+        if checked is None:
+            at = self._list.cursor
+            edge.title, edge.facts = "", ()
+            self._view.display_rows(self._rows.about(at) if at >= 0 else [], {})
+        else:
+            edge.title = [(checked.check.id, "bright")]
+            edge.facts = (level_word(checked.check.level),)
+            self._view.display_rows(*rows_of(checked, self.found.journal))
+        edge.keys = hints(self, *self._verbs("its-messages", "copy", "baseline"))
+
+    def hints(self) -> list[Hint]:
+        """What can be done now."""
+        found = self.found
+        if found.running:
+            return hints(self, ("check.leave", "stop"))
+        if self._reading:
+            back: list[str | tuple[str, str]] = [("check.leave", "back")]
+            return hints(self, *self._verbs("its-messages", "again", "copy"), *back)
+        shown = self._verbs("run", "again", "allow", "faults", "report")
+        read: list[str | tuple[str, str]] = [("list.select", "evidence")] if self.current is not None else []
+        return hints(self, *read, *shown)
+
+    def _verbs(self, *names: str) -> list[str]:
+        return [f"check.{name}" for name in names if self.check_action(name.replace("-", "_"), ())]
+
+    def _show_hints(self) -> None:
+        edge = self.query_one("#check-list", Edge)
+        edge.keys = self.hints()
+        self.post_message(HintsChanged())
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        if event.list_view is self._list:
+            self._show_current()
+            self._show_hints()
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        if event.list_view is not self._list:
+            return
+        event.stop()
+        folded = self._rows.entries[event.index].folded
+        if folded is None:
+            self._read(True)
+            return
+        self._rows.open ^= {folded}
+        self._rows.take(self.found.report)
+        self._list.source_changed()
+
+    def on_finding_view_opened(self, event: FindingView.Opened) -> None:
+        event.stop()
+        self.post_message(self.Evidence(event.n))
+
+    # What can be done
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A recording can only be looked at; nothing is begun twice; what needs a result needs one."""
+        found, live = self.found, self.session.can_send
+        if action == "run":
+            return not found.running
+        if action == "again":
+            return live and not found.running and self.current is not None
+        if action in ("allow", "login", "intrusive"):
+            return live and not found.running and (action != "login" or self.session.target.kind == "http")
+        if action in ("report", "baseline"):
+            return found.report is not None and not found.running and bool(found.report.checked)
+        if action == "its_messages":
+            return bool(self._view.messages)
+        if action == "copy":
+            return self.current is not None
+        if action in ("faults", "level", "next", "previous"):
+            return found.report is not None
+        return True
+
+    def action_run(self) -> None:
+        """Run all checks."""
+        self._begin()
+
+    def action_again(self) -> None:
+        """Run the selected check once more; what it finds takes the place of what it found before."""
+        if self.current is not None:
+            self._begin(self.current.check.id)
+
+    def _begin(self, only: str = "") -> None:
+        if self.found.running:
+            return
+        self._problem = ""
+        if not only:
+            self._list.action_first()
+        if self.session.can_send:
+            work = self.found.go(only)
+            self._worker = self.run_worker(work, exclusive=True, group="check", exit_on_error=False)
+        else:
+            self._worker = self.run_worker(
+                self._read_recording, thread=True, exclusive=True, group="check", exit_on_error=False
+            )
+
+    def _read_recording(self) -> None:
+        try:
+            self.found.read()
+        except InspectorError as error:
+            self._problem = error.message
+        self.app.call_from_thread(self._draw)
+
+    def action_its_messages(self) -> None:
+        """Open the recording of the checks at the message under the cursor, or at the first one."""
+        if self._view.messages:
+            self.post_message(self.Evidence(self._view.message))
+
+    def action_next(self) -> None:
+        """Go to the next fault."""
+        self._step(1)
+
+    def action_previous(self) -> None:
+        """Go to the fault before."""
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        at = self._rows.next_fault(self._list.cursor, by)
+        if at is not None:
+            self._list.cursor = at
+
+    def action_faults(self) -> None:
+        """Show only what failed, or everything."""
+        self._rows.only = ("fail",) if self._rows.only == VERDICTS else VERDICTS
+        self._draw()
+
+    def action_level(self) -> None:
+        """Choose the level of the checks that are shown."""
+        self.run_worker(self._choose_level(), exclusive=True, group="dialog")
+
+    async def _choose_level(self) -> None:
+        report = self.found.report
+        counted = [checked.check.level for checked in report.checked] if report is not None else []
+        choices = [(_EVERYTHING, f"{len(counted)} checks")]
+        choices += [(level, f"{counted.count(level)} checks") for level in levels() if level in counted]
+        chosen = await self.app.push_screen_wait(
+            Choose("Show the checks of a level", choices, self._rows.level or _EVERYTHING)
+        )
+        if chosen is not None:
+            self._rows.level = "" if chosen == _EVERYTHING else chosen
+            self._draw()
+
+    def action_allow(self) -> None:
+        """Ask which tools may be called, and run all checks."""
+        self.run_worker(self._allow(), exclusive=True, group="dialog")
+
+    async def _allow(self) -> None:
+        calls = await allowed_calls(self.app, self.session, self.found.allowed.calls)
+        if calls is not None:
+            self.found.allowed = replace(self.found.allowed, calls=calls)
+            self._begin()
+
+    def action_login(self) -> None:
+        """Check how the server authorizes as well, or no longer."""
+        self.found.allowed = replace(self.found.allowed, auth=not self.found.allowed.auth)
+        self._begin()
+
+    def action_intrusive(self) -> None:
+        """Do also what may do damage, once that was confirmed, or no longer."""
+        self.run_worker(self._intrude(), exclusive=True, group="dialog")
+
+    async def _intrude(self) -> None:
+        if not self.found.allowed.intrusive and not await self.app.push_screen_wait(
+            Confirm(
+                "Do intrusive checks?",
+                "They may take long, fill the server's log, make it refuse us, or end it.",
+                "do them",
+                "leave them out",
+            )
+        ):
+            return
+        self.found.allowed = replace(self.found.allowed, intrusive=not self.found.allowed.intrusive)
+        self._begin()
+
+    def action_report(self) -> None:
+        """Ask for a format and a name, and save a report."""
+        self.run_worker(self._report(), exclusive=True, group="dialog")
+
+    async def _report(self) -> None:
+        choices = [("json", "all of it; can be a baseline"), *FORMATS.items()]
+        format = await self.app.push_screen_wait(Choose("Save a report", choices))
+        report = self.found.report
+        if format is None or report is None:
+            return
+        text = self._as_json() if format == "json" else document(report, format)
+        self.post_message(
+            Save(text.encode(), f"{self._file_name()}-check{_SUFFIXES[format]}", f"the report as {format}")
+        )
+
+    def action_baseline(self) -> None:
+        """Save what was found as a baseline."""
+        self.post_message(Save(self._as_json().encode(), f"{self._file_name()}-baseline.json", "the baseline"))
+
+    def _as_json(self) -> str:
+        assert self.found.report is not None
+        return json.dumps(self.found.report.as_json(), indent=2, ensure_ascii=False) + "\n"
+
+    def _file_name(self) -> str:
+        return _STRANGE.sub("-", self.session.target.label).strip("-.")[:40] or "server"
+
+    def action_copy(self) -> None:
+        """Copy what is said of the selected check."""
+        if self.current is not None:
+            self.post_message(Copy(as_text(self.current, self.found.journal), "the finding"))
+
+    def action_leave(self) -> None:
+        """From what is said of a check to the list; there, stop the checks."""
+        if self._reading or self._view.has_focus:
+            self._read(False)
+        elif self.found.running and self._worker is not None:
+            self._worker.cancel()
+        else:
+            raise SkipAction

@@ -1,0 +1,246 @@
+"""The list of what was checked: faults worst first, two lines each; passes and skips folded into one row each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from textual.strip import Strip
+from textual.widget import Widget
+
+from inspector.check.outcome import VERDICTS, Verdict
+from inspector.check.report import Checked, Report
+from inspector.text import count
+from inspector.tui.themes import palette, signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.fact_rows import Row
+from inspector.tui.widgets.paint import Piece
+
+ROLES: dict[Verdict, str] = {
+    "fail": "error", "warn": "finding", "note": "muted", "skip": "faint", "pass": "received",
+}  # fmt: skip
+WORDS: dict[Verdict, str] = {"skip": "skipped"}
+FOLDED: tuple[Verdict, ...] = ("pass", "skip")
+_ID, _LEVEL = 10, 9
+_ROOMY = 60
+"""Cells from which on the level has a column."""
+_REASONS: tuple[tuple[str, str], ...] = (
+    ("it calls tools", "need calls that you did not allow (a)"),
+    ("it needs a login", "look at a login (l)"),
+    ("it may do damage", "are intrusive (i)"),
+    ("a recording cannot be asked", "need a server"),
+    ("the recording does not show it", "not in the recording"),
+    ("there is no session", "had no session"),
+)
+"""How a reason begins, and in which words several checks have it."""
+
+
+def sign(verdict: Verdict) -> Piece:
+    """The sign of a verdict."""
+    signs = signs_now()
+    shown = {
+        "fail": signs.failed, "warn": signs.finding, "note": signs.local, "skip": signs.later, "pass": signs.done
+    }  # fmt: skip
+    return shown[verdict], ROLES[verdict]
+
+
+def level_word(level: str) -> str:
+    """How a level is written: the specification's words as it writes them."""
+    return level.upper() if level in ("must", "should") else level
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row: a check, or all checks of a verdict that stand folded (or not) below it."""
+
+    checked: Checked | None = None
+    folded: Verdict | None = None
+
+
+class CheckRows:
+    """Draws a report. `only` leaves these verdicts, `level` one level; `open` names what stands unfolded."""
+
+    def __init__(self) -> None:
+        self.only: tuple[Verdict, ...] = VERDICTS
+        self.level = ""
+        self.open: set[Verdict] = set()
+        self.entries: list[Entry] = []
+        self._of: dict[Verdict, list[Checked]] = {}
+        self._at: dict[Hashable, int] = {}
+
+    def take(self, report: Report | None) -> None:
+        """Show this report, or none."""
+        found: dict[Verdict, list[Checked]] = {}
+        for checked in report.checked if report is not None else ():
+            if checked.verdict in self.only and self.level in ("", checked.check.level):
+                found.setdefault(checked.verdict, []).append(checked)
+        self._of = found
+        entries = [Entry(one) for verdict in VERDICTS if verdict not in FOLDED for one in found.get(verdict, ())]
+        for verdict in FOLDED:
+            if verdict in found:
+                entries.append(Entry(folded=verdict))
+                if verdict in self.open:
+                    entries += [Entry(one) for one in found[verdict]]
+        self.entries = entries
+        self._at = {self.key_at(at): at for at in range(len(entries))}
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def key_at(self, index: int) -> Hashable:
+        """What a row stands for."""
+        entry = self.entries[index]
+        return entry.checked.check.id if entry.checked is not None else ("folded", entry.folded)
+
+    def index_of(self, key: Hashable) -> int | None:
+        """Where the row of a thing is now."""
+        return self._at.get(key)
+
+    def next_fault(self, at: int, step: int) -> int | None:
+        """The next row after `at` (before it, with -1) of a failure or a warning."""
+        rows = range(at + 1, len(self)) if step > 0 else range(at - 1, -1, -1)
+        for row in rows:
+            checked = self.entries[row].checked
+            if checked is not None and checked.verdict in ("fail", "warn"):
+                return row
+        return None
+
+    def about(self, index: int) -> list[Row]:
+        """What there is to say of a folded row: how many of each group, or all reasons."""
+        verdict = self.entries[index].folded
+        if verdict is None:
+            return []
+        found = self._of[verdict]
+        parts = _reasons(found) if verdict == "skip" else _groups(found)
+        rows = [Row([(f"{count(len(found))} {WORDS.get(verdict, verdict)}", "bright bold")]), Row()]
+        return [*rows, *(Row([(part, "normal")], 4) for part in parts)]
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Strip]:
+        """Both lines of a row."""
+        entry = self.entries[index]
+        lines = _check(entry.checked, width) if entry.checked is not None else self._fold(entry.folded or "pass", width)
+        return [Strip(paint.cut(paint.segments(line, room=width), width)) for line in lines]
+
+    def _fold(self, verdict: Verdict, width: int) -> list[list[Piece]]:
+        """How many there are, and of which groups, or why; what one line has no room for stands in the second."""
+        found, signs = self._of[verdict], signs_now()
+        fold = signs.unfolded if verdict in self.open else signs.folded
+        head = f" {count(len(found))} {WORDS.get(verdict, verdict)}"
+        parts = _reasons(found) if verdict == "skip" else _groups(found)
+        lead = f"{head:<13}"
+        lines: list[str] = []
+        between = ", " if verdict == "skip" else "  "
+        for part in parts:
+            if lines and len(lines[-1]) + len(between) + len(part) <= width - len(lead) - 4:
+                lines[-1] += between + part
+            else:
+                lines.append(part)
+        first, *rest = lines or [""]
+        role = ROLES[verdict] if verdict == "pass" else "muted"
+        return [
+            [sign(verdict), (lead, role), (f" {fold} ", "faint"), (first, "muted")],
+            [(" " * (len(lead) + 4), "normal"), (between.join(rest), "faint")],
+        ]  # fmt: skip
+
+
+def _check(checked: Checked, width: int) -> list[list[Piece]]:
+    check, verdict = checked.check, checked.verdict
+    level = f"{level_word(check.level):<{_LEVEL}} " if width >= _ROOMY else ""
+    lead = f" {check.id:<{_ID}} "
+    seen = checked.telling[0].outcome.text
+    role = "error" if verdict == "fail" else "muted"
+    places = len({result.visited.name for result in checked.telling})
+    of = len({result.visited.name for result in checked.results})
+    where = f"  in {places} of {of} visits" if of > 1 and verdict in ("fail", "warn") else ""
+    return [
+        [sign(verdict), (lead, "bright bold"), (level, "muted"), (check.says, "normal")],
+        [(" " * (len(lead) + len(level) + 1), "normal"), (" ".join(seen[:1000].split()), role), (where, "faint")],
+    ]
+
+
+def _groups(found: list[Checked]) -> list[str]:
+    """How many of each family of ids."""
+    families = Counter(checked.check.id.rpartition("-")[0] for checked in found)
+    return [f"{family} {number}" for family, number in families.most_common()]
+
+
+def _reasons(found: list[Checked]) -> list[str]:
+    """Why checks were skipped, most frequent first."""
+    reasons: Counter[str] = Counter()
+    for checked in found:
+        said = checked.results[0].outcome.text
+        reasons[next((words for begin, words in _REASONS if said.startswith(begin)), said[:80])] += 1
+    return [f"{number} {reason}" if reason else str(number) for reason, number in reasons.most_common()]
+
+
+class CheckHead(Widget):
+    """Score, counts and one bar over the list; while checks run, what is looked at now and how far they are."""
+
+    DEFAULT_CSS = "CheckHead { height: 3; }"
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.report: Report | None = None
+        self.progress: tuple[int, int, str] | None = None
+        """How many of how many, and what is looked at now."""
+
+    def show(self, report: Report | None, progress: tuple[int, int, str] | None) -> None:
+        """Draw this."""
+        self.report, self.progress = report, progress
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width = max(self.size.width - 2, 1)
+        line: list[Piece] = []
+        if y == 0:
+            line = self._how_far() if self.progress is not None else self._counts()
+        elif y == 1:
+            line = self._bar(width)
+        shown = paint.cut(paint.segments([" ", *line], room=width + 1), width + 1)
+        return paint.strip(shown, self.size.width, look=palette())
+
+    def _how_far(self) -> list[Piece]:
+        assert self.progress is not None
+        done, total, now = self.progress
+        of = f" of {count(total)}" if total else " done"
+        return [(count(done), "bright bold"), (f"{of}   ", "muted"), (now, "normal"), *self._faults("   ")]
+
+    def _faults(self, lead: str) -> list[Piece]:
+        """How many faults there are so far."""
+        counts = self.report.counts if self.report is not None else {}
+        faults: tuple[Verdict, ...] = ("fail", "warn")
+        return [
+            (f"{lead}{count(counts[verdict])} {verdict}", ROLES[verdict]) for verdict in faults if counts.get(verdict)
+        ]
+
+    def _counts(self) -> list[Piece]:
+        report = self.report
+        if report is None or not report.checked:
+            return []
+        score = report.score
+        head: list[Piece] = [(str(score), "bright bold"), " of 100"] if score is not None else [("no score", "muted")]
+        for verdict, role in (("fail", "error"), ("warn", "finding"), ("pass", "received"), ("note", "normal")):
+            number = report.counts[verdict]  # type: ignore[index]
+            head.append((f"   {count(number)} {verdict}", role if number else "faint"))
+        return [*head, (f"   {count(report.counts['skip'])} skipped", "muted")]
+
+    def _bar(self, width: int) -> list[Piece]:
+        block, rest = signs_now().bars[-3], signs_now().bars[0]
+        if self.progress is not None:
+            done, total, _ = self.progress
+            filled = min(done * width // total, width) if total else 0
+            return [(block * filled, "progress"), (rest * (width - filled), "faint")]
+        if self.report is None or not self.report.checked:
+            return []
+        order: tuple[Verdict, ...] = ("pass", "fail", "warn", "note", "skip")
+        counts, whole = self.report.counts, len(self.report.checked)
+        pieces: list[Piece] = []
+        used = 0
+        for verdict in order[:3]:
+            number = counts[verdict]
+            # What there is at all is seen, however little of the whole it is.
+            cells = min(max(round(number * width / whole), 1), width - used) if number else 0
+            pieces.append((block * cells, ROLES[verdict]))
+            used += cells
+        return [*pieces, (rest * (width - used), "faint")]

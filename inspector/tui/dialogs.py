@@ -1,0 +1,166 @@
+"""Dialogs, only for what must be decided first: leaving with a call in flight, a file's name, an export."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from inspector.client.pending import Call
+from inspector.text import quantity
+from inspector.tui.keymap import Hint
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.fact_rows import RowSection, paragraph
+from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.virtual_list import TextRows, VirtualList
+
+_FOLDER = 32
+"""Characters of the current folder's path that are shown."""
+_MOST_ROWS = 16
+_CSS = """
+{name} {{ align: center middle; }}
+{name} > Edge {{ width: 90%; max-width: 90; height: {height}; max-height: 100%; }}
+"""
+
+
+class Confirm(ModalScreen[bool]):
+    """A question with two answers. Enter or `y` says yes, esc or `n` no."""
+
+    DEFAULT_CSS = _CSS.format(name="Confirm", height="6")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y,enter", "yes", show=False, priority=True),
+        Binding("n,escape,q", "no", show=False, priority=True),
+    ]
+
+    def __init__(self, question: str, detail: str, yes: str, no: str) -> None:
+        super().__init__()
+        self._question, self._detail, self._yes, self._no = question, detail, yes, no
+
+    def compose(self) -> ComposeResult:
+        keys = [Hint("y", self._yes, "y"), Hint("esc", self._no, "escape")]
+        edge = Edge(FactsView(), title=self._question, keys=keys)
+        edge.tone = "ask"
+        yield edge
+
+    def on_mount(self) -> None:
+        view = self.query_one(FactsView)
+        view.show(RowSection(paragraph(self._detail)))
+        view.focus()
+
+    def action_yes(self) -> None:
+        self.dismiss(True)
+
+    def action_no(self) -> None:
+        self.dismiss(False)
+
+
+async def leave_calls(app: App[Any], calls: Sequence[Call], question: str, yes: str) -> bool:
+    """Whether to go on although these calls have no answer; asks only where there are some."""
+    if not calls:
+        return True
+    detail = f"{calls[0].method} {calls[0].name} has no answer yet."
+    if len(calls) > 1:
+        detail += f" {quantity(len(calls) - 1, 'other call')} too."
+    return await app.push_screen_wait(Confirm(question, detail, yes, "stay"))
+
+
+class AskPath(ModalScreen[Path | None]):
+    """Asks for a file's name. An existing file is never overwritten: the dialog says so and stays."""
+
+    DEFAULT_CSS = _CSS.format(name="AskPath", height="6") + "AskPath Editor { margin: 0 1; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "take", show=False, priority=True),
+        Binding("escape", "leave", show=False),
+    ]
+
+    def __init__(self, title: str, suggested: str) -> None:
+        super().__init__()
+        self._title, self._suggested = title, suggested
+
+    def compose(self) -> ComposeResult:
+        keys = [Hint("enter", "write", "enter"), Hint("esc", "leave it", "escape")]
+        with Edge(title=self._title, facts=(_here(),), keys=keys), Vertical():
+            yield Editor(self._suggested, placeholder="a file name", id="path")
+
+    def on_mount(self) -> None:
+        self.query_one(Editor).focus()
+
+    def action_take(self) -> None:
+        """Take the name, unless there is such a file already or its folder is missing."""
+        path = Path(os.path.expanduser(self.query_one(Editor).value.strip()))
+        problem = _problem(path)
+        if problem:
+            self.query_one(Edge).note = [(problem, "error")]
+        else:
+            self.dismiss(path)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+def _here() -> str:
+    """The folder that a name without one is in; of a long one its end."""
+    try:
+        folder = str(Path.cwd())
+    except OSError:
+        return ""
+    return f"in {folder}" if len(folder) <= _FOLDER else f"in {signs_now().cut}{folder[-_FOLDER:]}"
+
+
+def _problem(path: Path) -> str:
+    """Why no new file can have this name; empty where nothing speaks against it."""
+    if not path.name:
+        return "a file name is needed"
+    try:
+        # A link to a missing file counts, too.
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.lstat()
+            return "there is such a file already"
+        if not path.parent.is_dir():
+            return "there is no such folder"
+    except (OSError, ValueError) as error:
+        return (getattr(error, "strerror", "") or "this is no file name").lower()
+    return "" if os.access(path.parent, os.W_OK) else "nothing can be written in that folder"
+
+
+class Choose(ModalScreen[str | None]):
+    """A short menu: one word of several, each with a line of explanation."""
+
+    DEFAULT_CSS = _CSS.format(name="Choose", height="auto") + "Choose VirtualList { height: 1fr; }"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
+
+    def __init__(self, title: str, choices: Sequence[tuple[str, str]], current: str = "") -> None:
+        super().__init__()
+        self._title, self._choices, self._current = title, list(choices), current
+
+    def compose(self) -> ComposeResult:
+        width = max((len(word) for word, _ in self._choices), default=8) + 2
+        rows: list[Pieces] = [[(f"{word:<{width}}", "bright"), (text, "muted")] for word, text in self._choices]
+        view = VirtualList(TextRows(rows))
+        keys = [Hint("enter", "choose", "enter"), Hint("esc", "leave it", "escape")]
+        edge = Edge(view, title=self._title, keys=keys)
+        edge.styles.height = min(len(rows), _MOST_ROWS) + 4
+        yield edge
+
+    def on_mount(self) -> None:
+        view = self.query_one(VirtualList)
+        view.focus()
+        words = [word for word, _ in self._choices]
+        if self._current in words:
+            view.cursor = words.index(self._current)
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        self.dismiss(self._choices[event.index][0])
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,146 @@
+"""The differences of two recordings as rows: what the servers offer first, then what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from inspector.compare.conversation import Step, StepKind
+from inspector.compare.schemas import Severity
+from inspector.compare.surface import Change, counts
+from inspector.text import count
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.paint import Pieces
+
+if TYPE_CHECKING:
+    from inspector.tui.diff.comparison import Compared
+
+ROLES: dict[Severity, str] = {
+    "breaking": "error", "unsure": "finding", "changed": "finding", "added": "received", "cosmetic": "muted",
+}  # fmt: skip
+WORDS: dict[Severity, str] = {"unsure": "cannot tell"}
+_WORD = 11
+_SUBJECT = 34
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row: a heading, a change of the surface, or a step of the conversation."""
+
+    title: str = ""
+    change: Change | None = None
+    step: Step | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether there is a difference to look at."""
+        return self.change is not None or (self.step is not None and self.step.kind != "same")
+
+
+class DiffRows:
+    """Draws the rows of a comparison; with `everything`, exchanges that do not differ as well."""
+
+    def __init__(self, found: Compared | None = None, *, everything: bool = False) -> None:
+        self.entries = list(_entries(found, everything)) if found is not None else []
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def key_at(self, index: int) -> Hashable:
+        """What a row stands for, whichever rows are shown beside it."""
+        entry = self.entries[index]
+        if entry.step is not None:
+            return "step", id(entry.step)
+        return ("change", id(entry.change)) if entry.change is not None else ("heading", entry.title)
+
+    def index_of(self, key: Hashable) -> int | None:
+        """Where the row of a thing is now."""
+        return next((at for at in range(len(self.entries)) if self.key_at(at) == key), None)
+
+    def next_difference(self, at: int, step: int) -> int | None:
+        """The next row after `at` (before it, with -1) that shows a difference."""
+        rows = range(at + 1, len(self.entries)) if step > 0 else range(at - 1, -1, -1)
+        return next((row for row in rows if self.entries[row].differs), None)
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        """One row in at most `width` cells."""
+        entry = self.entries[index]
+        if entry.change is not None:
+            return _change(entry.change, width)
+        if entry.step is not None:
+            return _step(entry.step, width)
+        return paint.cut(paint.segments(entry.title, "bright bold", room=width), width)
+
+
+def _entries(found: Compared, everything: bool) -> Iterator[Entry]:
+    for area, group in groupby(found.changes, lambda change: change.area):
+        yield Entry(f"what is offered: {area}")
+        yield from (Entry(change=change) for change in group)
+    steps = [step for step in found.conversation.steps if everything or step.kind != "same"]
+    for alone in (False, True):
+        shown = [step for step in steps if step.alone is alone]
+        if shown:
+            yield Entry("what the server said by itself" if alone else "what was said")
+            yield from (Entry(step=step) for step in shown)
+
+
+def _change(change: Change, width: int) -> list[Segment]:
+    signs, role = signs_now(), ROLES[change.severity]
+    sign = (signs.finding, "finding") if change.loud or change.hidden is not None else (" ", "muted")
+    subject: Pieces = [(change.name or change.what, "bright")]
+    told = change.what if change.name else ""
+    what: Pieces = [(told, "normal"), *([("  hidden text", "error")] if change.hidden is not None else [])]
+    left = paint.segments([sign, " ", (f"{WORDS.get(change.severity, change.severity):<{_WORD}} ", role)])
+    return _row(left, subject, what, width)
+
+
+def _step(step: Step, width: int) -> list[Segment]:
+    signs = signs_now()
+    drawn: dict[StepKind, tuple[str, str, str]] = {
+        "same": (signs.done, "same", "faint"),
+        "changed": ("~", "differs", "finding"),
+        "only-a": ("-", "only in A", "error"),
+        "only-b": ("+", "only in B", "received"),
+    }
+    sign, word, role = drawn[step.kind]
+    left = paint.segments([(f"{sign} {word:<{_WORD}} ", role)])
+    name = step.name or step.method
+    told = "" if not step.name else f"{step.method}  "
+    amount = len(step.findings)
+    if amount:
+        told += f"{count(amount)} difference{'' if amount == 1 else 's'}"
+    place: Pieces = [(told.rstrip(), "muted"), *([("  in another place", "muted")] if step.moved else [])]
+    return _row(left, [(name, "faint" if step.kind == "same" else "bright")], place, width)
+
+
+def _row(left: list[Segment], subject: Pieces, what: Pieces, width: int) -> list[Segment]:
+    """What it is, what it is about, what happened; the columns stand on the same cells in every row."""
+    room = max(width - paint.width(left), 8)
+    cells = min(_SUBJECT, max(room // 2 - 2, 4))
+    return [
+        *left,
+        *paint.cell(subject, cells),
+        *paint.segments("  "),
+        *paint.cut(paint.segments(what, room=width), room - cells - 2),
+    ]
+
+
+def summary(found: Compared) -> list[Pieces]:
+    """What there is in all, for the edge of the list."""
+    parts: list[Pieces] = []
+    for severity, amount in counts(found.changes).items():
+        parts.append([(f"{count(amount)} {WORDS.get(severity, severity)}", ROLES[severity])])
+    kinds: tuple[tuple[StepKind, str, str], ...] = (
+        ("changed", "differ", "finding"), ("only-a", "only in A", "error"), ("only-b", "only in B", "received"),
+        ("same", "the same", "muted"),
+    )  # fmt: skip
+    for kind, word, role in kinds:
+        amount = found.conversation.count(kind)
+        if amount:
+            parts.append([(f"{count(amount)} {'differs' if kind == 'changed' and amount == 1 else word}", role)])
+    return parts

@@ -1,0 +1,282 @@
+"""Two recordings side by side: the differences above, below what stands there in the one and in the other."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.screen import Screen
+from textual.worker import get_current_worker
+
+from inspector.compare.rules import DEFAULT, Rules
+from inspector.compare.surface import ONE, Change
+from inspector.errors import InspectorError
+from inspector.tui.diff.comparison import Compared, GivenUp, compare_files
+from inspector.tui.diff.rows import DiffRows, Entry, summary
+from inspector.tui.diff.side import Shown, Which, of_change, of_step, whole
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.verbs import BY_ID
+from inspector.tui.widgets.clipboard import copy
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.fact_rows import Row, plain
+from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.status import Footer
+from inspector.tui.widgets.too_small import TooSmall
+from inspector.tui.widgets.virtual_list import VirtualList
+
+WARNED = 6
+"""Tools named in the warning."""
+
+
+class SideView(FactsView):
+    """The text of one side. It scrolls together with the other."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(what="this side", id=id)
+
+    def display_side(self, shown: Shown) -> None:
+        """Show this, and of it the first line that differs."""
+        self.set_sections(shown.sections)
+        self.mark(shown.marked)
+        if shown.marked:
+            self.call_after_refresh(self._show_first, min(shown.marked))
+
+    def _show_first(self, line: int) -> None:
+        if line < self.rows.lines:
+            self.show_line(line)
+
+
+class DiffScreen(Screen[None]):
+    """The comparison of two recordings. `rules` say what does not count."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("diff"),
+        Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
+        Binding(BY_ID["app.quit"].key, "quit", show=False, id="app.quit"),
+        Binding(BY_ID["app.next-pane"].key, "app.focus_next", show=False, id="app.next-pane"),
+        Binding(BY_ID["app.previous-pane"].key, "app.focus_previous", show=False, id="app.previous-pane"),
+    ]
+    DEFAULT_CSS = """
+    DiffScreen { layout: vertical; }
+    DiffScreen #diff-list { height: 2fr; }
+    DiffScreen #diff-sides { height: 3fr; }
+    DiffScreen #diff-sides > Edge { width: 1fr; }
+    """
+
+    def __init__(self, a: Path, b: Path, rules: Rules = DEFAULT) -> None:
+        super().__init__()
+        self._paths, self._rules = (a, b), rules
+        self._found: Compared | None = None
+        self._rows = DiffRows()
+        self._everything = False
+        self._shown: dict[Which, Shown] = {}
+
+    def compose(self) -> ComposeResult:
+        yield Edge(VirtualList(self._rows, empty="Comparing …", id="diff-rows"), title="Compare", id="diff-list")
+        with Horizontal(id="diff-sides"):
+            yield Edge(SideView(id="view-a"), title="A", id="diff-a")
+            yield Edge(SideView(id="view-b"), title="B", id="diff-b")
+        yield Footer(id="diff-footer")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        self.query_one("#diff-rows").focus()
+        self._show_footer()
+        views = [self.query_one(f"#view-{name}", SideView) for name in ("a", "b")]
+        for one, other in (views, reversed(views)):
+            self.watch(one, "scroll_y", partial(self._scroll_along, one, other), init=False)
+        self.run_worker(self._compare, thread=True, exclusive=True, group="compare", exit_on_error=False)
+
+    def on_unmount(self) -> None:
+        if self._found is not None:
+            self._found.release()
+
+    def _compare(self) -> None:
+        worker = get_current_worker()
+        try:
+            found = compare_files(*self._paths, self._rules, lambda: not worker.is_cancelled)
+        except GivenUp:
+            return
+        except InspectorError as error:
+            self.app.call_from_thread(self._failed, error)
+            return
+        if worker.is_cancelled:
+            found.release()
+        else:
+            self.app.call_from_thread(self._take, found)
+
+    def _failed(self, error: InspectorError) -> None:
+        self._list.empty = f"{error.message} {error.hint}".strip()
+        self.query_one("#diff-list", Edge).tone = "error"
+        self._list.source_changed()
+
+    def _take(self, found: Compared) -> None:
+        """The comparison is there: show it, from its first difference."""
+        self._found = found
+        edge = self.query_one("#diff-list", Edge)
+        edge.title = [(found.a.label, "bright"), ("  and  ", "muted"), (found.b.label, "bright")]
+        edge.facts = summary(found)
+        edge.note = _warning(found.changes)
+        self._list.empty = _nothing(found)
+        self._fill()
+        first = self._rows.next_difference(-1, 1)
+        if first is not None:
+            self._list.cursor = first
+        self._show_entry(self._entry())
+        self._show_footer()
+
+    def _fill(self) -> None:
+        self._rows = DiffRows(self._found, everything=self._everything)
+        self._list.source = self._rows
+
+    def _scroll_along(self, one: SideView, other: SideView) -> None:
+        """The side that has the focus takes the other with it."""
+        if one.has_focus:
+            other.scroll_to(y=one.scroll_offset.y, animate=False, immediate=True, force=True)
+
+    # What is shown
+
+    @property
+    def _list(self) -> VirtualList:
+        return self.query_one("#diff-rows", VirtualList)
+
+    def _entry(self) -> Entry | None:
+        at = self._list.cursor
+        return self._rows.entries[at] if 0 <= at < len(self._rows) else None
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        if event.list_view is self._list:
+            self._show_entry(self._entry())
+
+    def _show_entry(self, entry: Entry | None) -> None:
+        found = self._found
+        if found is None:
+            return
+        for which, side in (("a", found.a), ("b", found.b)):
+            name: Which = "a" if which == "a" else "b"
+            if entry is not None and entry.change is not None:
+                shown = of_change(found, entry.change, name)
+            elif entry is not None and entry.step is not None:
+                shown = of_step(found, entry.step, name)
+            else:
+                shown = whole(side)
+            self._shown[name] = shown
+            edge = self.query_one(f"#diff-{name}", Edge)
+            edge.title = [(f"{side.letter}  ", "muted"), (side.label, "bright")]
+            edge.facts = [f"message {shown.n:,}"] if shown.n else []
+            self.query_one(f"#view-{name}", SideView).display_side(shown)
+        self._show_footer()
+
+    def hints(self) -> list[Hint]:
+        """What can be done here, now."""
+        names = ["next", "previous", "same"]
+        names += [f"frame-{name}" for name in ("a", "b") if self.check_action(f"frame_{name}", ())]
+        return hints(self, *(f"diff.{name}" for name in names), "diff.copy", "diff.leave")
+
+    def _show_footer(self) -> None:
+        footer = self.query_one(Footer)
+        footer.hints = [*self.hints(), *hints(self, "app.help", "app.quit")]
+        ignored = self._found.conversation.ignored if self._found is not None else 0
+        notes = [f"{ignored:,} do not count"] if ignored else []
+        if self._found is not None and self._found.unread:
+            notes.append(f"not compared: {', '.join(self._found.unread)}")
+        footer.note = "  ".join(notes)
+
+    # What can be done
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """One can go where there is a message."""
+        if action == "frame_a":
+            return "a" in self._shown and self._shown["a"].n > 0
+        if action == "frame_b":
+            return "b" in self._shown and self._shown["b"].n > 0
+        return True
+
+    def action_next(self) -> None:
+        """Go to the next difference."""
+        self._step(1)
+
+    def action_previous(self) -> None:
+        """Go to the difference before."""
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        at = self._rows.next_difference(self._list.cursor, by)
+        if at is not None:
+            self._list.cursor = at
+
+    def action_same(self) -> None:
+        """Show the exchanges that do not differ as well, or hide them again."""
+        self._everything = not self._everything
+        self._fill()
+
+    def action_frame_a(self) -> None:
+        self._open("a")
+
+    def action_frame_b(self) -> None:
+        self._open("b")
+
+    def _open(self, which: Which) -> None:
+        """Open the recording of a side where the message is."""
+        from inspector.tui.replay.recording_at import frame_screen
+
+        found = self._found
+        if found is not None:
+            side = found.a if which == "a" else found.b
+            self.app.push_screen(frame_screen(side.path, self._shown[which].n))
+
+    def action_copy(self) -> None:
+        """Copy the difference: what stands in A, then what stands in B."""
+        parts = []
+        for which in ("a", "b"):
+            shown = self._shown.get("a" if which == "a" else "b")
+            if shown is not None:
+                text = "\n".join(section.copy_text(0) for section in shown.sections)
+                parts.append(f"{plain([Row(which.upper())])}\n{text}")
+        copy(self, "\n\n".join(parts), "the difference")
+
+    def action_leave(self) -> None:
+        """Go back to where the comparison was asked for; where it was not asked for anywhere, leave."""
+        if len(self.app.screen_stack) > 2:
+            self.dismiss(None)
+        else:
+            self.app.exit(0)
+
+    def action_quit(self) -> None:
+        self.app.exit(0)
+
+    def action_help(self) -> None:
+        from inspector.tui.help import Help
+
+        self.app.push_screen(Help(self.app.verb_keys, self.focused or self))  # type: ignore[attr-defined]
+
+
+def _nothing(found: Compared) -> str:
+    """What is said where nothing differs."""
+    return f"Nothing differs, in what is offered and in what was said.{_unread(found)}"
+
+
+def _unread(found: Compared) -> str:
+    """Which lists were not compared."""
+    return f" Not listed on both sides, so not compared: {', '.join(found.unread)}." if found.unread else ""
+
+
+def _warning(changes: list[Change]) -> Pieces:
+    """What must not be missed: what a model is told has changed."""
+    loud = list(dict.fromkeys(_subject(change) for change in changes if change.loud))
+    if not loud:
+        return ""
+    more = f" and {len(loud) - WARNED:,} more" if len(loud) > WARNED else ""
+    told = f"{signs_now().finding} what a model is told has changed: {', '.join(loud[:WARNED])}{more}"
+    return [(told, "finding")]
+
+
+def _subject(change: Change) -> str:
+    return f"{ONE[change.area]} {change.name[:40]}" if change.area in ONE else change.area

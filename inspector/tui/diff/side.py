@@ -1,0 +1,213 @@
+"""One side of a difference: the text or the messages as one of two recordings has them, the different lines marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from inspector.compare.alignment import align
+from inspector.compare.conversation import Step
+from inspector.compare.rules import EXACT
+from inspector.compare.surface import LISTS, ONE, Change
+from inspector.compare.values import Difference, compare
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsontext import tree
+from inspector.text import count, duration
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, text_lines
+from inspector.tui.widgets.sections import JsonSection, Section
+
+if TYPE_CHECKING:
+    from inspector.tui.diff.comparison import Compared, Side
+
+LONGEST = 1_000_000
+"""Characters of a message that are laid out; a longer one is shown in its own recording."""
+MOST_INSIDE = 40
+"""Messages inside of one exchange that are shown."""
+INLINE = 60
+
+Which = Literal["a", "b"]
+
+
+class Shown(NamedTuple):
+    """What a side shows: sections, the lines in them that differ, and the event to which one can go."""
+
+    sections: list[Section]
+    marked: frozenset[int]
+    n: int = 0
+
+
+class _Builder:
+    """Puts sections one below the other, and counts their lines."""
+
+    def __init__(self) -> None:
+        self.sections: list[Section] = []
+        self.marked: set[int] = set()
+        self._lines = 0
+
+    def add(self, section: Section, marked: Iterable[int] = ()) -> None:
+        self.marked.update(self._lines + line for line in marked)
+        self.sections.append(section)
+        self._lines += len(section)
+
+    def heading(self, text: str, note: str = "") -> None:
+        above = [Row()] if self.sections else []
+        self.add(RowSection([*above, Row([(text, "bright bold"), (f"  {note}" if note else "", "muted")])]))
+
+    def say(self, text: str, role: str = "muted") -> None:
+        self.add(RowSection(paragraph(text, role)))
+
+    def json(self, text: str, pointers: Iterable[str]) -> None:
+        if len(text) > LONGEST:
+            self.say(f"{count(len(text))} characters: too long to be shown here.", "finding")
+            return
+        laid_out = tree(text, inline=INLINE)
+        found = (laid_out.line_of(pointer) for pointer in pointers)
+        self.add(JsonSection(laid_out), [line for line in found if line is not None])
+
+    def shown(self, n: int = 0) -> Shown:
+        return Shown(self.sections, frozenset(self.marked), n)
+
+
+def whole(side: Side) -> Shown:
+    """Who the recording is of: what stands where no difference is selected."""
+    build = _Builder()
+    info = side.surface.get("server")
+    build.heading(side.label)
+    build.say(str(side.path))
+    build.say(f"{count(len(side.journal))} events, revision {side.surface.get('revision') or 'unknown'}")
+    if isinstance(info, dict) and info:
+        build.heading("server")
+        build.json(_encoded(info), ())
+    return build.shown()
+
+
+# A change of the surface
+
+
+def of_change(found: Compared, change: Change, which: Which) -> Shown:
+    """The text that changed, and the whole thing of which it is a part."""
+    build = _Builder()
+    if change.area != "server" and (isinstance(change.a, str) or isinstance(change.b, str)):
+        build.heading(change.what)
+        mine, other = (change.a, change.b) if which == "a" else (change.b, change.a)
+        _words(build, mine, other, which)
+        if change.hidden is not None:
+            # Said of B; A has an empty row there, so that what follows stands side by side.
+            build.say(f"{signs_now().finding} {change.hidden}" if which == "b" else "", "error")
+    side = found.a if which == "a" else found.b
+    if change.area in LISTS:
+        one, other = _item(side, change), _item(found.b if which == "a" else found.a, change)
+        build.heading(f"{ONE[change.area]} {change.name}")
+        if one is None:
+            build.say("is not here")
+        else:
+            build.json(_encoded(one), () if other is None else _pointers(one, other))
+    elif change.name:
+        one, other = _part(side, change), _part(found.b if which == "a" else found.a, change)
+        build.heading(f"{change.area} {change.name}")
+        if one is None:
+            build.say("is not here")
+        else:
+            build.json(_encoded(one), () if other is None else _pointers(one, other))
+    return build.shown()
+
+
+def _words(build: _Builder, mine: Any, other: Any, which: Which) -> None:
+    """A text, the lines coloured that the other side does not have."""
+    if not isinstance(mine, str):
+        build.say("is not here" if mine is None else _encoded(mine))
+        return
+    lines = text_lines(mine)
+    same = set(range(len(lines)))
+    if isinstance(other, str):
+        same = {i for i, _ in align(lines, text_lines(other))}
+    role = "error" if which == "a" else "received"
+    rows = [Row([(line, "normal" if at in same else role)]) for at, line in enumerate(lines)]
+    build.add(RowSection(rows), (at for at in range(len(lines)) if at not in same))
+
+
+def _part(side: Side, change: Change) -> Any:
+    """A capability, or what the server says of itself."""
+    if change.name in ("era", "revision"):
+        return side.surface.get(change.name)
+    found = side.surface.get(change.area)
+    return found.get(change.name) if isinstance(found, dict) else None
+
+
+def _item(side: Side, change: Change) -> Any:
+    items = side.surface.get(change.area)
+    key = LISTS[change.area]
+    for item in items if isinstance(items, list) else ():
+        name = item.get(key) if isinstance(item, dict) else None
+        if (name if isinstance(name, str) else "") == change.name:
+            return item
+    return None
+
+
+def _pointers(mine: Any, other: Any) -> list[str]:
+    """Where a value differs from another."""
+    return [found.path.pointer() for found in compare(mine, other, EXACT).differences if found.kind != "added"]
+
+
+def _encoded(value: Any) -> str:
+    try:
+        return jsonrpc.encode(value).decode()
+    except RecursionError:
+        return f'"{jsonrpc.LEFT_OUT}"'
+
+
+# A step of the conversation
+
+
+def of_step(found: Compared, step: Step, which: Which) -> Shown:
+    """The request and its answer as they are on one side, and what differs of what came in between."""
+    side = found.a if which == "a" else found.b
+    n = step.a if which == "a" else step.b
+    build = _Builder()
+    if not n:
+        build.heading(" ".join(filter(None, (step.method, step.name))))
+        build.say(f"is not in {side.letter}")
+        return build.shown()
+    _message(build, side, step, which, n, "message" if step.alone else "request")
+    answer = _answer(side, n)
+    if answer:
+        _message(build, side, step, which, answer, "answer")
+    for finding in step.findings:
+        if finding.part == "state":
+            build.say(finding.what, "finding")
+    others = dict.fromkeys(event for one in step.findings if (event := one.a if which == "a" else one.b))
+    for event in list(others)[:MOST_INSIDE]:
+        if event not in (n, answer):
+            _message(build, side, step, which, event, "in between")
+    return build.shown(answer if _differs_at(step, which, answer) else n)
+
+
+def _answer(side: Side, n: int) -> int:
+    """The answer to the request that is event `n`; 0 if it has none."""
+    index = side.journal.index
+    return index.pairs[n - 1] if index.shape(n) in (jsonrpc.Shape.REQUEST, jsonrpc.Shape.BATCH) else 0
+
+
+def _differs_at(step: Step, which: Which, n: int) -> bool:
+    return n > 0 and any((one.a if which == "a" else one.b) == n for one in step.findings)
+
+
+def _message(build: _Builder, side: Side, step: Step, which: Which, n: int, what: str) -> None:
+    index = side.journal.index
+    took = index.duration(n) if what == "answer" else None
+    build.heading(what, "  ".join(filter(None, (f"message {count(n)}", duration(took) if took is not None else ""))))
+    pointers = _marks(
+        (one.difference for one in step.findings if (one.a if which == "a" else one.b) == n and one.difference), which
+    )
+    build.json(side.journal.event(n).text, pointers)
+
+
+def _marks(differences: Iterable[Difference | None], which: Which) -> Sequence[str]:
+    """Where on this side there is something that differs; what is only on the other has no place here."""
+    missing = "added" if which == "a" else "removed"
+    return [
+        (one.path if which == "a" else one.path_b).pointer()
+        for one in differences
+        if one is not None and one.kind != missing
+    ]

@@ -1,0 +1,70 @@
+"""`?`: the keys that work where the focus is, nearest first, then all the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
+from textual.screen import ModalScreen
+
+from inspector.tui.keymap import Hint, Keymap, label
+from inspector.tui.reach import contexts, who_does
+from inspector.tui.themes import ascii_only
+from inspector.tui.verbs import Verb
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.fact_rows import Row, RowSection
+from inspector.tui.widgets.facts_view import FactsView
+
+_KEYS = 12
+_TITLE = 17
+
+
+class Help(ModalScreen[None]):
+    """The key table of the contexts in force where the focus is, without what cannot be done now; then of the rest."""
+
+    DEFAULT_CSS = """
+    Help { align: center middle; }
+    Help > Edge { width: 92%; max-width: 110; height: 92%; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark", "leave", show=False)]
+
+    def __init__(self, keymap: Keymap, focused: DOMNode) -> None:
+        super().__init__()
+        self._keymap = keymap
+        self._focused = focused
+
+    def compose(self) -> ComposeResult:
+        keys = [Hint("esc", "close", "escape"), Hint("/", "search", "slash")]
+        yield Edge(FactsView(), title="Keys", facts=("those that work here first",), keys=keys)
+
+    def on_mount(self) -> None:
+        view = self.query_one(FactsView)
+        view.show(RowSection(self._rows()))
+        view.focus()
+
+    def _rows(self) -> list[Row]:
+        nearest = {context: at for at, context in enumerate(contexts(self._focused))}
+        groups = [(group, verbs, verbs[0][0].context) for group, verbs in self._keymap.table()]
+        groups.sort(key=lambda group: nearest.get(group[2], len(nearest)))
+        rows: list[Row] = []
+        for title, verbs, context in groups:
+            here = context in nearest
+            shown = [(verb, keys) for verb, keys in verbs if not here or who_does(self._focused, verb) is not None]
+            if not shown:
+                continue
+            rows += [Row()] if rows else []
+            rows.append(Row([(title, "accent bold" if here else "muted bold")]))
+            rows += [_row(verb, keys) for verb, keys in shown]
+        return rows
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+def _row(verb: Verb, keys: Sequence[str]) -> Row:
+    named = " ".join(label(key, ascii_only()) for key in keys) or "palette"
+    key = (f"  {named:<{_KEYS - 1}} ", "key" if keys else "faint")
+    return Row([key, (f"{verb.title:<{_TITLE - 1}} ", "bright"), verb.description], _KEYS + _TITLE + 2)

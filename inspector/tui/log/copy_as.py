@@ -1,0 +1,278 @@
+"""A recorded request as something to paste: a curl command, a command of ours, a Python program.
+
+Nothing secret is in them: what the recording has redacted becomes a variable of the shell or the environment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from inspector.config.secrecy import MASK
+from inspector.errors import UsageError
+from inspector.export.quoting import (
+    FIELD_NAME,
+    REDACTED,
+    VARIABLE,
+    expression,
+    fields_to_send,
+    literal,
+    one_line,
+    variable,
+    word,
+)
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.revisions import NEWEST_LEGACY
+from inspector.protocol.views import View
+from inspector.text import safe
+from inspector.tui.log.channel import request_head
+from inspector.tui.log.summaries import headers_of
+
+_MOST_OPTIONS = 50
+_PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*")
+_LISTS = {
+    "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "templates",
+    "prompts/list": "prompts",
+    "initialize": "info",
+}
+
+
+class CannotCopy(UsageError):
+    """A message cannot be written in the form that was asked for."""
+
+    code = "copy"
+
+
+def request_of(journal: Journal, n: int) -> int:
+    """The message of ours that event `n` is, or answers; 0 where it is none."""
+    index = journal.index
+    if index.dir(n) == Dir.RECV and index.shape(n) in (Shape.RESULT, Shape.ERROR):
+        n = index.pairs[n - 1]
+    return n if n and index.dir(n) == Dir.SEND and index.kind(n) in (Kind.RPC, Kind.INVALID) else 0
+
+
+def _sent(journal: Journal, n: int) -> Event:
+    request = request_of(journal, n)
+    if not request:
+        raise CannotCopy("This is nothing that we sent.", hint="Choose a request, or the answer to one.")
+    event = journal.event(request)
+    if event.raw is None or "\0" in event.raw:
+        raise CannotCopy("The message is no text that can be pasted.", hint="Save it to a file instead.")
+    return event
+
+
+# curl
+
+
+def curl(journal: Journal, n: int) -> str:
+    """The HTTP request of event `n` as a curl command. Raises `CannotCopy` where there was none."""
+    head = _head(journal, n)
+    request = request_of(journal, n)
+    lines = [f"curl -sSN -X {word(head.text('method') or 'POST')} --url {word(head.text('url'))}"]
+    lines += [f"-H {word(f'{name}: {value}', variable(name))}" for name, value in fields_to_send(headers_of(head))]
+    if request and head.text("method").upper() == "POST":
+        lines.append(f"--data-raw {word(_sent(journal, n).text)}")
+    return " \\\n  ".join(lines)
+
+
+def _head(journal: Journal, n: int) -> View:
+    found = request_head(journal, request_of(journal, n) or n)
+    if not found:
+        raise CannotCopy(
+            "There was no HTTP request that curl could repeat.",
+            hint="A message that crossed stdio can be copied as a command of ours or as Python.",
+        )
+    return View(journal.event(found).fields)
+
+
+# Our command line
+
+
+def command(journal: Journal, n: int) -> str:
+    """The request of event `n` as a command of ours. Raises `CannotCopy` where it is no request."""
+    event = _sent(journal, n)
+    message = event.message
+    if event.shape != Shape.REQUEST:
+        raise CannotCopy("Only a request can be written as a command.", hint="Copy the message as JSON instead.")
+    method, params = message["method"], message.get("params")
+    words = _verb(method, params if isinstance(params, dict) else {}, params)
+    return " ".join(("inspector", *map(word, words), *_connection(journal), *map(word, _target(journal))))
+
+
+def _verb(method: str, params: Mapping[str, Any], given: Any) -> list[str]:
+    rest = {key for key in params if key != "_meta"}
+    name, uri, arguments = params.get("name"), params.get("uri"), params.get("arguments", {})
+    named = isinstance(name, str) and name != "" and not name.startswith("-") and isinstance(arguments, dict)
+    if method == "tools/call" and named and rest <= {"name", "arguments"}:
+        return ["call", str(name), *_pairs(arguments)]
+    if method == "prompts/get" and named and rest <= {"name", "arguments"}:
+        return ["prompt", str(name), *_pairs(arguments)]
+    if method == "resources/read" and isinstance(uri, str) and uri and not uri.startswith("-") and rest == {"uri"}:
+        return ["read", uri]
+    if method in _LISTS and (not rest or method == "initialize"):
+        return [_LISTS[method]]
+    if given is None or (isinstance(given, dict) and not rest):
+        return ["request", method]
+    body = {key: params[key] for key in params if key != "_meta"} if isinstance(given, dict) else given
+    return ["request", method, _json(body)]
+
+
+def _pairs(arguments: Mapping[str, Any]) -> list[str]:
+    if not all(_PLAIN_KEY.fullmatch(key) for key in arguments):
+        return ["--args", _json(arguments)]
+    return [_pair(key, value) for key, value in arguments.items()]
+
+
+def _pair(key: str, value: Any) -> str:
+    """`key=text`, or `key:=json` for what is no text or would be read as something else."""
+    if isinstance(value, str) and value and value[0] not in '[{"@':
+        try:
+            jsonrpc.parse(value.encode("utf-8", "surrogatepass"))
+        except jsonrpc.NotJson:
+            return f"{key}={value}"
+    return f"{key}:={_json(value)}"
+
+
+def _json(value: Any) -> str:
+    return jsonrpc.encode(value).decode()
+
+
+def _target(journal: Journal) -> list[str]:
+    """The words that name the server again, from the recording's header."""
+    header = View(journal.header.get("target"))
+    if header.text("name"):
+        return [f"@{header.text('name')}"]
+    argv = _argv(journal)
+    if argv:
+        return ["--", *argv]
+    return [header.text("url") or "TARGET"]
+
+
+def _connection(journal: Journal) -> list[str]:
+    """The options, quoted, that a target needs beside its words: their values are in no recording, but variables."""
+    header = View(journal.header.get("target"))
+    if header.text("name"):
+        return []
+    found = [f"--cwd {word(header.text('cwd'))}"] if header.text("cwd") else []
+    variables, fields = (
+        [name for name in header.array(key)[:_MOST_OPTIONS] if isinstance(name, str) and shape.fullmatch(name)]
+        for key, shape in (("env", VARIABLE), ("headers", FIELD_NAME))
+    )
+    found += [f'--env {name}="${name}"' for name in variables]
+    return found + [f"--header {word(f'{name}: {MASK}', variable(name))}" for name in fields]
+
+
+def _argv(journal: Journal) -> list[str]:
+    argv = View(journal.header.get("target")).array("argv")
+    return [word for word in argv if isinstance(word, str)]
+
+
+# Python
+
+
+def python(journal: Journal, n: int) -> str:
+    """A program that sends the message of event `n` and prints the answer: httpx for HTTP, else the standard library.
+
+    Raises `CannotCopy` where event `n` is nothing that we sent.
+    """
+    event = _sent(journal, n)
+    if request_head(journal, event.n):
+        return _python_http(_head(journal, n), event.text)
+    return _python_stdio(journal, event)
+
+
+def _python_http(head: View, body: str) -> str:
+    headers = [
+        f"    {literal(name)}: {expression(value, variable(name))}," for name, value in fields_to_send(headers_of(head))
+    ]
+    uses_environment = any("os.environ" in line for line in headers) or REDACTED.search(head.text("url") + body)
+    return "\n".join(
+        (
+            *(("import os", "") if uses_environment else ()),
+            "import httpx",
+            "",
+            "headers = {",
+            *headers,
+            "}",
+            f"body = {expression(body)}",
+            f"url = {expression(head.text('url'))}",
+            "",
+            'with httpx.stream("POST", url, headers=headers, content=body.encode(), timeout=60) as response:',
+            "    print(response.status_code, response.reason_phrase)",
+            "    for line in response.iter_lines():",
+            "        print(line)",
+            "",
+        )
+    )
+
+
+def _python_stdio(journal: Journal, event: Event) -> str:
+    argv = ", ".join(expression(word) for word in _argv(journal)) or '"SERVER", "ARGUMENT"'
+    message = View(event.message)
+    asked = event.shape == Shape.REQUEST
+    opening = _opening(journal)
+    sends: list[str] = []
+    if message.text("method") != "initialize":
+        sends = [
+            f"send({expression(opening)})",
+            f"answer({literal(View(jsonrpc.parse(opening.encode())).members.get('id'))})",
+            """send('{"jsonrpc":"2.0","method":"notifications/initialized"}')""",
+        ]
+    sends.append(f"send({expression(one_line(event.text))})")
+    if asked:
+        sends.append(f"print(json.dumps(answer({literal(message.members.get('id'))}), indent=2))")
+    body = "\n".join(sends)
+    environment = "import os\n" if "os.environ" in argv + body else ""
+    return f"""import json
+{environment}import subprocess
+
+server = subprocess.Popen([{argv}], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+
+
+def send(text):
+    server.stdin.write(text + "\\n")
+    server.stdin.flush()
+
+
+def answer(id):
+    for line in server.stdout:
+        message = json.loads(line)
+        if message.get("id") == id and "method" not in message:
+            return message
+
+
+{body}
+server.stdin.close()
+server.wait(10)
+"""
+
+
+def _opening(journal: Journal) -> str:
+    """The `initialize` with which this recording's connection began, or one of ours."""
+    index = journal.index
+    number = index.method_names.find("initialize")
+    n = next((n for n in range(1, min(index.count, 500) + 1) if number and index.methods[n - 1] == number), 0)
+    event = journal.event(n) if n else None
+    if event is not None and event.shape == Shape.REQUEST and event.dir == Dir.SEND and event.raw is not None:
+        return one_line(event.raw)
+    client = {"protocolVersion": NEWEST_LEGACY, "capabilities": {}, "clientInfo": {"name": "script", "version": "1"}}
+    return _json(jsonrpc.request(0, "initialize", client))
+
+
+FORMS: Mapping[str, Callable[[Journal, int], str]] = {"curl": curl, "command": command, "Python": python}
+"""Every form by its name in a confirmation."""
+
+
+def suggested_name(journal: Journal, n: int) -> str:
+    """A file name of ours for a message: `tools-call-7.json`. Nothing of it is taken over from the server unseen."""
+    index = journal.index
+    words: Sequence[str] = re.findall(r"[A-Za-z0-9]+", safe(index.method(n), 60))
+    event = journal.event(n)
+    suffix = "bin" if event.data is not None else "json" if event.kind == Kind.RPC else "txt"
+    return f"{'-'.join(words) or 'message'}-{n}.{suffix}"

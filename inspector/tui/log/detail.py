@@ -1,0 +1,306 @@
+"""The detail of the message under the cursor: parsed, exactly as it was, the HTTP around it, what the judge says."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from textual import work
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from inspector.errors import InspectorError
+from inspector.journal.durations import took
+from inspector.journal.folding import Folding
+from inspector.journal.format import Event
+from inspector.protocol.jsonrpc import Shape
+from inspector.text import count, duration
+from inspector.tui.events import AnySession, Copy, HintsChanged, Save, ShowEvent
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.log import copy_as, detail_view
+from inspector.tui.log.labels import id_text, pending, sign_of, title
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.json_view import JsonView
+from inspector.tui.widgets.tab_row import Tab, TabRow
+
+_NOT_LOADED = (-1, "")
+_NOTHING = "The message under the cursor is shown here."
+
+
+class DetailLines(JsonView):
+    """The lines of the tab that is shown. Text that was cut is shown whole on demand."""
+
+    def action_show_all(self) -> None:
+        pane = self.parent
+        if isinstance(pane, DetailPane):
+            pane.show_all()
+
+
+class DetailPane(Edge):
+    """One event. `show` another; `compare` shows what differs between two."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("detail")]
+    DEFAULT_CSS = """
+    DetailPane > DetailLines { height: 1fr; }
+    """
+
+    def __init__(self, session: AnySession, *, folding: Folding | None = None, id: str | None = None) -> None:
+        super().__init__(title="Detail", id=id)
+        self.session = session
+        self._folding = folding
+        self.n = 0
+        """The event that is shown; 0 for none."""
+        self._compared = (0, 0)
+        self._loaded = _NOT_LOADED
+        self._described: tuple[object, ...] = ()
+        self._lines = DetailLines(wrap=True, empty=_NOTHING)
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield self._lines
+
+    def on_mount(self) -> None:
+        self.tick()
+
+    def on_show(self) -> None:
+        # While it was not on the screen it drew nothing.
+        self.tick()
+
+    # What is shown
+
+    def show(self, n: int) -> None:
+        """Show event `n`, or nothing (0). What is not on the screen is read when it is."""
+        if n == self.n and not any(self._compared):
+            return
+        self.n = n if 0 < n <= self.session.journal.index.count else 0
+        self._compared = (0, 0)
+        if self.is_on_screen:
+            self.tick()
+
+    def compare(self, one: int, other: int) -> None:
+        """Show what differs between two messages; showing another one ends that."""
+        self._compared = (one, other)
+        self._loaded = _NOT_LOADED
+        self._describe()
+        self._compare(one, other)
+
+    def tick(self) -> None:
+        """Take in what is new about the event: its answer, its findings."""
+        if any(self._compared):
+            return
+        n, index = self.n, self.session.journal.index
+        findings = len(self.session.journal.findings.of(n)) if n else 0
+        folded = sum(self._folded()) if self.tab == "http" else len(self._folded())
+        seen = (n, index.states[n - 1], index.pairs[n - 1], folded, findings) if n else (0,)
+        if seen != self._described:
+            fresh = not self._described or seen[0] != self._described[0] or seen[-2:] != self._described[-2:]
+            self._described = seen
+            self._describe()
+            if fresh and (self.tab in ("findings", "http") or self._loaded[0] != n):
+                same, self._loaded = self._loaded[0] == n, _NOT_LOADED
+                top = self._lines.scroll_offset.y if same else 0
+                self._load()
+                # What is new about the same event does not move what is being read.
+                self._lines.scroll_to(y=top, animate=False, immediate=True, force=True)
+        self._load()
+
+    def _folded(self) -> list[int]:
+        """The events that stand in the row of the event in the log."""
+        return self._folding.folded(self.n) if self._folding is not None and self.n else []
+
+    def _describe(self) -> None:
+        """Title, facts, tabs and keys."""
+        journal, n, signs = self.session.journal, self.n, signs_now()
+        if any(self._compared):
+            one, other = self._compared
+            named = [
+                [sign_of(journal.index, m, signs), f" {id_text(journal.index, m) or f'#{m}'}"] for m in (one, other)
+            ]
+            self.title = [*named[0], "  and  ", *named[1], "  compared"]
+            self.facts, self.tabs, self.tab_note, self.keys = (), (), "", hints(self, "detail.copy")
+            return
+        if not n:
+            self.title, self.facts, self.tabs, self.tab_note, self.keys = "Detail", (), (), "", ()
+            return
+        index = journal.index
+        self.title = title(journal, n, signs)
+        clock = journal.clock(index.times[n - 1])
+        facts: list[paint.Pieces] = [f"{clock:%H:%M:%S}.{clock.microsecond // 1000:03}"]
+        time = took(index, n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
+        if time is not None:
+            facts.append(duration(time.server))
+            if time.person:
+                facts.append([(f"+{duration(time.person)} yours", "ask")])
+        self.facts = facts
+        findings = len(journal.findings.of(n))
+        self.tabs = (
+            Tab("parsed", "parsed"),
+            Tab("raw", "raw"),
+            Tab("http", "http", count(len(self._folded())) if self._folded() else ""),
+            Tab("findings", "findings", count(findings) if findings else ""),
+        )
+        self.tab_note = self._relation()
+        self.keys = self._keys()
+        self.post_message(HintsChanged())
+
+    def _relation(self) -> list[paint.Piece]:
+        """How the event belongs to another: `in answer to → 7`."""
+        other, words = self._related()
+        index = self.session.journal.index
+        if not other:
+            return [words] if words else []
+        return [f"{words} ", sign_of(index, other, signs_now()), (f" {id_text(index, other) or f'#{other}'}", "bright")]
+
+    def _related(self) -> tuple[int, str]:
+        n, index = self.n, self.session.journal.index
+        pair, parent, shape = index.pairs[n - 1], index.parents[n - 1], index.shape(n)
+        if shape == Shape.REQUEST:
+            if pair:
+                return pair, "answered by"
+            return 0, "no answer yet" if pending(index, n) else ""
+        if shape in (Shape.RESULT, Shape.ERROR):
+            return pair, "in answer to" if pair else "answers nothing that was asked"
+        if pair:
+            return pair, "about"
+        return (parent, "within") if parent else (0, "")
+
+    def _load(self) -> None:
+        """Fill the lines, where they show something else than they should."""
+        wanted = (self.n, self.tab)
+        if wanted == self._loaded:
+            return
+        self._loaded = wanted
+        self._fill()
+
+    def _fill(self, *, all: bool = False) -> None:
+        lines, n = self._lines, self.n
+        if not n:
+            lines.load("")
+            return
+        journal = self.session.journal
+        event = journal.event(n)
+        lines.shows_cursor = self.tab in ("parsed", "findings")
+        if self.tab == "parsed":
+            self._fill_parsed(event, all=all)
+        elif self.tab == "raw":
+            lines.set_sections(detail_view.raw_sections(event, all=all))
+        elif self.tab == "http":
+            lines.set_sections(detail_view.http_sections(journal, n, self._folded()))
+        else:
+            lines.set_sections(detail_view.finding_sections(journal, n, event))
+
+    def _fill_parsed(self, event: Event, *, all: bool) -> None:
+        text = detail_view.json_text(event)
+        if text:
+            self._lines.load(text)
+        else:
+            self._lines.shows_cursor = False
+            self._lines.set_sections(detail_view.plain_sections(event, all=all))
+
+    def show_all(self) -> None:
+        """Show the rest of a text of which the beginning is shown."""
+        if self.n and self.tab in ("parsed", "raw"):
+            top = self._lines.scroll_offset.y
+            self._fill(all=True)
+            self._lines.scroll_to(y=top, animate=False, immediate=True, force=True)
+
+    @work(exclusive=True, group="compare", exit_on_error=False)
+    async def _compare(self, one: int, other: int) -> None:
+        journal = self.session.journal
+        texts = [detail_view.json_text(event) or event.text for event in map(journal.event, (one, other))]
+        sections = await asyncio.to_thread(detail_view.difference, *texts)
+        if self._compared == (one, other):
+            self._lines.shows_cursor = False
+            self._lines.set_sections(sections)
+
+    # Tabs
+
+    def on_tab_row_chosen(self, event: TabRow.Chosen) -> None:
+        event.stop()
+        self._load()
+        self.keys = self._keys()
+
+    def on_tab_row_note_pressed(self, event: TabRow.NotePressed) -> None:
+        event.stop()
+        self.action_related()
+
+    def action_related(self) -> None:
+        """Go to the event that this one belongs to; of two that are compared there is none."""
+        other = self._related()[0] if self.n and not any(self._compared) else 0
+        if other:
+            self.post_message(ShowEvent(other))
+
+    def action_next_tab(self) -> None:
+        self.tab_row.step(1)
+
+    def action_previous_tab(self) -> None:
+        self.tab_row.step(-1)
+
+    def action_why(self) -> None:
+        """Show the findings; on their tab already, `?` means help."""
+        if not self.n or self.tab == "findings" or not self.session.journal.findings.of(self.n):
+            raise SkipAction
+        self.tab_row.choose("findings")
+
+    # Copying
+
+    def action_copy(self) -> None:
+        if self.n:
+            event = self.session.journal.event(self.n)
+            self._copy(detail_view.json_text(event) or event.text, "the message")
+
+    def action_copy_curl(self) -> None:
+        self._copy_as("curl")
+
+    def action_copy_command(self) -> None:
+        self._copy_as("command")
+
+    def action_copy_python(self) -> None:
+        self._copy_as("Python")
+
+    def _copy_as(self, form: str) -> None:
+        if not self.n:
+            return
+        try:
+            text = copy_as.FORMS[form](self.session.journal, self.n)
+        except InspectorError as error:
+            self.notify(f"{error.message} {error.hint}".rstrip(), markup=False, timeout=5)
+            return
+        self._copy(text, f"the request as {form}")
+
+    def _copy(self, text: str, what: str) -> None:
+        # A lone surrogate cannot be given to a terminal.
+        self.post_message(Copy(text.encode("utf-8", "replace").decode(), what))
+
+    def action_save(self) -> None:
+        if self.n:
+            journal = self.session.journal
+            event = journal.event(self.n)
+            data = event.bytes or detail_view.json_text(event).encode("utf-8", "surrogatepass")
+            self.post_message(Save(data, copy_as.suggested_name(journal, self.n), "the message"))
+
+    def hints(self) -> list[Hint]:
+        """What can be done with the event."""
+        back = hints(self, ("app.back", "messages"))
+        return [*self._keys(), *hints(self, ("detail.next-tab", "next view")), *back] if self.n else back
+
+    def _keys(self) -> list[Hint]:
+        if not self.n:
+            return []
+        wanted: list[str | tuple[str, str]] = ["detail.copy"]
+        if copy_as.request_of(self.session.journal, self.n):
+            wanted.append("detail.copy-curl" if self._is_http else "detail.copy-command")
+        wanted.append("detail.save")
+        if self._related()[0]:
+            wanted.append("detail.related")
+        if self.session.journal.findings.of(self.n) and self.tab != "findings":
+            wanted.append("detail.why")
+        return hints(self, *wanted)
+
+    @property
+    def _is_http(self) -> bool:
+        return not self.session.journal.index.channel(self.n).startswith("stdio")

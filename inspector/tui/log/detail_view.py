@@ -1,0 +1,277 @@
+"""The view in the detail of a message: one list of lines for each of its tabs, made of sections."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol.jsontext import Tree, pretty
+from inspector.protocol.views import View
+from inspector.text import count, duration, safe, size
+from inspector.tui.log.channel import MOST, facts_around
+from inspector.tui.log.summaries import gist, headers_of, life
+from inspector.tui.themes import ascii_only, signs_now
+from inspector.tui.widgets.json_view import AT_ONCE
+from inspector.tui.widgets.sections import INLINE, JsonSection, PieceSection, Section, Span, TextSection
+from inspector.tui.widgets.text_view import SHOWN_AT_FIRST, beginning, more_section
+
+Line = tuple[str, list[Span]]
+
+_LONGEST = 2000
+_HEX_SHOWN = 16
+_DIFFED = 2000
+"""Lines of a message that are compared."""
+
+
+def line(*pieces: str | tuple[str, str]) -> Line:
+    """A line of texts, each with its role where it has one; everything in it is made safe."""
+    text = ""
+    spans: list[Span] = []
+    for piece in pieces:
+        words, role = (piece, "") if isinstance(piece, str) else piece
+        shown = safe(words, _LONGEST, ascii=ascii_only())
+        if role:
+            spans.append((len(text), len(text) + len(shown), role))
+        text += shown
+    return text, spans
+
+
+EMPTY = line("")
+
+
+class HexSection(Section):
+    """Bytes, sixteen a line: offset, hexadecimal, and what is printable ASCII."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def __len__(self) -> int:
+        return -(-len(self.data) // _HEX_SHOWN)
+
+    def text(self, line: int) -> str:
+        part = self.data[line * _HEX_SHOWN : (line + 1) * _HEX_SHOWN]
+        half = _HEX_SHOWN // 2
+        columns = f"{part[:half].hex(' ')}  {part[half:].hex(' ')}"
+        printable = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        return f"{line * _HEX_SHOWN:08x}  {columns:<{_HEX_SHOWN * 3 + 1}} {printable}"
+
+    def spans(self, line: int, text: str) -> Sequence[Span]:
+        return [(0, 8, "faint"), (_HEX_SHOWN * 3 + 12, len(text), "muted")]
+
+    def copy_text(self, line: int) -> str:
+        return self.data.hex(" ")
+
+
+# Parsed
+
+
+def json_text(event: Event) -> str:
+    """The text that the parsed tab shows as JSON; empty where the event is no JSON."""
+    if event.kind == Kind.RPC:
+        return event.text
+    if event.kind in (Kind.INVALID, Kind.STDERR):
+        return ""
+    import json
+
+    members = {**event.fields, **({"raw": event.raw} if event.raw is not None else {})}
+    return json.dumps(members, ensure_ascii=False, default=str)
+
+
+def not_kept(octets: int) -> str:
+    """The sentence for a message of which only the size is known."""
+    return f"The body ({size(octets)}) was not kept: the recording was full. See max_recording_bytes in the settings."
+
+
+def plain_sections(event: Event, *, all: bool = False) -> list[Section]:
+    """An event that is no JSON, as text, with the reason above it."""
+    if event.dropped is not None:
+        return [PieceSection([line((not_kept(event.dropped), "finding"))])]
+    why = event.fields.get("why")
+    if event.kind == Kind.INVALID:
+        words = why if isinstance(why, str) else "this is no JSON"
+        head: list[Section] = [PieceSection([line(("not JSON: ", "error"), (words, "normal")), EMPTY])]
+    else:
+        head = []
+    return [*head, *text_sections(event.text, all=all)]
+
+
+def text_sections(text: str, *, all: bool = False) -> list[Section]:
+    """A text as it is, its beginning at first where it is very long."""
+    if not text:
+        return [PieceSection([line("nothing")])]
+    shown = text if all else beginning(text, SHOWN_AT_FIRST)
+    rest = len(text) - len(shown)
+    return [TextSection(shown), *([more_section(rest)] if rest else [])]
+
+
+# Raw
+
+
+def raw_sections(event: Event, *, all: bool = False) -> list[Section]:
+    """Exactly what crossed the wire, with what is to be known about it above."""
+    notes: list[Line] = []
+    fields = event.fields
+    if fields.get("redacted") is True:
+        notes.append(line(("Secrets in it were redacted before it was recorded.", "finding")))
+    if fields.get("cut") is True:
+        notes.append(line(("It broke off here: the connection ended before its end.", "finding")))
+    if event.data is not None:
+        notes.append(line((f"{size(len(event.data))} that are not UTF-8.", "finding")))
+    head: list[Section] = [PieceSection([*notes, EMPTY])] if notes else []
+    if event.data is not None:
+        return [*head, HexSection(event.data)]
+    if event.dropped is not None:
+        return [PieceSection([line((not_kept(event.dropped), "finding"))])]
+    if event.raw is None:
+        return [
+            PieceSection([line("This event is a fact that Inspector recorded; no bytes crossed the wire with it.")])
+        ]
+    return [*head, *text_sections(event.raw, all=all)]
+
+
+# HTTP
+
+
+def http_sections(journal: Journal, n: int, folded: Sequence[int] = ()) -> list[Section]:
+    """The HTTP exchange around an event: request and response heads, timings, SSE facts; for stdio, the process.
+
+    `folded` are the events that stand in its row of the log: SSE events and the pages of a list are shown, too.
+    """
+    event = journal.event(n)
+    of_stream = [m for m in folded if journal.index.kind(m) == Kind.SSE]
+    numbers = sorted({*facts_around(journal, n), *of_stream[:MOST]})
+    lines: list[Line] = []
+    kinds = {journal.index.kind(m) for m in numbers}
+    is_http = Kind.HTTP in kinds or event.kind in (Kind.HTTP, Kind.SSE)
+    if not is_http and event.ch in ("stdio", "stderr"):
+        lines += [line("This connection is stdio: messages are lines of the process, without HTTP around them."), EMPTY]
+        numbers = numbers or _life_of(journal, n)
+    elif not numbers:
+        lines += [line(f"Nothing but the message was recorded on {event.ch or 'its channel'}.")]
+    began = journal.index.times[numbers[0] - 1] if numbers else 0
+    for m in numbers:
+        shown = journal.event(m)
+        facts = View(shown.fields)
+        after = f"+{duration(shown.t - began)}" if shown.t > began else ""
+        if shown.kind == Kind.HTTP:
+            lines += [*_head_lines(facts, sent=shown.dir == Dir.SEND, after=after), EMPTY]
+        elif shown.kind == Kind.SSE:
+            lines += [*_sse_lines(shown, after=after)]
+        else:
+            words = "".join(piece if isinstance(piece, str) else piece[0] for piece in life(facts))
+            lines.append(line((f"{signs_now().local} ", "muted"), words, (f"  {after}", "faint")))
+            lines += _spawn_lines(facts)
+    lines += _sse_lines(event)
+    lines += _folded_lines(journal, folded)
+    return [PieceSection(lines, role="normal", copied="\n".join(text for text, _ in lines))]
+
+
+def _life_of(journal: Journal, n: int) -> list[int]:
+    """The beginning of a process whose stderr an event is: life events are on its other channel."""
+    index = journal.index
+    number = index.channel_names.find("stdio")
+    return [m for m in range(1, min(n, 200)) if index.channels[m - 1] == number and index.kind(m) == Kind.LIFE][:5]
+
+
+def _head_lines(facts: View, *, sent: bool, after: str) -> list[Line]:
+    signs = signs_now()
+    if sent:
+        first = line((f"{signs.sent} ", "sent"), (facts.text("method"), "bright"), f" {facts.text('url')}")
+    else:
+        status = facts.members.get("status")
+        bad = type(status) is int and status >= 400
+        took = facts.members.get("ms")
+        words = duration(took * 1000) if isinstance(took, (int, float)) else ""
+        first = line(
+            (f"{signs.received} ", "received"),
+            (f"{safe(status, 20)} {facts.text('reason')}".rstrip(), "error" if bad else "bright"),
+            (f"  {facts.text('version')}  {words or after}", "muted"),
+        )
+    return [first, *(line("  ", (f"{name}: ", "json-key"), value) for name, value in headers_of(facts))]
+
+
+def _sse_lines(event: Event, *, after: str = "") -> list[Line]:
+    """What is known of the server-sent event that brought a message, or that carried none."""
+    carried = event.fields.get("sse")
+    fields = carried if isinstance(carried, dict) else event.fields
+    known = [key for key in ("event", "id", "retry") if key in fields]
+    if event.kind not in (Kind.RPC, Kind.INVALID, Kind.SSE) or not (known or event.kind == Kind.SSE):
+        return []
+    facts = [piece for key in known for piece in (f"  {key} ", (safe(fields[key], 300), "bright"))]
+    words = "server-sent event" if event.kind == Kind.SSE else "It came as a server-sent event"
+    return [line((f"{signs_now().local} ", "muted"), words, *facts, (f"  {after}" if after else "", "faint"))]
+
+
+def _folded_lines(journal: Journal, folded: Sequence[int]) -> list[Line]:
+    """The messages of a list's pages, and how many events stand in the row."""
+    if not folded:
+        return []
+    lines: list[Line] = []
+    for m in [m for m in folded if journal.index.kind(m) in (Kind.RPC, Kind.INVALID)][:MOST]:
+        words = "".join(piece if isinstance(piece, str) else piece[0] for piece in gist(journal, m))
+        sent = journal.index.dir(m) == Dir.SEND
+        sign = (signs_now().sent, "sent") if sent else (signs_now().received, "received")
+        lines.append(line(sign, f" {words}"))
+    one = len(folded) == 1
+    said = f"{'This event is' if one else f'These {count(len(folded))} events are'} folded into the row in the log."
+    return [*lines, EMPTY, line((said, "muted"))]
+
+
+def _spawn_lines(facts: View) -> list[Line]:
+    if facts.text("event") != "spawn":
+        return []
+    rows: list[Line] = []
+    known = [key for key in ("program", "cwd", "pid") if facts.members.get(key) is not None]
+    rows += [line((f"    {key:<8}", "muted"), safe(facts.members[key], _LONGEST)) for key in known]
+    names = [name for name in facts.array("env") if isinstance(name, str)]
+    if names:
+        rows.append(line(("    env     ", "muted"), f"{count(len(names))} variables: {', '.join(names[:100])}"))
+    return rows
+
+
+# Findings
+
+
+def finding_sections(journal: Journal, n: int, event: Event) -> list[Section]:
+    """Each finding with its rule, level, sentence, evidence and page, then the message."""
+    sign = signs_now().finding
+    lines: list[Line] = []
+    for finding in journal.findings.of(n):
+        level = (finding.level.upper(), "error" if finding.level == "must" else "muted")
+        lines.append(line((f"{sign} ", "finding"), (finding.rule, "bright bold"), "  ", level))
+        lines.append(line(finding.message))
+        if finding.evidence:
+            lines += [EMPTY, *(line("  ", (words, "bright")) for words in finding.evidence[:50])]
+        if finding.page:
+            lines += [EMPTY, line((finding.page, "muted"))]
+        lines += [EMPTY, EMPTY]
+    if not lines:
+        return [PieceSection([line("Nothing to complain of.")])]
+    sections: list[Section] = [PieceSection(lines, role="normal", copied="\n".join(text for text, _ in lines))]
+    text = json_text(event)
+    if text and len(text) <= AT_ONCE:
+        sections += [PieceSection([line("the message")]), JsonSection(Tree(text, inline=INLINE))]
+    return sections
+
+
+# Comparing
+
+
+def difference(one: str, other: str) -> list[Section]:
+    """What differs between two messages, line by line of their indented text; the beginning of very long ones."""
+    before, after = (pretty(text, limit_lines=_DIFFED) for text in (one, other))
+    lines: list[Line] = []
+    same = True
+    for text in difflib.unified_diff(before, after, lineterm="", n=3):
+        if text.startswith(("---", "+++")) and len(lines) < 2:
+            continue
+        same = False
+        role = {"-": "error", "+": "received", "@": "muted"}.get(text[0], "normal")
+        lines.append(line((text, role)))
+    if same:
+        lines = [line("The two say the same.")]
+    if len(before) >= _DIFFED or len(after) >= _DIFFED:
+        lines.append(line((f"Only the first {count(_DIFFED)} lines of each were compared.", "finding")))
+    return [PieceSection(lines, role="normal", copied="\n".join(text for text, _ in lines))]

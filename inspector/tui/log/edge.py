@@ -1,0 +1,137 @@
+"""The edge of the message log: the facts at its top, the keys at its bottom and in the footer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.widget import Widget
+
+from inspector.journal.filters import Filter
+from inspector.text import count, duration
+from inspector.tui.events import AnySession
+from inspector.tui.keymap import Hint
+from inspector.tui.log.resend import sent_by_us
+from inspector.tui.log.view import MessageView
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """What the log's edge is about."""
+
+    session: AnySession
+    view: MessageView
+    current: int
+    """The event under the cursor, or 0."""
+    one_exchange: bool
+    maximised: bool
+    follow: bool
+    marked: bool
+    """A message waits to be compared with another."""
+    looking: bool
+    """A thread is still looking through the recording."""
+    searched: bool
+    """There is something to go to the next hit of."""
+    happened: int | None = None
+    """Of a recording at some moment: how many of the rows had happened."""
+    newer: int = 0
+    """Rows that have come since the end was left."""
+    problem: str = ""
+    """Why what is typed as a filter is not in force."""
+
+    @property
+    def filter(self) -> Filter | None:
+        """The filter in force."""
+        return self.view.filter
+
+
+def facts(state: LogState) -> list[paint.Pieces]:
+    """How many rows, what is new and what is folded, how the exchanges fared, whether the end is followed."""
+    view, signs = state.view, signs_now()
+    rows = len(view.numbers)
+    thing = "row" if view.folded is not None or view.exchanges is not None else "event"
+    found: list[paint.Pieces] = [[(state.problem, "error")]] if state.problem else []
+    if state.looking and view.behind:
+        found.append(f"{_things(rows, thing)} so far {signs.cut}")
+    elif state.happened is not None and not state.maximised:
+        found.append(f"{count(state.happened)} of {count(rows)} so far")
+    elif state.one_exchange and not state.maximised:
+        found.append(f"of this exchange {_things(rows, thing)}")
+    elif view.exchanges is not None:
+        found.append(_things(rows, thing))
+        if view.filtered is not None:
+            found.append(f"{count(view.matching)} of {_things(view.last, 'event')} match")
+    elif view.filtered is not None:
+        total = len(view.folded) if view.folded is not None else view.seen
+        found.append(f"{count(rows)} of {_things(total, thing)}")
+    else:
+        found.append(_things(rows, thing))
+    if state.newer:
+        found.append([(f"{signs.unfolded} {count(state.newer)} newer", "bright")])
+    if view.exchanges is not None:
+        stats = view.exchanges.stats
+        if stats.errors:
+            found.append([(_things(stats.errors, "error"), "error")])
+        found += [f"{name} {duration(us)}" for name, us in (("p50", stats.p50), ("p95", stats.p95)) if us is not None]
+        if stats.person:
+            found.append([(f"+{duration(stats.person)} yours", "ask")])
+    if state.marked:
+        found.append([("comparing: d on the other", "ask")])
+    if view.folding is not None and view.folding.hidden:
+        found.append(f"{_things(len(view.folding.hidden), 'event')} folded")
+    if state.follow:
+        found.append("follow")
+    return found
+
+
+def _things(number: int, thing: str) -> str:
+    return f"{count(number)} {thing}{'' if number == 1 else 's'}"
+
+
+def words_for_nothing(state: LogState) -> str:
+    """What stands in the log while it has no rows."""
+    if state.filter is None:
+        return "Nothing has been sent yet." if state.session.can_send else "The recording has no messages yet."
+    return f"Looking {signs_now().cut}" if state.looking else "No message matches the filter."
+
+
+def footer_hints(widget: Widget, state: LogState) -> list[Hint]:
+    """What can be done with the row under the cursor."""
+    if not len(state.view.numbers):
+        return hints(widget, "messages.filter")
+    session, n = state.session, state.current
+    wanted: list[str | tuple[str, str]] = [
+        "list.select" if session.can_send else ("list.select", "go there"), "messages.filter"
+    ]  # fmt: skip
+    if state.searched:
+        wanted.append("messages.next-hit")
+    if session.journal.findings.total:
+        wanted.append("messages.next-finding")
+    if state.view.folding is None or state.view.folding.hidden:
+        wanted.append(_fold_hint(state))
+    wanted.append(("messages.exchange", "all") if state.one_exchange else "messages.exchange")
+    if n and session.journal.index.pairs[n - 1]:
+        wanted.append("messages.partner")
+    if session.can_send and sent_by_us(session.journal.index, n):
+        wanted += ["messages.send-again", "messages.edit-again"]
+    return hints(
+        widget, *wanted, "messages.follow", "messages.times", ("app.zoom", "restore" if state.maximised else "zoom")
+    )
+
+
+def _fold_hint(state: LogState) -> tuple[str, str]:
+    return "messages.fold", "fold" if state.view.folding is None else "unfold"
+
+
+def exchange_keys(widget: Widget, state: LogState) -> list[Hint]:
+    """The keys at the bottom of the exchange view, which act on what is filtered."""
+    these = f"export these {count(state.view.matching)}" if state.filter is not None else "export"
+    wanted: list[str | tuple[str, str]] = ["messages.filter", "list.select"]
+    if state.session.can_send:
+        wanted.append("messages.send-again")
+    if state.view.folding is None or state.view.folding.hidden:
+        wanted.append(_fold_hint(state))
+    wanted += ["messages.compare", "messages.follow", "messages.times", ("messages.export", these)]
+    return hints(widget, *wanted)

@@ -1,0 +1,147 @@
+"""How an event is named wherever it is shown: its sign, its id, its title, and how it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from textual.cache import LRUCache
+
+from inspector.journal.format import Dir, Kind
+from inspector.journal.index import Index, State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.views import View
+from inspector.text import Signs, count, safe
+from inspector.tui.log.summaries import (
+    LARGEST_READ,
+    counted_items,
+    gist,
+    headers_of,
+    items_of,
+    request_gist,
+)
+from inspector.tui.widgets.paint import Piece
+
+_RESPONSE = Kind.HTTP | Dir.RECV << 4
+_MEDIA = {"text/event-stream": "sse", "application/json": "json", "text/html": "html", "text/plain": "text"}
+_KEPT_HEADS = 1000
+_MOST_COUNTED = 4 << 20
+"""Bytes of a list's pages that are read to count its items."""
+
+_WORDS: dict[State, Piece] = {
+    State.CANCELLED: ("cancelled", "muted"),
+    State.TIMED_OUT: ("timed out", "error"),
+    State.LATE: ("late", "finding"),
+    State.UNKNOWN: ("unasked", "finding"),
+    State.DOUBLED: ("again", "finding"),
+    State.LOST: ("lost", "error"),
+}
+
+
+def sign_of(index: Index, n: int, signs: Signs) -> Piece:
+    """The sign of event `n`: which way it went, or that it is progress, a notification, a question, or our own."""
+    kind, dir, shape = index.kind(n), index.dir(n), index.shape(n)
+    if kind == Kind.STDERR or dir == Dir.LOCAL:
+        return (signs.local, "muted")
+    if kind in (Kind.HTTP, Kind.SSE):
+        return (signs.sent if dir == Dir.SEND else signs.received, "faint")
+    if dir == Dir.SEND:
+        return (signs.sent, "sent")
+    if shape == Shape.NOTIFICATION:
+        if index.method(n) == "notifications/progress":
+            return (signs.progress, "progress")
+        return (signs.notification, "notification")
+    if shape == Shape.REQUEST:
+        return (signs.asked, "ask")
+    failed = shape == Shape.ERROR or index.state(n) in (State.ERROR, State.INVALID)
+    return (signs.received, "error" if failed else "received")
+
+
+def id_text(index: Index, n: int) -> str:
+    """The id that is shown beside an event: its own, or that of the request it is about; `""` for none."""
+    own = index.id(n)
+    if own is None and index.shape(n) == Shape.NOTIFICATION and index.pairs[n - 1]:
+        own = index.id(index.pairs[n - 1])
+    return "" if own is None else safe(str(own), 40)
+
+
+def standing(state: State) -> Piece | None:
+    """A word for how a message stands, where that is worth one."""
+    return _WORDS.get(state)
+
+
+def pending(index: Index, n: int) -> bool:
+    """Whether event `n` is a request that still waits for its answer."""
+    return index.states[n - 1] == State.PENDING
+
+
+def subject(journal: Journal, n: int) -> list[Piece]:
+    """What a request is: its method and what it is about; of any other event, the same for its request, or its gist."""
+    index = journal.index
+    request = n if index.shape(n) == Shape.REQUEST else index.pairs[n - 1]
+    if index.shape(n) == Shape.NOTIFICATION:
+        begin, _, rest = index.method(n).partition("/")
+        return [rest if begin == "notifications" and rest else index.method(n)]
+    if not request or index.shape(request) != Shape.REQUEST:
+        return gist(journal, n)
+    method = index.method(request)
+    if index.sizes[request - 1] > LARGEST_READ:
+        return [method]
+    return [method, *request_gist(method, journal.event(request).message)]
+
+
+def title(journal: Journal, n: int, signs: Signs) -> list[Piece]:
+    """The title of a pane about event `n`: `← 7  tools/call echo`."""
+    index = journal.index
+    sign = sign_of(index, n, signs)
+    if index.shape(n) in (Shape.RESULT, Shape.ERROR) and index.state(n) == State.ERROR:
+        sign = (signs.failed, "error")
+    id = id_text(index, n)
+    return [sign, f" {id}  " if id else "  ", *subject(journal, n)]
+
+
+# What is folded into a row
+
+
+class HttpWords:
+    """The HTTP response that is folded into a row, in one or two words: `200 sse`. Bodies are read once."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._kept: LRUCache[int, tuple[str, bool]] = LRUCache(_KEPT_HEADS)
+
+    def words(self, folded: Iterable[int]) -> tuple[str, bool]:
+        """What is said of the last response head of some events, and whether its status says that it failed."""
+        codes = self._journal.index.codes
+        n = max((m for m in folded if codes[m - 1] == _RESPONSE), default=0)
+        if not n:
+            return "", False
+        found = self._kept.get(n)
+        if found is None:
+            found = self._read(n)
+            self._kept.set(n, found)
+        return found
+
+    def _read(self, n: int) -> tuple[str, bool]:
+        facts = View(self._journal.event(n).fields)
+        status = facts.members.get("status")
+        if type(status) is not int:
+            return "", False
+        media = next((value for name, value in headers_of(facts) if name.lower() == "content-type"), "")
+        kind = _MEDIA.get(media.partition(";")[0].strip().lower(), "")
+        return f"{status} {kind}".rstrip(), status >= 400
+
+
+def list_words(journal: Journal, n: int, messages: Sequence[int]) -> list[Piece]:
+    """A list of several pages: its method, how many pages, and how many items came altogether."""
+    index = journal.index
+    pages = sum(index.shape(m) is Shape.REQUEST for m in messages)
+    answers = [m for m in messages if index.shape(m) in (Shape.RESULT, Shape.ERROR)]
+    said: list[Piece] = [index.method(n), (f"  {count(pages)} pages", "muted")]
+    failed = next((m for m in answers if index.shape(m) is Shape.ERROR), 0)
+    if failed:
+        return [*said, "  ", *gist(journal, failed)]
+    if sum(index.sizes[m - 1] for m in answers) <= _MOST_COUNTED:
+        items = sum(items_of(index.method(n), journal.event(m).message) for m in answers)
+        said.append((f"  {counted_items(index.method(n), items)}", "bright"))
+    return said

@@ -1,0 +1,80 @@
+"""The last message in one line, for screens too narrow for the log."""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from textual import events
+from textual.strip import Strip
+from textual.widget import Widget
+
+from inspector.client.session import Session
+from inspector.journal.format import Kind
+from inspector.protocol.jsonrpc import Shape
+from inspector.text import duration
+from inspector.tui.events import AnySession
+from inspector.tui.log.labels import id_text, sign_of, subject
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import palette, signs_now
+from inspector.tui.widgets import paint
+
+LOOKED_BACK = 200
+"""Events that are looked through for one that is worth showing."""
+
+
+class LastMessageLine(Widget):
+    """`← 8 echo 9 ms   m messages`: which message came or went last; a click opens the log."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    LastMessageLine { height: 1; width: 1fr; }
+    """
+
+    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.session = session
+        self._seen = -1
+        self._shown = 0
+
+    def tick(self) -> None:
+        """Look whether there is a newer message."""
+        seen = upto(self.session)
+        if seen != self._seen:
+            self._seen = seen
+            self._shown = self._last()
+            self.refresh()
+
+    def _last(self) -> int:
+        """The last event that is a message, or else the last event."""
+        index, last = self.session.journal.index, upto(self.session)
+        numbers = range(last, max(last - LOOKED_BACK, 0), -1)
+        return next((n for n in numbers if index.kind(n) in (Kind.RPC, Kind.INVALID)), last)
+
+    def render_line(self, y: int) -> Strip:
+        look, cells = palette(), self.size.width
+        key = hints(self, "app.messages")
+        right = [piece for hint in key for piece in ((hint.label, "key"), f" {hint.title}")]
+        left = paint.segments(self._words(), room=cells, look=look)
+        line = paint.spread(left, paint.segments(right, room=cells, look=look), cells - 2)
+        return paint.strip([Segment(" "), *line], cells, look=look)
+
+    def _words(self) -> list[paint.Piece]:
+        n, journal = self._shown, self.session.journal
+        if not n:
+            return [("no messages yet", "muted")]
+        index = journal.index
+        words = subject(journal, n)
+        if len(words) > 1 and index.method(n) == "tools/call":
+            words = [(words[1] if isinstance(words[1], str) else words[1][0]).strip()]
+        us = index.duration(n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
+        took: list[paint.Piece] = [(f" {duration(us)}", "muted")] if us is not None else []
+        return [sign_of(index, n, signs_now()), f" {id_text(index, n)}".rstrip(), " ", *words, *took]
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        for hint in hints(self, "app.messages"):
+            self.app.call_later(self.app.simulate_key, hint.key)
+
+
+def upto(session: AnySession) -> int:
+    """The last event there is, or had been at the moment at which a recording is shown."""
+    return session.journal.index.count if isinstance(session, Session) else session.upto

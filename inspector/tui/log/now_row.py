@@ -1,0 +1,61 @@
+"""The moment at which a recording is shown, as a row of the log between what had happened and what came after."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from rich.segment import Segment
+
+from inspector.tui.log.rows import Numbers
+from inspector.tui.themes import ascii_only, palette
+from inspector.tui.widgets import paint
+
+NOW = 0
+"""The number of the row that is no event."""
+
+
+class WithNow:
+    """The numbers of events with a row for the moment after event `upto`, where anything comes after it."""
+
+    def __init__(self, numbers: Numbers, upto: int) -> None:
+        self.numbers = numbers
+        self.upto = upto
+        self._at = (-1, 0)
+
+    @property
+    def at(self) -> int:
+        """Where the row of the moment is: behind so many events. Where nothing comes after it, the length."""
+        count = len(self.numbers)
+        if self._at[0] != count:
+            self._at = (count, bisect_right(self.numbers, self.upto))
+        return self._at[1]
+
+    def __len__(self) -> int:
+        count = len(self.numbers)
+        return count + (self.at < count)
+
+    def __getitem__(self, position: int) -> int:
+        at = self.at
+        if position == at < len(self.numbers):
+            return NOW
+        return self.numbers[position if position < at else position - 1]
+
+    def position(self, n: int) -> int | None:
+        """Where event `n` stands; None where it does not."""
+        if n == NOW:
+            return self.at if self.at < len(self.numbers) else None
+        found = self.numbers.position(n)
+        return found if found is None or found < self.at else found + 1
+
+
+def line(width: int) -> list[Segment]:
+    """The row itself: `── now ─────`."""
+    dash = "-" if ascii_only() else "─"
+    pieces = [(dash * 2, "chart"), (" now ", "chart bold"), (dash * max(width - 7, 0), "chart")]
+    return paint.cut(paint.segments(pieces, room=width), width)
+
+
+def faint(row: list[Segment]) -> list[Segment]:
+    """A row of what had not happened yet."""
+    style = palette().style("faint")
+    return [Segment(segment.text, style) for segment in row]

@@ -1,0 +1,529 @@
+"""The message log: the events of the session, one row a message, filtered, followed, and gone through."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import ClassVar
+
+from textual import work
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+from textual.reactive import reactive
+from textual.timer import Timer
+
+from inspector.client.session import Session
+from inspector.journal.filters import Filter, FilterError, parse
+from inspector.journal.filters.completion import Completions, complete
+from inspector.journal.folding import Folding
+from inspector.tui.events import AnySession, EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.log import edge
+from inspector.tui.log.edge import LogState
+from inspector.tui.log.exchange_rows import PAUSE
+from inspector.tui.log.filter import exchange_filter, folded, highlight, known_names
+from inspector.tui.log.jumps import next_finding, next_hit
+from inspector.tui.log.last_message import LastMessageLine
+from inspector.tui.log.message_list import MessageList
+from inspector.tui.log.moment import AtMoment
+from inspector.tui.log.resend import send_again, sent_by_us, text_to_edit
+from inspector.tui.log.rows import TIMES, TIMES_WORDS, MessageRows
+from inspector.tui.log.view import LONG, MessageView
+from inspector.tui.log.waterfall import WaterfallHead, WaterfallRows
+from inspector.tui.pane_keys import hints
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.completing_filter import CompletingFilter
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.filter_input import FilterInput
+from inspector.tui.widgets.virtual_list import VirtualList
+
+__all__ = ["LastMessageLine", "MessageList", "MessagesPane"]
+
+CLOCK = 0.1
+"""Seconds between two looks at how long visible requests have been waiting."""
+PATIENCE = 0.15
+"""Seconds without a key before a filter is evaluated over a long recording."""
+FOLD_TIME = 0.01
+"""Seconds that are spent on folding in one tick."""
+FOLD_PAUSE = 0.02
+"""Seconds until the next look where there is more to fold."""
+DRAWN = 0.05
+"""Seconds between two looks of the user at what has been found so far."""
+
+
+class MessagesPane(AtMoment):
+    """The log. `maximised` turns it into the exchange view; `select` and `show_exchange` are for other panes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("messages")]
+    DEFAULT_CSS = """
+    MessagesPane > MessageList { height: 1fr; }
+    MessagesPane.-exchanges > FilterInput { dock: top; }
+    """
+
+    maximised: reactive[bool] = reactive(False, repaint=False, init=False)
+
+    class Compared(Message):
+        """Two messages are to be compared."""
+
+        def __init__(self, one: int, other: int) -> None:
+            super().__init__()
+            self.one = one
+            self.other = other
+
+    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+        super().__init__(title="Messages", id=id)
+        self.session = session
+        self.filter: Filter | None = None
+        """The filter in force."""
+        self._searched: Filter | None = None
+        self._problem = ""
+        self._marked = 0
+        self.folding = Folding(session.journal)
+        """Which events stand in the row of another; other panes may ask."""
+        self._folds = True
+        self._flat = MessageRows(session.journal, self.folding)
+        self._rows: MessageRows = self._flat
+        self._view = MessageView(session.journal, None, by_exchange=False, folding=self.folding)
+        self._flat.numbers = self._view.numbers
+        self._catching_up: MessageView | None = None
+        self._seen = (-1, -1)
+        self._drawn: dict[int, tuple[int, ...]] = {}
+        self._delay: Timer | None = None
+        self._clock: Timer | None = None
+        self._again: Timer | None = None
+        self._more: Timer | None = None
+        self._meant = (0, 0)
+        """The row that was gone to, and the event in it that was meant."""
+        self._read_to = 0
+        """The last event that has been on the screen since the end was left."""
+        self._head = WaterfallHead()
+        self._head.display = False
+        self._list = MessageList(self._rows, can_follow=True, follow=session.can_send)
+        self._list.span_changed = self._head.refresh
+        self._filter = CompletingFilter(self._complete, highlight=highlight)
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield self._head
+        yield self._list
+        yield self._filter
+
+    def on_mount(self) -> None:
+        self._filter.idle_note = [piece for hint in hints(self, "messages.all") for piece in _hint_words(hint)]
+        self.tick()
+
+    def on_show(self) -> None:
+        # While it was not on the screen it drew nothing.
+        self.tick()
+
+    def focus_inside(self) -> bool:
+        """Focus the rows, unless the focus is inside already."""
+        if not self.has_focus_within:
+            self.screen.set_focus(self._list)
+        return True
+
+    @property
+    def current(self) -> int:
+        """The number of the event under the cursor; 0 where there is none."""
+        key = self._list.row_key(self._list.cursor)
+        return key if isinstance(key, int) else 0
+
+    @property
+    def shown(self) -> int:
+        """The event whose detail belongs to the row under the cursor: of an exchange its answer, once it is there."""
+        n = self.current
+        if n and self._meant[0] == n:
+            return self._meant[1]
+        return (self._rows.answer(n) or n) if n and self.maximised else n
+
+    # What has come
+
+    def tick(self) -> None:
+        """Take in what the journal has gained, and redraw the visible rows that look different."""
+        journal = self.session.journal
+        going_on = self.session.can_send and self.session.phase in ("connecting", "ready")
+        self._rows.now = journal.now() if going_on else None
+        self._fold_on()
+        seen = (self._view.last, journal.findings.version)
+        if seen != self._seen:
+            self._seen = seen
+            self._grow()
+        self._go_to_now()
+        self._refresh_changed()
+
+    def _fold_on(self) -> None:
+        """Take in which events are folded, for a few milliseconds at most; soon again where there is more."""
+        count = self.session.journal.index.count
+        first = self._view.refold(self.folding.advance(count, FOLD_TIME))
+        if first is not None:
+            self._take_in(first)
+        if self.folding.seen < count and self._more is None:
+            self._more = self.set_timer(FOLD_PAUSE, self._fold_more)
+
+    def _fold_more(self) -> None:
+        self._more = None
+        if self.is_on_screen:
+            self.tick()
+
+    def _grow(self) -> None:
+        view = self._view
+        if self._catching_up is view:
+            return
+        if view.quick:
+            self._take_in(view.apply(view.scan(view.last)))
+        else:
+            self._catch_up(view)
+
+    @work(exclusive=True, group="view", exit_on_error=False)
+    async def _catch_up(self, view: MessageView) -> None:
+        """Look through a long recording in a thread, slice by slice; rows appear as they are found."""
+        self._catching_up = view
+        first: int | None = None
+        drawn = 0.0
+        try:
+            more = True
+            while more:
+                step = await asyncio.to_thread(view.scan, view.last)
+                if view is not self._view:
+                    return
+                found = view.apply(step)
+                first = found if first is None else first if found is None else min(first, found)
+                more = view.behind > 0
+                if not more or monotonic() - drawn > DRAWN:
+                    self._take_in(first)
+                    first, drawn = None, monotonic()
+        finally:
+            if self._catching_up is view:
+                self._catching_up = None
+        self._describe()
+
+    def _grow_again(self) -> None:
+        self._again = None
+        self._grow()
+
+    def _take_in(self, first: int | None) -> None:
+        if self._rows.measure_ids():
+            first = 0
+        if first is not None:
+            self._list.source_changed(first)
+            if isinstance(self._rows, WaterfallRows):
+                # Another span moves every bar.
+                self._list.refresh()
+                self._head.refresh()
+        self._describe()
+
+    def _refresh_changed(self) -> None:
+        """Redraw visible rows whose state, findings or waiting time are new; look again soon where something waits."""
+        top = self._list.scroll_offset.y
+        rows = range(top, min(top + self._list.size.height, len(self._rows)))
+        now = {row: self._rows.look(self._rows.numbers[row]) for row in rows}
+        changed = [row for row, look in now.items() if self._drawn.get(row, look) != look]
+        self._drawn = now
+        if changed:
+            self._list.rows_changed(changed)
+        waiting = any(n and self._rows.pending(n) for n in map(self._rows.numbers.__getitem__, rows))
+        if waiting and self._rows.now is not None and self._clock is None:
+            self._clock = self.set_timer(CLOCK, self._clock_ticks)
+
+    def _clock_ticks(self) -> None:
+        self._clock = None
+        if self.is_on_screen:
+            self.tick()
+
+    @property
+    def _state(self) -> LogState:
+        return LogState(
+            self.session, self._view, self.current, one_exchange=self._is_exchange, maximised=self.maximised,
+            follow=self._list.follow, marked=bool(self._marked), looking=self._catching_up is self._view,
+            searched=self._searched is not None, happened=self.happened, newer=self._newer, problem=self._problem,
+        )  # fmt: skip
+
+    @property
+    def _newer(self) -> int:
+        """How many rows have come below the last one that was on the screen, where the end is not followed."""
+        if not self.session.can_send or not self._list.count:
+            return 0
+        if self._list.follow:
+            self._read_to = self._rows.numbers[self._list.count - 1]
+            return 0
+        last = self._rows.key_at(max(self._list.last_visible, 0))
+        self._read_to = max(self._read_to, last if isinstance(last, int) else 0)
+        position = self._rows.index_of(self._read_to)
+        return self._list.count - 1 - position if position is not None else 0
+
+    def _describe(self) -> None:
+        """Draw the edge and what stands in place of rows; look again soon where exchanges are yet to be summed up."""
+        state = self._state
+        self.facts = edge.facts(state)
+        self._list.empty = edge.words_for_nothing(state)
+        if self.maximised:
+            # Letters are typed into the filter: none of these keys would work.
+            self.keys = () if self._filter.has_focus else edge.exchange_keys(self, state)
+        exchanges = self._view.exchanges
+        if exchanges is not None and exchanges.stale and self._again is None:
+            self._again = self.set_timer(PAUSE, self._grow_again)
+        self.post_message(HintsChanged())
+
+    # Which rows
+
+    def watch_maximised(self, maximised: bool) -> None:
+        self._head.display = maximised
+        self._filter.opens_down = maximised
+        self.set_class(maximised, "-exchanges")
+        self._renew()
+        if not maximised:
+            self.keys = ()
+
+    def _renew(self) -> None:
+        """Show other rows: another filter, or the exchange view. What is under the cursor stays there if it can."""
+        n = self.current
+        view = self._view = MessageView(
+            self.session.journal, self.filter, by_exchange=self.maximised,
+            folding=self.folding if self._folds else None,
+        )  # fmt: skip
+        times, now = self._rows.times, self._rows.now
+        if view.exchanges is not None:
+            self._rows = WaterfallRows(self._flat, view.exchanges)
+        else:
+            self._rows = self._flat
+            self._flat.numbers = self._with_now(view.numbers)
+        self._rows.upto = self._upto
+        self._rows.folds = self._folds
+        self._rows.times, self._rows.now = times, now
+        self._rows.from_first = self._is_exchange and not self.maximised
+        self._rows.measure_ids()
+        self._head.rows = self._rows if isinstance(self._rows, WaterfallRows) else None
+        self._drawn = {}
+        self._seen = (view.last, self.session.journal.findings.version)
+        if view.quick:
+            view.apply(view.scan(view.last))
+        follow = self._list.follow
+        self._list.source = self._rows
+        if n and not follow:
+            self._list.move_to(n)
+        self._grow()
+        self._describe()
+
+    @property
+    def _is_exchange(self) -> bool:
+        return self.filter is not None and self.filter.source.startswith("exchange:") and " " not in self.filter.source
+
+    def select(self, n: int) -> bool:
+        """Put the cursor on the row of event `n`; a filter that hides it is dropped. False where there is none."""
+        self._list.follow = False
+        if self._move_to(n):
+            return True
+        if self.filter is not None:
+            self._set_filter("")
+        return self._move_to(n)
+
+    def _move_to(self, n: int) -> bool:
+        row = self._rows.index_of(n)
+        if row is None:
+            return False
+        self._meant = (self._rows.numbers[row], n)
+        self._list.cursor = row
+        return True
+
+    def show_exchange(self, n: int) -> None:
+        """Show only the messages of the exchange of event `n`."""
+        self.show_filtered(exchange_filter(self.session.journal, n))
+
+    def show_filtered(self, filter: str) -> None:
+        """Show only the messages that match a filter."""
+        self._set_filter(filter)
+
+    # The filter
+
+    def _complete(self, text: str, cursor: int) -> Completions:
+        return complete(text, cursor, self.session.journal, known_names(self.session.catalog))
+
+    def on_descendant_focus(self) -> None:
+        self._describe()
+
+    def on_descendant_blur(self) -> None:
+        if self.is_attached:
+            self._describe()
+
+    def action_filter(self) -> None:
+        self.screen.set_focus(self._filter)
+
+    def action_all(self) -> None:
+        if self.filter is None and not self._filter.value and not self._marked:
+            raise SkipAction
+        self._marked = 0
+        self._set_filter("")
+        self._describe()
+
+    def action_fold(self) -> None:
+        """Show one row a message, or every event."""
+        self._folds = not self._folds
+        self._renew()
+
+    def action_negotiation(self) -> None:
+        """Leave out how the connection was made, or show it again."""
+        self._set_filter(folded(self.filter.source if self.filter is not None else ""))
+
+    def _set_filter(self, text: str) -> None:
+        self._filter.show_without_change(text)
+        self._narrow(text)
+
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        if self._delay is not None:
+            self._delay.stop()
+            self._delay = None
+        if len(self.session.journal) > LONG:
+            self._delay = self.set_timer(PATIENCE, lambda: self._narrow(event.value))
+        else:
+            self._narrow(event.value)
+
+    def _narrow(self, text: str) -> None:
+        """Put a filter in force. One that is wrong, or has a term that is not complete, leaves the rows as they are."""
+        offered = self._filter.completions
+        if self._filter.has_focus and self._filter.value == text and offered.incomplete:
+            self._say_problem(offered.incomplete)
+            return
+        try:
+            filter = parse(text)
+        except FilterError as error:
+            self._say_problem(error.reason)
+            return
+        self._say_problem("")
+        before = self.filter
+        self.filter = filter if filter else None
+        if self.filter is not None:
+            self._searched = self.filter
+        if (before.source if before else "") != filter.source:
+            self._renew()
+
+    def _say_problem(self, problem: str) -> None:
+        if problem != self._problem:
+            self._problem = problem
+            self._describe()
+
+    def on_filter_input_left(self, event: FilterInput.Left) -> None:
+        event.stop()
+        self.screen.set_focus(self._list)
+        # What is left is meant as it stands, also where nothing matches it.
+        self.call_after_refresh(self._narrow, self._filter.value)
+
+    # Going through
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """At a moment of a recording, the keys that go through it move the moment; nothing is ever sent from one."""
+        if action in ("send_again", "edit_again"):
+            return self.session.can_send
+        return self._upto is None or action not in ("next_hit", "previous_hit", "next_finding", "previous_finding")
+
+    @property
+    def searched(self) -> Filter | None:
+        """The filter that was used last; it may have been dropped since."""
+        return self._searched
+
+    def action_next_hit(self) -> None:
+        self._go_to_hit(1)
+
+    def action_previous_hit(self) -> None:
+        self._go_to_hit(-1)
+
+    @work(exclusive=True, group="hit", exit_on_error=False)
+    async def _go_to_hit(self, step: int) -> None:
+        """Go to the nearest row that the filter last used leaves; it may have been dropped since."""
+        if self._searched is None:
+            self.screen.set_focus(self._filter)
+            return
+        n = await next_hit(self._searched, self._rows, self.current, step)
+        self._go(n, f"No {'further' if step > 0 else 'earlier'} message matches {self._searched.source}")
+
+    def action_next_finding(self) -> None:
+        self._go_to_finding(1)
+
+    def action_previous_finding(self) -> None:
+        self._go_to_finding(-1)
+
+    def _go_to_finding(self, step: int) -> None:
+        n = next_finding(self._rows, self.current, step)
+        self._go(n, f"No {'further' if step > 0 else 'earlier'} finding in what is shown")
+
+    def _go(self, n: int, otherwise: str) -> None:
+        if not n:
+            self.notify(otherwise, timeout=3, markup=False)
+            return
+        self._list.follow = False
+        self._move_to(n)
+
+    def action_partner(self) -> None:
+        pair = self.session.journal.index.pairs[self.current - 1] if self.current else 0
+        if pair:
+            self.select(pair)
+
+    def action_exchange(self) -> None:
+        if self._is_exchange:
+            self.action_all()
+        elif self.current:
+            self.show_exchange(self.current)
+
+    def action_follow(self) -> None:
+        self._list.follow = not self._list.follow
+
+    def action_times(self) -> None:
+        self._rows.times = TIMES[(TIMES.index(self._rows.times) + 1) % len(TIMES)]
+        self._filter.note = TIMES_WORDS[self._rows.times]
+        self._list.source_changed()
+
+    def on_virtual_list_follow_changed(self, event: VirtualList.FollowChanged) -> None:
+        event.stop()
+        self._describe()
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        event.stop()
+        if self._meant[0] != self.current:
+            self._meant = (0, 0)
+        self.post_message(EventHighlighted(self.shown))
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        event.stop()
+        if self.shown:
+            self.post_message(ShowEvent(self.shown, chosen=self.current))
+
+    # Doing something with a message
+
+    def action_send_again(self) -> None:
+        n = sent_by_us(self.session.journal.index, self.current)
+        if n and isinstance(self.session, Session):
+            problem = send_again(self.session, n)
+            if problem:
+                self.notify(problem, severity="error", markup=False)
+
+    def action_edit_again(self) -> None:
+        n = sent_by_us(self.session.journal.index, self.current) or self.current
+        if n and isinstance(self.session, Session):
+            self.post_message(EditMessage(text_to_edit(self.session, n)))
+
+    def action_export(self) -> None:
+        if self.filter is None:
+            self.post_message(Export())
+        else:
+            numbers = self._view.filtered.numbers if self._view.filtered is not None else ()
+            self.post_message(Export(numbers))
+
+    def action_compare(self) -> None:
+        if not self._marked:
+            self._marked = self.current
+        elif self.current and self.current != self._marked:
+            one, self._marked = self._marked, 0
+            self.post_message(self.Compared(one, self.current))
+        else:
+            self._marked = 0
+        self._describe()
+
+    def hints(self) -> list[Hint]:
+        """What can be done with the row under the cursor."""
+        return edge.footer_hints(self, self._state)
+
+
+def _hint_words(hint: Hint) -> list[paint.Piece]:
+    return [(hint.label, "key"), f" {hint.title}"]

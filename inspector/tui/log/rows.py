@@ -1,0 +1,346 @@
+"""The rows of the message log: which events, in which columns. Bodies are read for visible rows only."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Literal, Protocol
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.cache import LRUCache
+
+from inspector.journal.durations import Took, took
+from inspector.journal.folding import Folding
+from inspector.journal.format import Kind
+from inspector.journal.index import NO_ID, State
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+from inspector.text import duration, size
+from inspector.tui.log.labels import HttpWords, id_text, list_words, sign_of, standing
+from inspector.tui.log.summaries import gist
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.paint import Piece
+
+Times = Literal["clock", "start", "previous"]
+TIMES: tuple[Times, ...] = ("clock", "start", "previous")
+TIMES_WORDS: dict[Times, str] = {"clock": "", "start": "since start", "previous": "since the previous"}
+
+_KEPT_GISTS = 2000
+_FIGURE = 8
+_SIZE = 7
+_ROOM_FOR_SIZE = 36
+"""Cells that are left for what a message is where its size is shown."""
+_LEAST_NAME = 12
+_LEAST_WORDS = 8
+_LEAST_ID = 3
+_MOST_ID = 9
+_FEW_TEXT_IDS = 6
+"""Ids that are texts, as that of the first question of all, for which the column is not made wider."""
+
+
+class Numbers(Protocol):
+    """Which events are rows, ascending."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, position: int) -> int: ...
+
+    def position(self, n: int) -> int | None: ...
+
+
+class Everything:
+    """Every event up to `count`, which a tick sets."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, position: int) -> int:
+        return position + 1
+
+    def position(self, n: int) -> int | None:
+        """Where event `n` stands; None where it does not."""
+        return n - 1 if 0 < n <= self.count else None
+
+
+class Columns:
+    """The columns that there is room for in a row of some width. When it gets narrow: size, duration, time go."""
+
+    def __init__(self, width: int, id_cells: int) -> None:
+        roomy = width >= 90
+        self.id = id_cells if width >= 40 else min(id_cells, _LEAST_ID)
+        self.gap = 2 if width >= 48 else 1
+        rest = width - 1 - 1 - self.id - self.gap - 2
+        self.size = _SIZE if rest - (_FIGURE + 1) - (_SIZE + 1) - 11 >= _ROOM_FOR_SIZE else 0
+        self.duration = _FIGURE if rest - (_FIGURE + 1) - 11 >= 14 else 0
+        self.time = (12 if roomy else 10) if rest - 11 >= 14 else 0
+        rest -= sum(cells + 1 for cells in (self.size, self.duration, self.time) if cells)
+        self.what = max(rest, 1)
+
+
+class MessageRows:
+    """A `RowSource` over a journal's events. `numbers` says which; `times` how their time is written.
+
+    With `from_first`, clock times are those since the first row, which alone shows the clock. `now` is the present in
+    microseconds since the start, for what is still pending; None where nothing goes on. With `folds`, a row also says
+    what is folded into it.
+    """
+
+    def __init__(self, journal: Journal, folding: Folding | None = None) -> None:
+        self.journal = journal
+        self.folding = folding
+        self.folds = folding is not None
+        self.everything = Everything()
+        self.numbers: Numbers = self.everything
+        self.times: Times = "clock"
+        self.from_first = False
+        self.top = 0
+        """The first row that is visible."""
+        self.now: int | None = None
+        self.upto: int | None = None
+        """Of a recording: the last event that has happened at the moment that is shown; None at its end."""
+        self.id_cells = _LEAST_ID
+        self._gists: LRUCache[tuple[int, int], list[Piece]] = LRUCache(_KEPT_GISTS)
+        self._http = HttpWords(journal)
+        self._ids_seen = 0
+        self._text_ids = 0
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def key_at(self, index: int) -> Hashable:
+        """The number of a row's event."""
+        return self.numbers[index]
+
+    def index_of(self, key: Hashable) -> int | None:
+        """The row of event `key`, or None."""
+        return self.numbers.position(key) if isinstance(key, int) else None
+
+    def measure_ids(self) -> bool:
+        """Look at the ids of new events. True: the column is wider now."""
+        ids = self.journal.index.ids
+        last = self.journal.index.count
+        new: Sequence[int] = ids[self._ids_seen : last]
+        self._ids_seen = last
+        if not new:
+            return False
+        self._text_ids += sum(id < NO_ID for id in new)
+        widest = _MOST_ID if self._text_ids > _FEW_TEXT_IDS else len(str(max(new)))
+        before = self.id_cells
+        self.id_cells = min(max(before, widest), _MOST_ID)
+        return self.id_cells != before
+
+    # How an event stands at the moment that is shown
+
+    def state(self, n: int) -> State:
+        """How event `n` stands; at a moment of a recording, how it stood then."""
+        index = self.journal.index
+        if self.upto is None or n > self.upto:
+            return State(index.states[n - 1])
+        return index.state_at(n, self.upto)
+
+    def answer(self, n: int) -> int:
+        """The answer to request `n`, or 0 where there is none yet at the moment that is shown."""
+        index = self.journal.index
+        answer = index.pairs[n - 1] if index.shape(n) is Shape.REQUEST else 0
+        return 0 if answer and self.upto is not None and n <= self.upto < answer else answer
+
+    def pending(self, n: int) -> bool:
+        """Whether event `n` is a request that waits for its answer."""
+        return self.state(n) is State.PENDING
+
+    def folded(self, n: int) -> list[int]:
+        """The events that stand in the row of `n` beside it."""
+        return self.folding.folded(n) if self.folds and self.folding is not None else []
+
+    def list_messages(self, n: int) -> list[int]:
+        """The messages of the list of several pages that is the row of `n`; empty where it is another row."""
+        return self.folding.list_messages(n) if self.folds and self.folding is not None else []
+
+    def findings(self, n: int) -> int:
+        """How many findings stand at the events of a row."""
+        found = self.journal.findings
+        if not found.total:
+            return 0
+        return sum(len(found.of(m)) for m in (n, *self.folded(n)))
+
+    def look(self, n: int) -> tuple[int, ...]:
+        """What may change about a row that is drawn: when it differs, the row looks different."""
+        if not n:
+            return 0, 0, 0, 0
+        waited = self.now // 100_000 if self.now is not None and self.pending(n) else 0
+        return self.state(n), self.findings(n), waited, sum(self.folded(n))
+
+    # Drawing
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        """Draw a row: time, sign, id, what, duration, size, findings."""
+        n = self.numbers[index]
+        columns = Columns(width, self.id_cells)
+        facts, signs = self.journal.index, signs_now()
+        listed = self.list_messages(n)
+        line: list[Segment] = []
+        if columns.time:
+            line += [*paint.cell([(self._time(index, columns.time), "faint")], columns.time, right=True), Segment(" ")]
+        sign = sign_of(facts, n, signs)
+        if listed and self.answer(n):
+            line += paint.segments([(sign[0], "received"), (signs.received, "received")])
+        else:
+            line += [*paint.segments([sign]), Segment(" ")]
+        line += paint.cell([("" if listed else id_text(facts, n), "muted")], columns.id, right=True)
+        line.append(Segment(" " * columns.gap))
+        line += self._what(n, columns.what)
+        if columns.duration:
+            words, role = self.took(n)
+            line += [Segment(" "), *paint.cell([(words, role)], columns.duration, right=True)]
+        if columns.size:
+            octets = sum(facts.sizes[m - 1] for m in listed or (n,))
+            line += [
+                Segment(" "),
+                *paint.cell([(size(octets) if octets else "", "muted")], columns.size, right=True),
+            ]
+        line += paint.cell([(f" {signs.finding}", "finding")] if self.findings(n) else " ", 2)
+        return line
+
+    def gist(self, n: int) -> list[Piece]:
+        """What an event is or says, kept for the rows that were drawn last."""
+        listed = self.list_messages(n)
+        found = self._gists.get((n, len(listed)))
+        if found is None:
+            found = list_words(self.journal, n, listed) if listed else gist(self.journal, n)
+            self._gists.set((n, len(listed)), found)
+        return found
+
+    def _what(self, n: int, cells: int) -> list[Segment]:
+        index = self.journal.index
+        end: list[Piece] = []
+        person = self._person(n)
+        if person:
+            end.append((f" +{duration(person)} yours", "ask"))
+        word = standing(self.state(n))
+        if word is not None:
+            end += [" ", word]
+        http, failed = self._http.words(self.folded(n)) if self.folds else ("", False)
+        if failed:
+            end.append((f"  {http}", "error"))
+        closing = paint.segments(end)
+        room = cells - paint.width(closing)
+        if room < _LEAST_WORDS:
+            closing, room = [], cells
+        pieces = fitted(self.gist(n), room)
+        role = "normal"
+        if self.pending(n):
+            pieces, role = [piece if isinstance(piece, str) else piece[0] for piece in pieces], "muted"
+        elif index.kind(n) in (Kind.STDERR, Kind.NOTE, Kind.SSE, Kind.HTTP):
+            role = "muted"
+        line = paint.segments(pieces, role, room=room)
+        if http and not failed and paint.width(line) + 2 + len(http) <= room:
+            line += paint.segments([(f"  {http}", "faint")])
+        line = paint.cut(line, room)
+        return [*line, Segment(" " * (room - paint.width(line))), *closing]
+
+    def _took(self, n: int) -> Took | None:
+        """How long the call of a row took, or has taken so far; only on the row that says so."""
+        index = self.journal.index
+        listed = self.list_messages(n)
+        if listed:
+            last = listed[-1]
+            return Took(index.times[last - 1] - index.times[n - 1]) if index.shape(last) is not Shape.REQUEST else None
+        if index.shape(n) in (Shape.RESULT, Shape.ERROR):
+            return took(index, n)
+        if self.now is not None and self.pending(n):
+            return took(index, n, until=self.now)
+        return None
+
+    def _person(self, n: int) -> int:
+        """Microseconds that a person took within the call of a row."""
+        found = self._took(n)
+        return found.person if found is not None else 0
+
+    def took(self, n: int) -> tuple[str, str]:
+        """How long the server took for an answer, or a request has waited for it, and the role that is drawn in."""
+        found = self._took(n)
+        if found is None:
+            return "", "muted"
+        if self.journal.index.shape(n) is Shape.REQUEST and not self.list_messages(n):
+            return (duration(found.server), "normal") if sum(found) >= 1_000_000 else ("", "muted")
+        return duration(found.server), "error" if self.journal.index.state(n) is State.ERROR else "muted"
+
+    # Times
+
+    def _time(self, index: int, cells: int) -> str:
+        n = self.numbers[index]
+        times = self.journal.index.times
+        t = times[n - 1]
+        if self.times == "start":
+            return since(t)
+        above = self.numbers[index - 1] or (self.numbers[index - 2] if index > 1 else 0) if index else 0
+        before = times[above - 1] if above else None
+        if self.times == "previous":
+            return since(t) if before is None else f"+{duration(t - before)}"
+        if self.from_first and index:
+            return f"+{_precise(t - times[self.numbers[0] - 1])}"
+        return self._clock(t, None if index == self.top else before, cells)
+
+    def _clock(self, t: int, before: int | None, cells: int) -> str:
+        """The time of day; of one in the same second as the row before it, only what is different."""
+        clock = self.journal.clock(t)
+        fraction = f".{clock.microsecond // 1000:03}"
+        if before is not None:
+            other = self.journal.clock(before)
+            if abs(t - before) < 1_000_000 and other.second == clock.second:
+                return fraction
+        return f"{clock:%H:%M:%S}{fraction}"[:cells]
+
+
+def since(t: int) -> str:
+    """Write microseconds since the start: `0.412`, `1:02.345`, `1:01:02.345`."""
+    sign, t = ("-", -t) if t < 0 else ("", t)
+    minutes, rest = divmod(t // 1000, 60_000)
+    hours, minutes = divmod(minutes, 60)
+    seconds = f"{rest // 1000:02}.{rest % 1000:03}"
+    if hours:
+        return f"{sign}{hours}:{minutes:02}:{seconds}"
+    return f"{sign}{minutes}:{seconds}" if minutes else f"{sign}{rest // 1000}.{rest % 1000:03}"
+
+
+def moment(t: int) -> str:
+    """Write microseconds since the start as the moment of a recording: `01:12.345`, `1:01:12.345`."""
+    sign, t = ("-", -t) if t < 0 else ("", t)
+    minutes, rest = divmod(t // 1000, 60_000)
+    hours, minutes = divmod(minutes, 60)
+    clock = f"{minutes:02}:{rest // 1000:02}.{rest % 1000:03}"
+    return f"{sign}{hours}:{clock}" if hours else sign + clock
+
+
+def _precise(us: int) -> str:
+    return f"{us / 1e6:.2f} s" if 1_000_000 <= us < 100_000_000 else duration(us)
+
+
+def fitted(pieces: list[Piece], room: int) -> list[Piece]:
+    """Pieces that take less room where they are too long: a method without its path, a name without its middle."""
+    if _length(pieces) <= room:
+        return pieces
+    if pieces and pieces[0] == ("notifications/", "normal"):
+        return fitted(pieces[1:], room)
+    if len(pieces) == 3 and (pages := pieces[1][0]).endswith(" pages"):
+        items = pieces[2][0].strip()
+        number = f" {signs_now().times}{pages.removesuffix(' pages').strip()} "
+        short: list[Piece] = [(number, "muted"), (items, "bright")]
+        # How many pages there were is the least of the three.
+        return [pieces[0], *short] if _length([pieces[0], *short]) <= room else [pieces[0], f" {items}"]
+    if len(pieces) != 2 or not isinstance(pieces[0], str) or isinstance(pieces[1], str):
+        return pieces
+    method, (name, role) = pieces[0], pieces[1]
+    if not name.startswith(" ") or " " in name[1:]:
+        return pieces  # A sentence is read from its beginning.
+    if room - len(method) < min(_LEAST_NAME, len(name)):
+        method = method.rpartition("/")[2]
+    return [method, (paint.middle(name, max(room - len(method), _LEAST_NAME)), role)]
+
+
+def _length(pieces: Sequence[Piece]) -> int:
+    return sum(cell_len(piece if isinstance(piece, str) else piece[0]) for piece in pieces)

@@ -1,0 +1,474 @@
+"""The gist of an event in one line: what a request is about, what an answer says, what happened to the connection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from inspector.journal.filters.bodies import subjects_of
+from inspector.journal.format import Event, Kind
+from inspector.journal.index import Index
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import NotJson, Shape, parse
+from inspector.protocol.views import ContentBlock, ServerInfo, View
+from inspector.text import count, safe, size
+from inspector.tui.widgets.paint import Piece
+from inspector.tui.work.call_events import steps
+
+LARGEST_READ = 256 << 10
+"""Bytes of a message beyond which it is not parsed for one line of text."""
+
+TEXT = 300
+"""Characters of a server's text that are looked at."""
+
+_KEYS = 8
+_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
+_LISTS = {
+    "tools": "tool",
+    "resources": "resource",
+    "resourceTemplates": "template",
+    "prompts": "prompt",
+    "roots": "root",
+    "tasks": "task",
+}
+
+
+_LIST_KEYS = {
+    "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
+    "tasks/list": "tasks",
+}
+_MOST_MEMBERS = 100
+_COUNTED = 20_000
+"""Characters of a text whose lines are counted."""
+
+
+def gist(journal: Journal, n: int) -> list[Piece]:
+    """What event `n` is or says. Names and what a server said are bright, what surrounds them is not."""
+    index = journal.index
+    kind, shape, method = index.kind(n), index.shape(n), index.method(n)
+    if index.sizes[n - 1] > LARGEST_READ:
+        return _too_large(kind, shape, method, index.sizes[n - 1])
+    event = journal.event(n)
+    if event.dropped is not None:
+        return [*_too_large(kind, shape, method, event.dropped), (", not kept", "muted")]
+    if kind == Kind.RPC:
+        return _message(index, n, event, shape, method)
+    if kind == Kind.INVALID:
+        return [("not JSON: ", "error"), one_line(event.text)]
+    if kind == Kind.STDERR:
+        return [one_line(event.text)]
+    facts = View(event.fields)
+    if kind == Kind.HTTP:
+        return _http(facts)
+    if kind == Kind.SSE:
+        return _sse(facts, event.text)
+    if kind == Kind.LIFE:
+        return life(facts)
+    if kind == Kind.NOTE:
+        return [one_line(facts.text("text"))]
+    if kind == Kind.AUTH:
+        return _login_step(facts)
+    name = facts.text("event") or facts.text("step") or event.kind_name
+    return [(name, "bright"), *_facts(facts.members, {"event", "step"})]
+
+
+def _login_step(facts: View) -> list[Piece]:
+    """A step of a login: its name, and what was decided."""
+    role = "error" if facts.members.get("ok") is False else "bright"
+    return [(f"{one_line(facts.text('step'))} ", "muted"), (one_line(facts.text("text")), role)]
+
+
+def one_line(text: str) -> str:
+    """The beginning of a text on one line, runs of blanks and line ends as one blank."""
+    return " ".join(text[:TEXT].split()) + ("…" if len(text) > TEXT else "")
+
+
+def _too_large(kind: Kind, shape: Shape, method: str, octets: int) -> list[Piece]:
+    what = {Shape.REQUEST: method, Shape.NOTIFICATION: method, Shape.RESULT: "a result", Shape.ERROR: "an error"}
+    words = what.get(shape) or {Kind.INVALID: "not JSON", Kind.STDERR: "a line"}.get(kind, "a message")
+    return [words, (f" of {size(octets)}", "muted")]
+
+
+# Messages
+
+
+def _message(index: Index, n: int, event: Event, shape: Shape, method: str) -> list[Piece]:
+    message = event.message
+    if shape == Shape.BATCH and isinstance(message, list):
+        return _batch(message)
+    # A line that holds two bodies, which no writer of ours makes, may be another message to the index than here.
+    if shape == Shape.NONE or not isinstance(message, dict):
+        return [("no JSON-RPC message: ", "error"), one_line(event.text)]
+    view = View(message)
+    if shape == Shape.ERROR:
+        return _error(view)
+    if shape == Shape.RESULT:
+        return result_gist(method, message.get("result"))
+    params = View(view.object("params"))
+    if shape == Shape.NOTIFICATION:
+        return _notification(method, params)
+    return [method, *request_gist(method, message)]
+
+
+def _batch(message: list[Any]) -> list[Piece]:
+    methods = [View(item).text("method") or "answer" for item in message[:4]]
+    return [f"batch of {count(len(message))}", (f"  {', '.join(methods)}", "muted")]
+
+
+def _error(view: View) -> list[Piece]:
+    error = View(view.object("error"))
+    code = error.members.get("code")
+    words = error.text("message") or "error without a message"
+    shown: list[Piece] = [(f"{code} ", "error")] if type(code) in (int, float, str) else []
+    return [*shown, (one_line(words), "error")]
+
+
+def request_gist(method: str, message: Any) -> list[Piece]:
+    """What a request is about, after its method: a name, a URI, a question, a cursor."""
+    names = subjects_of(message)
+    if names:
+        return [(f" {one_line(names[0])}", "bright")]
+    params = View(View(message).object("params"))
+    if method == "sampling/createMessage":
+        return [(f" {_last_text(params.array('messages'))}", "bright")]
+    words = next((params.text(key) for key in ("message", "level", "taskId") if params.text(key)), "")
+    if words:
+        return [(f" {one_line(words)}", "bright")]
+    cursor = params.text("cursor")
+    return [(f" cursor {one_line(cursor)}", "muted")] if cursor else []
+
+
+def _last_text(messages: list[Any]) -> str:
+    content = View(messages[-1]).members.get("content") if messages else None
+    blocks = content if isinstance(content, list) else [content]
+    return next((one_line(body) for block in blocks[:20] if (body := ContentBlock(block).body)), "")
+
+
+def _notification(method: str, params: View) -> list[Piece]:
+    if method == "notifications/progress":
+        words = steps(params.members.get("progress"), params.members.get("total"))
+        return ["progress ", (words, "bright"), f"  {one_line(params.text('message'))}"]
+    if method == "notifications/message":
+        data = params.members.get("data")
+        words = one_line(data) if isinstance(data, str) else _compact(data)
+        return [f"log {params.text('level') or '?'} ", (words, "bright")]
+    if method == "notifications/cancelled":
+        return ["cancelled ", (one_line(params.text("reason")), "bright")]
+    begin, slash, rest = method.partition("/")
+    named: list[Piece] = [(begin + slash, "normal"), rest] if begin == "notifications" and rest else [method]
+    if method in ("notifications/tasks", "notifications/tasks/status"):
+        return _task(params)
+    uri = params.text("uri") or params.text("taskId") or params.text("elicitationId")
+    return [*named, (f" {one_line(uri)}", "bright")] if uri else named
+
+
+# Results
+
+
+def result_gist(method: str, result: Any) -> list[Piece]:
+    """What a result says: how many items, who the server is, the first text, or the names of its members."""
+    view = View(result)
+    if not isinstance(result, dict):
+        return [("a result that is no object: ", "error"), (_compact(result), "bright")]
+    reading = _RESULTS.get(method)
+    found = reading(view) if reading is not None else None
+    if found is None:
+        found = _by_members(view)
+    if found is not None:
+        return found
+    members = _without_protocol(view.members)
+    return [(value_summary(members), "bright")] if members else [("empty result", "muted")]
+
+
+def value_summary(value: Any) -> str:
+    """What a JSON value is, in a few words: `500 rows`, `48 orders`, `temperature 36, humidity 82`, `empty`."""
+    if isinstance(value, str):
+        return first_line(value)[0] or "empty"
+    if isinstance(value, list):
+        return _counted(value, "row" if value and all(isinstance(item, dict) for item in value) else "item")
+    if not isinstance(value, dict):
+        return _compact(value)
+    if not value:
+        return "empty"
+    lists = [(key, item) for key, item in list(value.items())[:_MOST_MEMBERS] if isinstance(item, list)]
+    if len(value) == 1 and not lists:
+        [(key, item)] = value.items()
+        # The wrapper of SDKs around what is not an object says nothing.
+        return value_summary(item) if key == "result" else _member(key, item)
+    if len(lists) == 1 and not any(isinstance(item, dict) for item in value.values()):
+        key, items = lists[0]
+        noun = one_line(str(key))
+        if key == "result" or not noun.isalpha():
+            return value_summary(items)
+        return f"1 {noun.removesuffix('s')}" if len(items) == 1 else f"{count(len(items))} {noun}"
+    shown = [_member(key, item) for key, item in list(value.items())[:_KEYS]]
+    return ", ".join(shown) + (", …" if len(value) > _KEYS else "")
+
+
+def _member(key: Any, value: Any) -> str:
+    name = one_line(str(key))
+    if isinstance(value, dict):
+        return name
+    if isinstance(value, list):
+        return f"{name} {_counted(value, 'item')}"
+    return f"{name} {one_line(value) if isinstance(value, str) else _compact(value)}"
+
+
+def _counted(items: list[Any], thing: str) -> str:
+    return f"{count(len(items))} {thing}{'' if len(items) == 1 else 's'}"
+
+
+def _without_protocol(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in members.items() if key not in ("_meta", "resultType")}
+
+
+def first_line(text: str) -> tuple[str, int]:
+    """The first line of a text that is not blank, and how many lines follow it; long texts are counted in part."""
+    lines = text[:_COUNTED].strip().splitlines()
+    return (one_line(lines[0]), len(lines) - 1) if lines else ("", 0)
+
+
+def items_of(method: str, message: Any) -> int:
+    """How many items the answer to a request for a list has."""
+    result = View(View(message).object("result"))
+    key = _LIST_KEYS.get(method, "")
+    return len(result.array(key)) if key else 0
+
+
+def counted_items(method: str, number: int) -> str:
+    """A number of items of a list: `312 tools`."""
+    thing = _LISTS.get(_LIST_KEYS.get(method, ""), "item")
+    return f"{count(number)} {thing}{'' if number == 1 else 's'}"
+
+
+def _by_members(view: View) -> list[Piece] | None:
+    """The gist of a result by what it has in it, whatever method it answers; None where that says nothing."""
+    if isinstance(view.members.get("serverInfo"), dict):
+        return _server(view)
+    if view.text("taskId"):
+        return _task(view)
+    for key, thing in _LISTS.items():
+        if isinstance(view.members.get(key), list):
+            return _listed(view, key, thing)
+    if isinstance(view.members.get("content"), (list, dict)):
+        return _content(view)
+    return None
+
+
+def _server(view: View) -> list[Piece]:
+    info = ServerInfo(view.members.get("serverInfo") or View(view.object("_meta")).object(_SERVER_INFO))
+    return [(one_line(info.display_name), "bright"), (f" {one_line(info.version)}", "bright")]
+
+
+def _listed(view: View, key: str, thing: str) -> list[Piece]:
+    number = len(view.array(key))
+    words = f"{count(number)} {thing}{'' if number == 1 else 's'}"
+    return [(words, "bright"), (", more to come" if view.members.get("nextCursor") is not None else "", "muted")]
+
+
+def _tool_result(view: View) -> list[Piece] | None:
+    if view.members.get("isError") is True:
+        return [("isError: ", "error"), (_first_text(view.array("content")) or _kinds(view.array("content")), "error")]
+    asked = View(view.object("inputRequests")).members
+    if view.text("resultType") == "input_required" or asked:
+        methods = [View(item).text("method") for item in list(asked.values())[:4]]
+        return [("input_required ", "ask"), (" ".join(filter(None, methods)), "bright")]
+    task = view.object("task") or (view.members if view.text("resultType") == "task" else {})
+    if task:
+        return _task(View(task))
+    text = _first_text(view.array("content"))
+    structured = view.members.get("structuredContent")
+    if structured is not None and (not text or text[:1] in ("{", "[")):
+        return [(value_summary(structured), "bright")]
+    return None
+
+
+def _task(view: View) -> list[Piece]:
+    """How a task stands: that first, since the id is the same every time."""
+    words = one_line(view.text("statusMessage"))
+    return ["task ", (one_line(view.text("status")), "bright"), f"  {words or one_line(view.text('taskId'))}"]
+
+
+def _content(view: View) -> list[Piece]:
+    content = view.members.get("content")
+    blocks = content if isinstance(content, list) else [content]
+    body = next((text for block in blocks[:20] if (text := ContentBlock(block).body).strip()), "")
+    value = _as_json(body) if body[:1] in ("{", "[") else None
+    if value is not None:
+        return [(value_summary(value), "bright")]
+    words, more = first_line(body)
+    if not words:
+        return [(_kinds(blocks), "bright")]
+    return [(words, "bright"), (f"  +{count(more)} line{'' if more == 1 else 's'}", "muted") if more else ""]
+
+
+def _as_json(text: str) -> Any:
+    try:
+        return parse(text.encode("utf-8", "surrogatepass")) if len(text) <= LARGEST_READ else None
+    except NotJson:
+        return None
+
+
+def _first_text(blocks: list[Any]) -> str:
+    return next((line for block in blocks[:20] if (line := first_line(ContentBlock(block).body)[0])), "")
+
+
+def _kinds(blocks: list[Any]) -> str:
+    words = []
+    for item in blocks[:4]:
+        block = ContentBlock(item)
+        encoded = block.encoded
+        words.append(
+            f"{block.mime_type or block.kind} {size(len(encoded) * 3 // 4)}"
+            if encoded
+            else one_line(block.link.display_name) or block.kind
+        )
+    return ", ".join(words) + (f", and {len(blocks) - 4} more" if len(blocks) > 4 else "") or "nothing"
+
+
+def _read(view: View) -> list[Piece] | None:
+    contents = view.array("contents")
+    if not contents:
+        return None
+    first = View(contents[0])
+    if first.text("text"):
+        return [(first_line(first.text("text"))[0], "bright")]
+    blob = first.text("blob")
+    words = first.text("mimeType") or first.text("uri")
+    return [(f"{one_line(words)} {size(len(blob) * 3 // 4) if blob else ''}", "bright")]
+
+
+def _prompt(view: View) -> list[Piece] | None:
+    messages = view.array("messages")
+    if not messages:
+        return None
+    words = f"{count(len(messages))} message{'' if len(messages) == 1 else 's'}"
+    return [(words, "bright"), f"  {_last_text(messages[:1])}"]
+
+
+def _completion(view: View) -> list[Piece] | None:
+    completion = View(view.object("completion"))
+    if not isinstance(completion.members.get("values"), list):
+        return None
+    values = completion.array("values")
+    total = completion.members.get("total")
+    number = f"{count(len(values))} of {count(total)}" if type(total) is int else count(len(values))
+    return [(f"{number} value{'' if number == '1' else 's'}", "bright"), (f"  {_compact(values[:5])[1:-1]}", "normal")]
+
+
+def _elicited(view: View) -> list[Piece] | None:
+    action = view.text("action")
+    if not action:
+        return None
+    content = view.object("content")
+    return [(one_line(action), "bright"), f" {value_summary(content)}" if content else ""]
+
+
+_RESULTS: Mapping[str, Callable[[View], list[Piece] | None]] = {
+    "initialize": _server,
+    "server/discover": _server,
+    "tools/call": _tool_result,
+    "resources/read": _read,
+    "prompts/get": _prompt,
+    "completion/complete": _completion,
+    "elicitation/create": _elicited,
+}
+
+
+def _compact(value: Any) -> str:
+    return safe(value, TEXT)
+
+
+# The connection
+
+
+def _http(facts: View) -> list[Piece]:
+    if facts.text("method"):
+        return [(facts.text("method"), "muted"), (f" {one_line(facts.text('url'))}", "muted")]
+    status = facts.members.get("status")
+    role = "error" if type(status) is int and status >= 400 else "muted"
+    media = next((value for name, value in headers_of(facts) if name.lower() == "content-type"), "")
+    return [(f"{_compact(status)} {one_line(facts.text('reason'))}".rstrip(), role), (f"  {one_line(media)}", "muted")]
+
+
+def headers_of(facts: View) -> list[tuple[str, str]]:
+    """The header fields of an `http` event in their order; what is no pair of texts is left out."""
+    return [
+        (pair[0], pair[1])
+        for pair in facts.array("headers")
+        if isinstance(pair, (list, tuple)) and len(pair) == 2 and all(isinstance(part, str) for part in pair)
+    ]
+
+
+def _sse(facts: View, text: str) -> list[Piece]:
+    known = [key for key in ("event", "id", "retry") if key in facts.members]
+    words = " ".join(f"{key} {_compact(facts.members[key])}" for key in known)
+    return [(words or "event", "muted"), (f"  {one_line(text)}", "muted")]
+
+
+def life(facts: View) -> list[Piece]:
+    """Something that happened to the connection or to a request, in words."""
+    event = facts.text("event")
+    if event in _LIFE:
+        return _LIFE[event](facts)
+    return [(event or "something happened", "normal"), *_facts(facts.members, {"event", "for"})]
+
+
+def _facts(members: Mapping[str, Any], without: set[str]) -> list[Piece]:
+    kept = [(key, value) for key, value in list(members.items())[:20] if key not in without and value not in (None, "")]
+    return [(f"  {_compact(key)} {_compact(value)}", "muted") for key, value in kept[:_KEYS]]
+
+
+def _spawned(facts: View) -> list[Piece]:
+    argv = [word for word in facts.array("argv")[:40] if isinstance(word, str)]
+    return ["started ", (one_line(" ".join(argv)), "bright")]
+
+
+def _exited(facts: View) -> list[Piece]:
+    signal, status = facts.members.get("signal"), facts.members.get("status")
+    by = "we ended the server" if facts.text("by") == "us" else "the server ended"
+    if type(signal) is int:
+        return [(f"{by}: signal {signal}", "error" if facts.text("by") != "us" else "normal")]
+    role = "normal" if status in (0, None) or facts.text("by") == "us" else "error"
+    return [(f"{by}: status {_compact(status)}" if status is not None else by, role)]
+
+
+def _ready(facts: View) -> list[Piece]:
+    return ["ready ", (facts.text("revision"), "bright"), f" {facts.text('era')} over {facts.text('transport')}"]
+
+
+def _failure(words: str) -> Callable[[View], list[Piece]]:
+    def say(facts: View) -> list[Piece]:
+        error = facts.members.get("error")
+        said = error if isinstance(error, str) else View(error).text("message")
+        return [(f"{words}: {one_line(said)}" if said else words, "error")]
+
+    return say
+
+
+def _given_up(words: str, role: str) -> Callable[[View], list[Piece]]:
+    def say(facts: View) -> list[Piece]:
+        reason = facts.text("reason")
+        return [(words, role), (f": {one_line(reason)}" if reason else "", "muted")]
+
+    return say
+
+
+_LIFE: Mapping[str, Callable[[View], list[Piece]]] = {
+    "spawn": _spawned,
+    "exit": _exited,
+    "closed": lambda facts: ["the server closed its output" if facts.text("by") == "server" else "closed"],
+    "ready": _ready,
+    "failed": _failure("no connection"),
+    "lost": _failure("the connection was lost"),
+    "error": _failure("the request failed"),
+    "negotiation": lambda facts: ["negotiation: ", (one_line(facts.text("text")), "normal")],
+    "reopen": lambda facts: ["connecting anew"],
+    "session-lost": lambda facts: [("the server forgot our session; beginning another", "error")],
+    "cancel": _given_up("cancelled by us", "normal"),
+    "timeout": _given_up("gave up waiting", "error"),
+    "delete-failed": _failure("the session could not be ended"),
+}

@@ -1,0 +1,1 @@
+"""Logging in: the dialog, and the steps of a login."""

@@ -1,0 +1,157 @@
+"""What can be done about a login from its view: a step again, all of it anew, otherwise, or given back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from inspector.client.authorization import AuthStep
+from inspector.client.session import Session
+from inspector.errors import InspectorError
+from inspector.tui.events import AnySession
+from inspector.tui.login.steps import title
+from inspector.tui.wording import in_words
+
+if TYPE_CHECKING:
+    from inspector.auth.credential import Authorizer, Login
+    from inspector.client.wire import Wire
+
+TOLD_SECONDS = 10
+
+
+class LoginWork:
+    """Acts for a screen on the login of its session. On a recording nothing is `possible`."""
+
+    def __init__(self, screen: Screen[Any], session: AnySession) -> None:
+        self._screen = screen
+        self._session = session
+        self._runs = 0
+
+    @property
+    def possible(self) -> bool:
+        """Whether anything can be done: the session is live, and has a way to log in."""
+        return self._authorizer is not None
+
+    @property
+    def has_token(self) -> bool:
+        """Whether there is a token that was granted."""
+        login = self._login
+        return login is not None and login.authorization.grant is not None
+
+    @property
+    def token(self) -> str:
+        """The token itself, to be shown where that is asked for; empty without one."""
+        login = self._login
+        grant = login.authorization.grant if login is not None else None
+        return grant.access_token if grant is not None else ""
+
+    def again(self, steps: list[AuthStep], at: int) -> None:
+        """Run the step at a place again, alone, or say why that cannot be."""
+        from inspector.auth import again
+
+        login, step = self._login, steps[at]
+        if login is None:
+            self._say(f"The server was asked nothing yet: {title(step)} cannot be run alone. Log in anew.")
+            return
+        known = again.before([(each.name, each.rule, each.facts) for each in steps[: at + 1]])
+        if (
+            reason := again.why_not(step.name, known, login.authorization)
+            if step.n
+            else "It was not reached: log in anew."
+        ):
+            self._say(reason)
+            return
+        self._runs += 1
+        recorder = again.Beside(self._recorder(), step.n, self._runs)
+        self._run(self._again(login, recorder, step.name, known))
+
+    def log_in(self) -> None:
+        """Log in anew, whatever is stored."""
+        if (login := self._login) is not None:
+            self._run(self._log_in(login))
+
+    def log_out(self) -> None:
+        """Give the tokens back and forget them."""
+        if (login := self._login) is not None:
+            self._run(self._log_out(login))
+
+    def otherwise(self, then: Callable[[], object]) -> None:
+        """Ask with what to log in, and do so; `then` is called where that takes another connection."""
+        from inspector.tui.login.options import LoginOptions
+
+        authorizer = self._authorizer
+        if authorizer is None:
+            return
+
+        def take(said: Any) -> None:
+            if said is None:
+                return
+            authorizer.options = said
+            if self._session.phase == "ready":
+                # The connection stays: it takes its token from the same login.
+                login = authorizer.login(self._session.target)  # type: ignore[arg-type]
+                login.anew()
+                if login.options.bearer:
+                    self._say("The token that you gave is sent from now on.")
+                else:
+                    self._run(self._log_in(login))
+            else:
+                then()
+
+        self._screen.app.push_screen(LoginOptions(authorizer.options), take)
+
+    # Parts
+
+    async def _again(self, login: Login, recorder: Any, name: str, known: Any) -> None:
+        from inspector.auth import again
+
+        await login.run(lambda: again.step(login.authorization, name, known), recorder)
+
+    async def _log_in(self, login: Login) -> None:
+        await login.run(login.authorization.log_in, self._recorder())
+        self._say("Logged in anew.")
+
+    async def _log_out(self, login: Login) -> None:
+        taken = await login.run(login.authorization.log_out, self._recorder())
+        self._say(f"Logged out.{'' if taken else ' The tokens were not taken back: they are good until they end.'}")
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        self._screen.run_worker(self._told(work), exclusive=True, group="login", exit_on_error=False)
+
+    async def _told(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do it, and say what went wrong."""
+        try:
+            await work
+        except InspectorError as error:
+            words = f"{error.message} {in_words(error.hint)}".rstrip()
+            self._screen.notify(words, severity="error", timeout=TOLD_SECONDS)
+
+    def _say(self, words: str) -> None:
+        self._screen.notify(words, timeout=TOLD_SECONDS)
+
+    def _recorder(self) -> Wire:
+        from inspector.client.wire import Wire
+
+        assert isinstance(self._session, Session)
+        return Wire(self._session.journal, self._session, lambda: None)
+
+    @property
+    def _authorizer(self) -> Authorizer | None:
+        if not isinstance(self._session, Session):
+            return None
+        from inspector.auth.credential import Authorizer
+        from inspector.config.targets import HttpTarget
+
+        found = self._session.options.authorize
+        return found if isinstance(found, Authorizer) and isinstance(self._session.target, HttpTarget) else None
+
+    @property
+    def _login(self) -> Login | None:
+        """Our way into the server; None where it was never asked for one."""
+        authorizer = self._authorizer
+        if authorizer is None:
+            return None
+        login = authorizer.login(self._session.target)  # type: ignore[arg-type]
+        return None if login.idle else login

@@ -1,0 +1,125 @@
+"""The person in front of the interface, as a login asks them: through one dialog, from consent to the end."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from inspector.auth.actions import Denied
+from inspector.auth.person import Invitation
+from inspector.auth.values import Client
+from inspector.text import safe
+from inspector.tui.dialogs import Choose
+from inspector.tui.login.dialog import ELSEWHERE, LoginDialog
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+NAME = 200
+LONGEST_URL = 8000
+
+
+class DialogPerson:
+    """Asks in a dialog, which any flow's step may change and its end takes down."""
+
+    present = True
+
+    def __init__(self, app: App[int]) -> None:
+        self._app = app
+        self._dialog: LoginDialog | None = None
+
+    async def consent(self, url: str, host: str, until: float) -> bool | None:
+        """Show the whole address and its host, and ask. Raises `Denied` where the person cancels the login."""
+        text = f"The server wants you to log in at {safe(host, NAME)}. This is the address:\n\n{safe(url, LONGEST_URL)}"
+        dialog = self._put(f"Log in at {safe(host, 60)}?", text, address=url, opens=True, until=until)
+        answer = await dialog.answers.get()
+        if answer is None:
+            raise _cancelled()
+        return None if answer == ELSEWHERE else True
+
+    async def show(self, invitation: Invitation) -> None:
+        """Say what is waited for."""
+        host, url = safe(invitation.host, NAME), safe(invitation.url, LONGEST_URL)
+        text = f"The browser is open on {host}." if invitation.opened else f"Log in with a browser at {host}:\n\n{url}"
+        if invitation.code:
+            text += f"\n\nThe code to enter there is  {safe(invitation.code, NAME)}"
+        paste = ""
+        if invitation.redirect_uri:
+            paste = "paste an address here"
+            text += (
+                "\n\nIf it ends at a page that cannot be opened, because the browser is on another machine, paste that "
+                f"page's address below. It begins with {safe(invitation.redirect_uri, NAME)}"
+            )
+        title = f"Waiting for the login at {safe(invitation.host, 60)}"
+        self._put(title, text, paste, address=invitation.url, until=invitation.until)
+
+    async def pasted(self) -> str:
+        """The next text that is pasted. Raises `Denied` where the person ends the login."""
+        if self._dialog is None:
+            never: str = await asyncio.get_running_loop().create_future()
+            return never
+        answer = await self._dialog.answers.get()
+        if answer is None:
+            raise _cancelled()
+        return answer
+
+    async def client_for(self, issuer: str, redirect_uri: str) -> Client | None:
+        """Ask for a client id and its secret."""
+        text = (
+            f"{safe(issuer, NAME)} registers no clients by itself. Register one there, with the redirect URI "
+            f"{safe(redirect_uri, NAME)}"
+        )
+        client_id = await self._ask("A client for this server", text, "its client id")
+        if not client_id:
+            return None
+        said = f"{text}\n\nclient id  {safe(client_id, NAME)}"
+        dialog = self._put("A client for this server", said, "its secret, empty for none", concealed=True)
+        secret = await dialog.answers.get()
+        return None if secret is None else Client(client_id, secret, origin="typed", redirect_uri=redirect_uri)
+
+    async def choose(self, issuers: tuple[str, ...]) -> str:
+        """Ask which of several authorization servers."""
+        chosen: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+
+        def take(word: str | None) -> None:
+            if not chosen.done():
+                chosen.set_result(word)
+
+        shown = {safe(issuer, NAME): issuer for issuer in issuers}
+        menu = Choose("Log in with", [(word, "") for word in shown])
+        self._app.call_later(self._app.push_screen, menu, take)
+        word = await chosen
+        if word is None:
+            raise _cancelled()
+        return shown[word]
+
+    async def done(self, ok: bool) -> None:
+        """Take the dialog down."""
+        dialog, self._dialog = self._dialog, None
+        if dialog is not None:
+            dialog.over = True
+            self._app.call_later(self._take_down, dialog)
+
+    def say(self, text: str) -> None:
+        """Tell it in passing."""
+        self._app.notify(text, severity="warning", timeout=10)
+
+    async def _ask(self, title: str, text: str, placeholder: str = "") -> str | None:
+        dialog = self._put(title, text, placeholder)
+        return await dialog.answers.get()
+
+    def _put(self, title: str, text: str, placeholder: str = "", **more: Any) -> LoginDialog:
+        dialog = self._dialog
+        if dialog is None:
+            dialog = self._dialog = LoginDialog()
+            self._app.call_later(self._app.push_screen, dialog)
+        dialog.ask(title, text, placeholder, **more)
+        return dialog
+
+    def _take_down(self, dialog: LoginDialog) -> None:
+        if dialog.is_current:
+            dialog.dismiss(None)
+
+
+def _cancelled() -> Denied:
+    return Denied("The login was cancelled.", hint="“connect again” or “log in anew” asks you once more.")

@@ -1,0 +1,276 @@
+"""How a login went: the ladder of its steps, each with what was sent and came back, and who is logged in."""
+
+from __future__ import annotations
+
+import time
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+
+from inspector.client.authorization import Authorizations, AuthStep
+from inspector.text import count, safe
+from inspector.tui.events import AnySession
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.login.actions import LoginWork
+from inspector.tui.login.document import LoginDocument, document_of, looked_at
+from inspector.tui.login.facts import logged_in_rows, step_rows
+from inspector.tui.login.steps import Ladder, LadderView, title
+from inspector.tui.main import chrome
+from inspector.tui.pane_keys import hints
+from inspector.tui.verbs import BY_ID
+from inspector.tui.widgets.clipboard import copy
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.fact_rows import Row, RowSection, fact, plain
+from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.status import Footer, HeaderLine, TabLine
+
+LOOK_AGAIN = 0.2
+"""Seconds between two looks at the journal."""
+NARROW = 100
+_MOST_OF_LOGIN = 20
+"""Lines of the pane that says who is logged in."""
+
+Wanted = int | str | None
+"""What the main screen is to do afterwards: show this event, connect `again`, `quit`, show the tab of this name."""
+
+
+class AuthorizationScreen(Screen[Wanted]):
+    """The steps at the left, over who is logged in; at the right the document of the step under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("authorization"),
+        Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
+        Binding(BY_ID["app.quit"].key, "quit", show=False, id="app.quit"),
+        *(
+            Binding(BY_ID[f"app.tab-{key}"].key, f"tab('{id}')", show=False, id=f"app.tab-{key}")
+            for id, key, *_ in chrome.TABS
+        ),
+    ]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide")]  # noqa: RUF012 - Textual declares it so
+    DEFAULT_CSS = """
+    AuthorizationScreen { layout: vertical; }
+    AuthorizationScreen #auth-body { height: 1fr; }
+    AuthorizationScreen #auth-left { width: 58%; }
+    AuthorizationScreen #auth-right { width: 1fr; }
+    AuthorizationScreen #auth-steps, AuthorizationScreen LoginDocument { height: 1fr; }
+    AuthorizationScreen #auth-login, AuthorizationScreen #auth-again { display: none; }
+    AuthorizationScreen.-narrow #auth-body { layout: vertical; }
+    AuthorizationScreen.-narrow #auth-left { width: 1fr; height: 2fr; }
+    AuthorizationScreen.-narrow #auth-right { height: 1fr; }
+    """
+
+    def __init__(self, session: AnySession) -> None:
+        super().__init__()
+        self.session = session
+        self._found = Authorizations(session.journal)
+        self._ladder = Ladder(step_rows)
+        self._work = LoginWork(self, session)
+        self._seen: tuple[object, ...] = ()
+        self._stop: tuple[int, int] = (0, -1)
+        """Which login is shown, by its first event, and where it has stopped."""
+        self._token = ""
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield TabLine(hints=hints(self, "app.help"))
+        with Horizontal(id="auth-body"):
+            with Vertical(id="auth-left"):
+                empty = "The server has not asked for a login."
+                yield Edge(
+                    LadderView(self._ladder, empty=empty, id="auth-ladder"), title="Authorization", id="auth-steps"
+                )
+                yield Edge(FactsView(id="auth-login-rows"), title="Logged in", id="auth-login")
+            with Vertical(id="auth-right"):
+                yield LoginDocument(self.session.journal, id="auth-document")
+                yield LoginDocument(self.session.journal, id="auth-again")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.query_one("#auth-ladder").focus()
+        self.query_one(Footer).note = "tokens, codes and verifiers are never shown or recorded"
+        self.tick()
+        self.set_interval(LOOK_AGAIN, self.tick)
+
+    def hints(self) -> list[Hint]:
+        """What can be done here, now."""
+        names = ("open", "again", "log-in", "otherwise", "log-out")
+        offered = [name for name in names if self.check_action(name.replace("-", "_"), ())]
+        return hints(self, *(f"authorization.{name}" for name in offered))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing can be done to a recording; who has a token may give it back or see it."""
+        if action in ("again", "otherwise"):
+            return self._work.possible
+        if action == "log_in":
+            return self._work.possible and self.session.phase != "connecting"
+        if action in ("log_out", "reveal"):
+            return self._work.has_token
+        return True
+
+    # What is shown
+
+    def tick(self) -> None:
+        """Look at what is new. What is said of the time to come changes by the minute."""
+        self._found.advance()
+        seen = (
+            self.session.phase, self._work.has_token, self._token, len(self._found.numbers), int(time.time() // 60),
+            self.size,
+        )  # fmt: skip
+        if seen != self._seen:
+            self._seen = seen
+            self._draw()
+        self._draw_lines()
+        if self._found.behind:
+            self.call_after_refresh(self.tick)
+
+    def _draw_lines(self) -> None:
+        header, tabs = self.query_one(HeaderLine), self.query_one(TabLine)
+        header.parts = chrome.header(
+            self.session, None if self.session.can_send else ("recording", "muted"), self.size.width
+        )
+        tabs.tabs, tabs.active = chrome.main_tabs(self.session), "server"
+
+    def _draw(self) -> None:
+        view, steps = self.query_one("#auth-ladder", LadderView), self._found.steps()
+        failed = next((at for at, step in enumerate(steps) if step.outcome == "failed"), -1)
+        stop = (steps[0].n if steps else 0, failed)
+        at_end = view.place == len(self._ladder.steps) - 1
+        if stop != self._stop and (failed >= 0 or stop[0] != self._stop[0]):
+            view.show(steps, at=failed)
+        else:
+            view.show(steps)
+        if failed < 0 and at_end:
+            view.action_last()
+        self._stop = stop
+        edge = self.query_one("#auth-steps", Edge)
+        edge.tone = "error" if failed >= 0 else ""
+        edge.facts = (f"stopped at step {failed + 1} of {len(steps)}",) if failed >= 0 else ()
+        edge.keys = self.hints()
+        self._draw_login()
+        self.query_one(Footer).hints = self._footer()
+
+    def _footer(self) -> list[Hint]:
+        reveal = ["authorization.reveal"] if self._work.has_token else []
+        names = ("its-messages", "next-tab", "copy", "leave")
+        return hints(self, ("list.down", "step"), *(f"authorization.{name}" for name in names), *reveal, "app.quit")
+
+    def _draw_login(self) -> None:
+        found, edge = self._found.logged_in(), self.query_one("#auth-login", Edge)
+        edge.display = found is not None and (self.size.width >= NARROW or bool(self._token))
+        if found is None:
+            return
+        rows = logged_in_rows(found, self.session.journal)
+        if self._token:
+            rows = [*fact("token", self._token, "ask"), *rows]
+        edge.styles.height = min(len(rows) + 3, _MOST_OF_LOGIN)
+        self.query_one("#auth-login-rows", FactsView).show(RowSection(rows))
+
+    def on_ladder_view_moved(self) -> None:
+        """Show the document of the step under the cursor, and beside it that of its last run."""
+        view = self.query_one("#auth-ladder", LadderView)
+        document, beside = self.query_one("#auth-document", LoginDocument), self.query_one("#auth-again", LoginDocument)
+        step, steps = view.step, self._ladder.steps
+        if step is None:
+            document.clear()
+            beside.display = False
+            return
+        at, n = document_of(steps, view.place)
+        document.show(at + 1, steps[at], n, field=looked_at(step))
+        beside.display = bool(step.again)
+        if step.again:
+            again = step.again[-1]
+            n = again.fetches[-1] if again.fetches else 0
+            times = "again" if len(step.again) == 1 else f"again, {count(len(step.again))} times"
+            clock = self.session.journal.clock(again.t)
+            beside.show(0, again, n, field=looked_at(again), note=f"{times}, at {clock:%H:%M:%S}")
+
+    def _step(self) -> AuthStep | None:
+        return self.query_one("#auth-ladder", LadderView).step
+
+    # What can be done
+
+    def on_tab_line_chosen(self, event: TabLine.Chosen) -> None:
+        self.action_tab(event.tab)
+
+    def action_tab(self, id: str) -> None:
+        """Go to another tab of the main screen."""
+        self.dismiss(id)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def action_quit(self) -> None:
+        """Leave, as from anywhere."""
+        self.dismiss("quit")
+
+    def action_help(self) -> None:
+        from inspector.tui.help import Help
+
+        self.app.push_screen(Help(self.app.verb_keys, self.focused or self))  # type: ignore[attr-defined]
+
+    def action_open(self) -> None:
+        """Open the step, or close it."""
+        self.query_one("#auth-ladder", LadderView).action_select()
+
+    def action_its_messages(self) -> None:
+        """Go to the messages of the step."""
+        step = self._step()
+        if step is not None and step.n:
+            self.dismiss(step.fetches[-1] if step.fetches else step.n)
+
+    def action_next_tab(self) -> None:
+        for document in self.query(LoginDocument):
+            document.step_tab(1)
+
+    def action_previous_tab(self) -> None:
+        for document in self.query(LoginDocument):
+            document.step_tab(-1)
+
+    def action_copy(self) -> None:
+        """All steps, and what there is to say of the failed one, as plain text."""
+        rows: list[Row] = [Row(safe(self.session.target.describe())), Row()]
+        for number, step in enumerate(self._ladder.steps, 1):
+            said = "not reached" if step.outcome == "open" else step.text
+            rows.append(Row(f"{number:>2} {step.outcome:<7}{title(step):<22}{said}  {step.rule}"))
+        for step in self._ladder.steps:
+            if step.outcome == "failed":
+                rows += [Row(), *step_rows(step)]
+        copy(self, plain(rows), "how the login went")
+
+    def action_again(self) -> None:
+        """Run the step again, alone; where that cannot be, say why."""
+        view = self.query_one("#auth-ladder", LadderView)
+        if view.step is not None:
+            self._work.again(list(self._ladder.steps), view.place)
+
+    def action_log_in(self) -> None:
+        """Log in anew, from the first step on: by itself where there is a connection, else by connecting again."""
+        self._hide_token()
+        if self.session.phase == "ready":
+            self._work.log_in()
+        else:
+            self.dismiss("again")
+
+    def action_otherwise(self) -> None:
+        """Ask with which client, scopes, issuer or grant to log in, and log in so."""
+        self._work.otherwise(lambda: self.dismiss("again"))
+
+    def action_log_out(self) -> None:
+        """Give the tokens back and forget them."""
+        self._hide_token()
+        self._work.log_out()
+
+    def action_reveal(self) -> None:
+        """Show the token itself, which nothing else ever does, or hide it again."""
+        if self._token:
+            self._hide_token()
+        else:
+            self._token = self._work.token
+            self.tick()
+
+    def _hide_token(self) -> None:
+        self._token = ""
+        self.tick()

@@ -1,0 +1,229 @@
+"""The steps of a login as a list in which a step can stand open: what there is to say of it is then below it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+
+from rich.segment import Segment
+from textual.message import Message
+
+from inspector.client.authorization import AuthStep
+from inspector.text import duration
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.fact_rows import Row, RowSection
+from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.widgets.wrapping import wrap
+
+TITLES = {
+    "challenge": "challenge", "resource": "protected resource", "server": "authorization server",
+    "metadata": "its metadata", "issuer": "its issuer", "scope": "scopes", "registration": "client",
+    "authorize": "browser", "callback": "coming back", "device": "code to enter", "exchange": "identity provider",
+    "token": "token", "refresh": "renewal", "stepup": "more scopes", "request": "request", "revoke": "log out",
+    "fetch": "request", "end": "end",
+}  # fmt: skip
+"""What the steps are called on the screen."""
+_TITLE, _TIME, _RULE = 21, 8, 9
+_LEAST_FOR_RULE = 80
+"""Cells of a row that has room for its rule; the open step names it in any case."""
+INDENT = 5
+"""Cells by which what is said of a step stands further right than its number."""
+
+Say = Callable[[AuthStep, bool], Sequence[Row]]
+"""What there is to say of a step; True: its text stands whole in its own row."""
+
+
+def title(step: AuthStep) -> str:
+    """What a step is called; a step of a later version of ours as it calls itself."""
+    return TITLES.get(step.name) or step.name[:_TITLE]
+
+
+class Ladder:
+    """The rows of some steps for a list of one width: each step's own row, and below an open one what is said of it."""
+
+    def __init__(self, say: Say) -> None:
+        self.steps: Sequence[AuthStep] = ()
+        self.open: set[int] = set()
+        """The steps that stand open, by their place."""
+        self._say = say
+        self._rows: list[tuple[int, int, list[paint.Piece] | None]] = []
+        """Of each row: its step's place, which of its step's rows it is, and what is said in it."""
+        self._heads: list[int] = []
+
+    def lay_out(self, width: int) -> None:
+        """Take in other steps, other open ones or another width."""
+        self._rows, self._heads = [], []
+        for at, step in enumerate(self.steps):
+            self._heads.append(len(self._rows))
+            self._rows.append((at, 0, None))
+            if at in self.open:
+                told = paint.width(paint.segments(step.text)) <= _room(step, width)
+                lines: list[list[paint.Piece]] = [[], *_wrapped(self._say(step, told), width - INDENT), []]
+                self._rows += [(at, number, line) for number, line in enumerate(lines, 1)]
+
+    def head(self, at: int) -> int:
+        """The row of the step at a place."""
+        return self._heads[at]
+
+    def end(self, at: int) -> int:
+        """The last row of the step at a place."""
+        return (self._heads[at + 1] if at + 1 < len(self._heads) else len(self._rows)) - 1
+
+    def place(self, row: int) -> int:
+        """The place of the step that a row belongs to; -1 where there is no such row."""
+        return self._rows[row][0] if 0 <= row < len(self._rows) else -1
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def key_at(self, index: int) -> Hashable:
+        """Steps and their rows keep their places while others open and close."""
+        return self._rows[index][:2]
+
+    def index_of(self, key: Hashable) -> int | None:
+        """The row of a key; of what is closed now, the step's own."""
+        if not isinstance(key, tuple) or not 0 <= key[0] < len(self._heads):
+            return None
+        head = self._heads[key[0]]
+        found = head + int(key[1])
+        return found if self.place(found) == key[0] else head
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        at, _, said = self._rows[index]
+        if said is None:
+            return _head(self.steps[at], at + 1, width)
+        return paint.segments([" " * INDENT, *said], room=width)
+
+
+class LadderView(VirtualList):
+    """Shows a `Ladder`. The cursor goes from step to step, once what is said of one has been in view."""
+
+    class Moved(Message):
+        """The cursor is on another step, or the steps are others."""
+
+    def __init__(self, ladder: Ladder, *, empty: str = "", id: str | None = None) -> None:
+        self.ladder = ladder
+        super().__init__(ladder, empty=empty, id=id)
+
+    @property
+    def step(self) -> AuthStep | None:
+        """The step with the cursor."""
+        at = self.ladder.place(self.cursor)
+        return self.ladder.steps[at] if at >= 0 else None
+
+    @property
+    def place(self) -> int:
+        """The place of the step with the cursor, -1 without steps."""
+        return self.ladder.place(self.cursor)
+
+    def show(self, steps: Sequence[AuthStep], *, at: int = -1) -> None:
+        """Show these steps; with `at`, the step there gets the cursor and alone stands open."""
+        self.ladder.steps = steps
+        if at >= 0:
+            self.ladder.open = {at}
+        self._lay_out()
+        if 0 <= at < len(steps):
+            self.cursor = self.ladder.head(at)
+            self._have_in_view(at)
+        self.post_message(self.Moved())
+
+    def on_resize(self) -> None:
+        self._lay_out()
+        super().on_resize()
+        if self.place >= 0:
+            self._have_in_view(self.place)
+
+    def _lay_out(self) -> None:
+        self.ladder.lay_out(max(self.scrollable_content_region.width - 2 * self.pad, 20))
+        self.source_changed()
+
+    def _have_in_view(self, at: int) -> None:
+        """Scroll so that a step is seen with what is said of it, as far as there is room."""
+        self.scroll_to_row(self.ladder.end(at))
+        self.scroll_to_row(self.ladder.head(at))
+
+    def watch_cursor(self, before: int, after: int) -> None:
+        super().watch_cursor(before, after)
+        if self.is_mounted:
+            self.post_message(self.Moved())
+
+    def action_select(self) -> None:
+        """Open the step, or close it."""
+        at = self.place
+        if at < 0:
+            return
+        self.ladder.open ^= {at}
+        self._lay_out()
+        self._have_in_view(at)
+
+    def _move(self, rows: int) -> None:
+        """To another step; past a long open one line by line."""
+        at, count = self.place, len(self.ladder.steps)
+        if at < 0:
+            return
+        height = max(self.scrollable_content_region.height, 1)
+        top, end = self.scroll_offset.y, self.ladder.end(at)
+        if rows > 0 and end >= top + height:
+            self._scroll_top(min(top + rows, end - height + 1))
+        elif rows < 0 and top > self.ladder.head(at):
+            self._scroll_top(max(top + rows, self.ladder.head(at)))
+        else:
+            wanted = self.ladder.place(min(max(self.ladder.head(at) + rows, 0), len(self.ladder) - 1))
+            after = min(max(wanted, at + 1) if rows > 0 else min(wanted, at - 1), count - 1)
+            self.cursor = self.ladder.head(max(after, 0))
+
+    def action_last(self) -> None:
+        if self.ladder.steps:
+            self.cursor = self.ladder.head(len(self.ladder.steps) - 1)
+            self._scroll_top(self.count)
+
+    def row_at(self, y: int) -> int | None:
+        """A click on what is said of a step is one on the step."""
+        row = super().row_at(y)
+        return None if row is None else self.ladder.head(self.ladder.place(row))
+
+
+def _head(step: AuthStep, number: int, width: int) -> list[Segment]:
+    signs = signs_now()
+    mark, role = {
+        "ok": (signs.done, "received"), "note": (signs.finding, "finding"), "failed": (signs.failed, "error"),
+        "open": (signs.later, "faint"),
+    }[step.outcome]  # fmt: skip
+    quiet = step.outcome == "open"
+    line = paint.segments([(f"{mark} ", role), (f"{number:>2} ", "faint" if quiet else "normal")])
+    line += paint.cell([(title(step), "faint" if quiet else "bright")], _TITLE)
+    text = "not reached" if quiet else step.text
+    said = paint.segments([" ", (text, "faint" if quiet else "normal")], room=width)
+    return paint.spread([*line, *said], _end(step, width), width)
+
+
+def _end(step: AuthStep, width: int) -> list[Segment]:
+    """What its requests took, and its rule where there is room."""
+    took = duration(round(step.ms * 1000)) if step.ms else ""
+    if width < _LEAST_FOR_RULE:
+        return paint.cell([(took, "muted")], _TIME, right=True) if took else []
+    rule = paint.cell([(step.rule.partition(" section")[0], "faint")], _RULE)
+    return [*paint.cell([(took, "muted")], _TIME, right=True), *paint.segments("  "), *rule]
+
+
+def _room(step: AuthStep, width: int) -> int:
+    """Cells for the text of a step in its own row."""
+    end = paint.width(_end(step, width))
+    return width - INDENT - _TITLE - 1 - (end + 2 if end else 0)
+
+
+def _wrapped(rows: Sequence[Row], width: int) -> list[list[paint.Piece]]:
+    """Rows, each broken into as many lines as it takes."""
+    section = RowSection(rows)
+    lines: list[list[paint.Piece]] = []
+    for at in range(len(section)):
+        text = section.text(at)
+        spans, hang = section.spans(at, text), section.hang(at)
+        for number, (start, end) in enumerate(wrap(text, width, hang)):
+            lead: list[paint.Piece] = [" " * hang] if number else []
+            lines.append(lead + [
+                (text[max(begin, start) : min(stop, end)], role)
+                for begin, stop, role in spans
+                if begin < end and stop > start
+            ])  # fmt: skip
+    return lines

@@ -1,0 +1,1 @@
+"""The main screen: its layout, header, tabs and footer."""

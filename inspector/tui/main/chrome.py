@@ -1,0 +1,150 @@
+"""What the lines around the panes say: header, tabs and footer of a session."""
+
+from __future__ import annotations
+
+from textual.dom import DOMNode
+from textual.screen import Screen
+from textual.widget import Widget
+
+from inspector.client.catalog import KINDS
+from inspector.client.session import Session
+from inspector.config.targets import HttpTarget
+from inspector.errors import AuthorizationNeeded
+from inspector.text import count, duration, safe
+from inspector.tui.events import AnySession
+from inspector.tui.keymap import Hint
+from inspector.tui.pane_keys import hints
+from inspector.tui.sessions import Sessions
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.fields.base import FieldFrame
+from inspector.tui.widgets.paint import Piece, Pieces
+from inspector.tui.widgets.status import MainTab, Part, session_parts
+from inspector.tui.work.tasks import offers_tasks
+
+TABS: tuple[tuple[str, str, str, str], ...] = (
+    ("tools", "1", "Tools", "Tools"),
+    ("resources", "2", "Resources", "Res"),
+    ("templates", "3", "Templates", "Tmpl"),
+    ("prompts", "4", "Prompts", "Prompts"),
+    ("tasks", "5", "Tasks", "Tasks"),
+    ("server", "6", "Server", "Srv"),
+    ("inbox", "7", "Inbox", "Inbox"),
+    ("check", "8", "Check", "Check"),
+)
+"""Id, key, title, short title."""
+
+_PHASES = {
+    "new": ("starting", "progress"),
+    "connecting": ("connecting", "progress"),
+    "ready": ("connected", "received"),
+    "failed": ("not connected", "error"),
+    "lost": ("connection lost", "error"),
+    "closed": ("closed", "muted"),
+}
+"""What is said of a live session's phase, and the role in which it is drawn."""
+
+_LEAST_NAME = 16
+_HOW = 60
+"""Characters of how a revision was found that are shown."""
+
+
+def header(session: AnySession, state: tuple[str, str] | None, width: int) -> list[Part]:
+    """Who the server is and how it fares; `state` stands in the place of a live session's phase."""
+    target, problem = session.target, session.journal.incomplete
+    latency = session.pending.latency
+    phase = _PHASES[session.phase]
+    if session.phase == "failed" and isinstance(session.error, AuthorizationNeeded):
+        phase = ("not authorized", "error")
+    said = (problem, "error") if problem else state or phase
+    unchecked = isinstance(target, HttpTarget) and not target.verify
+    if unchecked and session.phase == "ready" and not problem and state is None:
+        said = ("certificate not checked", "error")
+    return session_parts(
+        # A long name must not take the place of the state.
+        safe(session.server.title or target.label, max(width // 3, _LEAST_NAME)),
+        target.describe(),
+        short_target=target.label,
+        # Which of HTTP's two transports it is turns out when the connection is made.
+        transport=session.transport.name if isinstance(session, Session) and session.phase == "ready" else target.kind,
+        revision=session.server.revision,
+        era=session.server.era if session.server.known else "",
+        how=safe(session.server.how, _HOW),
+        state=said,
+        settled=session.phase not in ("failed", "lost") and not problem and not unchecked,
+        recorded=len(session.journal),
+        latency=duration(latency * 1_000_000) if latency else "",
+    )
+
+
+def other_sessions(sessions: Sessions, session: AnySession) -> list[Part]:
+    """The names of the other open sessions; how many there are, where it is narrow."""
+    marks = sessions.marks(session)
+    if not marks:
+        return []
+    long: list[Piece] = []
+    for mark in marks:
+        long += ["   ", *mark] if long else mark
+    asked = any(other.questions for other in sessions.opened if other.session is not session)
+    return [Part([long, [(f"+{len(marks)}", "ask" if asked else "muted")]], (2,))]
+
+
+def main_tabs(session: AnySession, score: str = "") -> list[MainTab]:
+    """The tabs with what can be counted in them, and the score. Tasks have theirs where there may be some."""
+    waiting, tasks = len(session.inbox.open()), session.tasks.items
+    tabs = []
+    for id, key, title, short in TABS:
+        number = ""
+        if id == "tasks":
+            if not tasks and not offers_tasks(session):
+                continue
+            number = count(len(tasks)) if tasks else ""
+        if id in KINDS:
+            found = session.catalog[id]
+            number = count(len(found)) if found.pages else ""
+        elif id == "inbox" and waiting:
+            number = str(waiting)
+        elif id == "check":
+            number = score
+        tabs.append(MainTab(id, key, title, short, number, "ask" if id == "inbox" and waiting else ""))
+    return tabs
+
+
+def footer_hints(screen: Screen[None]) -> list[Hint]:
+    """The keys of the innermost pane that has the focus and names any, and those that work everywhere."""
+    shown = _hints_at(screen.focused, screen)
+    if isinstance(screen.focused, (Editor, FieldFrame)):
+        return shown  # Letters are text there, or nothing; the keys of the pane itself are not letters.
+    taken = {hint.key for hint in shown}
+    # Of a zoomed pane the key is pinned at the right.
+    zoom = None if screen.has_class("-zoomed") else getattr(screen, "zoom_hint", None)
+    common = hints(screen, *([zoom] if zoom else []), "app.messages", "app.export", "app.quit", "app.start-list")
+    return [*shown, *(hint for hint in common if hint.key not in taken)]
+
+
+def footer_help(screen: Screen[None]) -> Hint | None:
+    """The key that must not be left out: restore, of a zoomed pane, else help. None where it would be typed."""
+    if screen.has_class("-zoomed"):
+        return next(iter(hints(screen, ("app.zoom", "restore"))), None)
+    return None if isinstance(screen.focused, (Editor, FieldFrame)) else next(iter(hints(screen, "app.help")), None)
+
+
+def _hints_at(widget: Widget | None, screen: Screen[None]) -> list[Hint]:
+    own = hints(widget, *widget.key_verbs()) if isinstance(widget, FieldFrame) else []
+    if isinstance(widget, FieldFrame) and widget.keeps_keys:
+        return own
+    node: DOMNode | None = widget
+    while node is not None and node is not screen:
+        named = getattr(node, "hints", None)
+        if callable(named):
+            taken = {hint.key for hint in own}
+            return [*own, *(hint for hint in named() if hint.key not in taken)]
+        node = node.parent
+    return own
+
+
+def footer_note(session: AnySession) -> Pieces:
+    """What is unusual about the recording, or what becomes of the messages."""
+    notices = session.journal.notices
+    if notices:
+        return [(notices[0], "finding")]
+    return "everything is recorded" if session.can_send else "nothing is sent"

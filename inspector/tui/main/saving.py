@@ -1,0 +1,74 @@
+"""Saving and exporting from the main screen: asks for format and name, writes in a thread, says how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from textual.screen import Screen
+
+from inspector.errors import InspectorError
+from inspector.text import quantity
+from inspector.tui.dialogs import AskPath, Choose
+from inspector.tui.events import AnySession
+from inspector.tui.files import export_new, write_new
+
+_NAME = 40
+"""Characters of a target's name that a file's name begins with."""
+
+
+class Saving:
+    """What the user of a screen wants kept in a file of its own."""
+
+    def __init__(self, screen: Screen[None], session: AnySession) -> None:
+        self._screen = screen
+        self._session = session
+
+    def save(self, data: bytes, suggested: str, what: str, note: str = "") -> None:
+        """Write data to a file whose name the user is asked for; `note` is said when it is written."""
+        self._screen.run_worker(self._save(data, suggested, what, note), exclusive=True, group="dialog")
+
+    def export(self, numbers: list[int] | None) -> None:
+        """Export the recording, or only some events of it, in a format that the user is asked for."""
+        self._screen.run_worker(self._export(numbers), exclusive=True, group="dialog")
+
+    async def _save(self, data: bytes, suggested: str, what: str, note: str) -> None:
+        path = await self._screen.app.push_screen_wait(AskPath(f"Save {what}", suggested))
+        if path is not None:
+
+            def write() -> list[str]:
+                write_new(path, data)
+                return [note] if note else []
+
+            self._write(path, write)
+
+    async def _export(self, numbers: list[int] | None) -> None:
+        from inspector.export import FORMATS
+
+        app = self._screen.app
+        which = quantity(len(numbers), "message") if numbers is not None else "the recording"
+        format = await app.push_screen_wait(
+            Choose(f"Export {which}", [(name, found.summary) for name, found in FORMATS.items()])
+        )
+        if format is None:
+            return
+        label = "".join(char if char.isalnum() or char in "-_." else "-" for char in self._session.target.label)
+        name = label.strip("-.")[:_NAME] or "session"
+        path = await app.push_screen_wait(AskPath(f"Export {which} as {format}", name + FORMATS[format].suffix))
+        if path is not None:
+            self._write(path, partial(export_new, self._session.journal, format, path, numbers))
+
+    def _write(self, path: Path, write: Callable[[], list[str] | None]) -> None:
+        self._screen.run_worker(partial(self._in_thread, path, write), thread=True, group="write", exit_on_error=False)
+
+    def _in_thread(self, path: Path, write: Callable[[], list[str] | None]) -> None:
+        tell = partial(self._screen.app.call_from_thread, self._screen.notify, markup=False)
+        try:
+            notes = write()
+        except InspectorError as error:
+            tell(f"{path} was not written: {error.message} {error.hint}".strip(), severity="error")
+        except OSError as error:
+            tell(f"{path} was not written: {error.strerror or 'the system refused it'}.", severity="error")
+        else:
+            tell(" ".join((f"Written to {path}.", *(notes or ()))))

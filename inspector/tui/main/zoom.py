@@ -1,0 +1,71 @@
+"""Zoom: one pane of the main screen alone, and all of them again."""
+
+from __future__ import annotations
+
+from textual.widget import Widget
+
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.work.pane import WorkPane
+
+
+class Zoom:
+    """Hides what is beside a pane, up to `body`. The work pane hides its own parts: they change while it is zoomed."""
+
+    def __init__(self, body: Widget, work: WorkPane) -> None:
+        self._body = body
+        self._work = work
+        self.pane: Widget | None = None
+        """The pane that is alone, or None."""
+        self._hidden: list[Widget] = []
+
+    def pane_of(self, widget: Widget | None) -> Widget | None:
+        """Return the pane around a widget that can be zoomed, or None."""
+        found: Widget | None = None
+        node = widget
+        while node is not None and node is not self._body:
+            if found is None and isinstance(node, Edge):
+                found = node
+            parent = node.parent
+            if parent is self._body:
+                return found or node
+            node = parent if isinstance(parent, Widget) else None
+        return None
+
+    def is_useful(self, pane: Widget) -> bool:
+        """Return whether there is anything beside the pane."""
+        node = pane
+        while node is not self._body and isinstance(node.parent, Widget):
+            if any(each is not node and each.display for each in node.parent.children):
+                return True
+            node = node.parent
+        return False
+
+    def show(self, pane: Widget) -> None:
+        """Show a pane alone."""
+        self.restore()
+        self.pane = pane
+        self.apply()
+
+    def apply(self) -> None:
+        """Hide what is beside the pane, after the panes were arranged."""
+        node = self.pane
+        if node is None:
+            return
+        if self._work in node.ancestors:
+            self._work.zoom("request" if node is self._work.request else "lower")
+            node = self._work
+        while node is not self._body and isinstance(node.parent, Widget):
+            for each in node.parent.children:
+                if each is not node and each.display:
+                    each.display = False
+                    if node.parent is not self._body:
+                        self._hidden.append(each)
+            node = node.parent
+
+    def restore(self) -> None:
+        """Show what was hidden inside the columns; the columns themselves are arranged by the screen."""
+        self.pane = None
+        self._work.zoom("")
+        for widget in self._hidden:
+            widget.display = True
+        self._hidden = []

@@ -1,1 +1,0 @@
-"""The panes of the main screen, one module each."""

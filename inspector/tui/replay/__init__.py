@@ -1,0 +1,1 @@
+"""A recording played back, compared with a live server, or served."""

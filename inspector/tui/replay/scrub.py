@@ -1,0 +1,88 @@
+"""The scrub pane: the time of a recording, where it stands in it, and a way to point at a place. Low screens have the
+same in two lines without an edge."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from inspector.journal.journal import Journal
+from inspector.replay import speeds
+from inspector.replay.player import UNFOLDED, Player
+from inspector.text import count
+from inspector.tui.log.rows import moment
+from inspector.tui.replay.timeline import ScrubLine
+from inspector.tui.themes import ascii_only, signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.edge import Edge
+
+
+class ScrubPane(Container):
+    """Shows where a player stands. `draw` after anything about it has changed."""
+
+    DEFAULT_CSS = """
+    ScrubPane { height: auto; width: 1fr; }
+    ScrubPane > Edge { height: 5; padding: 1 1 1 1; }
+    ScrubPane > .-slim { display: none; }
+    ScrubPane.-low { height: 2; }
+    ScrubPane.-low > Edge { display: none; }
+    ScrubPane.-low > .-slim { display: block; }
+    """
+
+    def __init__(self, player: Player, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.player = player
+        self._line = ScrubLine()
+        self._slim = ScrubLine(slim=True)
+        self._edge = Edge(self._line)
+        self._drawn: tuple[object, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        yield self._edge
+        yield self._slim
+
+    def on_resize(self) -> None:
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw what is different."""
+        player, profile = self.player, self.player.profile
+        line = self._slim if self.has_class("-low") else self._line
+        cells = line.cells
+        mark = profile.cell(player.place, cells) if player.position else 0
+        state = (
+            cells, mark, profile.seen, profile.errors, player.position, player.now, player.playing, player.speed,
+            ascii_only(),
+        )  # fmt: skip
+        if state == self._drawn or not line.size.width:
+            return
+        self._drawn = state
+        line.columns, line.mark = profile.columns(cells), mark
+        total = moment(total_time(player.journal, profile.latest))
+        time: paint.Pieces = [(moment(player.now), "bright"), (f" of {total}", "muted")]
+        frames = f"frame {count(player.position)} of {count(player.count)}"
+        errors: paint.Pieces = [(f"{signs_now().edge} ", "chart-error"), f"errors {count(profile.errors)}"]
+        if line is self._slim:
+            shown = [(f"{playing(player)} ", "progress"), *time, (f"   {frames}", "muted")]
+            line.words = [*shown, "   ", *errors] if profile.errors else shown
+        else:
+            line.begin, line.end = moment(0)[:5], total[:-4]
+            line.words = errors if profile.errors else ""
+            self._edge.title = time
+            fold = profile.fold
+            folded = f"gaps over {fold / 1_000_000:g} s folded" if fold < UNFOLDED else "gaps as long as they were"
+            self._edge.facts = (frames, folded)
+        line.refresh()
+
+
+def playing(player: Player) -> str:
+    """Whether a recording is played, and how fast: `▶ 4×`."""
+    sign = (">" if ascii_only() else "▶") if player.playing else ("=" if ascii_only() else "‖")
+    words = speeds.words(player.speed)
+    return f"{sign} {words.replace('×', 'x') if ascii_only() else words}"
+
+
+def total_time(journal: Journal, latest: int) -> int:
+    """How long a recording is in microseconds, also before all of it has been looked at."""
+    times = journal.index.times
+    return max(latest, times[-1] if times else 0, 0)

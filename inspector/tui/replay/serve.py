@@ -1,0 +1,144 @@
+"""A server that answers from the recording that is shown: started and ended here on loopback, or elsewhere by a command
+that can be copied."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+
+from inspector.errors import InspectorError
+from inspector.journal.journal import Journal
+from inspector.replay.mock import Mock
+from inspector.serving.http import HttpEnd
+from inspector.text import count, safe
+from inspector.tui.keymap import Hint
+from inspector.tui.widgets.clipboard import copy
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.fact_rows import Row, RowSection, fact, heading
+from inspector.tui.widgets.facts_view import FactsView
+
+LOOK = 0.5
+"""Seconds between two looks at what was asked."""
+_MISSED = 8
+_SHOWN = 300
+
+
+class MockServer:
+    """Serves a recording over HTTP on loopback, on a port that is free, until it is ended."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problem = ""
+        self.mock: Mock | None = None
+        self._end: HttpEnd | None = None
+        self._journal: Journal | None = None
+
+    @property
+    def url(self) -> str:
+        """Where clients find it; empty while it does not run."""
+        return self._end.url if self._end is not None else ""
+
+    async def start(self) -> None:
+        """Begin to serve; what speaks against it stands in `problem`."""
+        self.problem = ""
+        try:
+            self._journal = Journal.open(self.path)
+            self.mock = Mock(self._journal)
+            await self.mock.load()
+            end = HttpEnd(self.mock.opens, "127.0.0.1", 0, self.mock.binding)
+            await end.start()
+            self._end = end
+        except InspectorError as error:
+            self.problem = f"{error.message} {error.hint}".strip()
+            await self.close()
+
+    async def close(self) -> None:
+        """End it. Idempotent."""
+        end, mock, journal = self._end, self.mock, self._journal
+        self._end = self.mock = self._journal = None
+        if end is not None:
+            await end.close()
+        if mock is not None:
+            await mock.close()
+        if journal is not None:
+            journal.release()
+
+
+class ServeScreen(ModalScreen[None]):
+    """What is served, what was asked, and the commands that do the same without the interface."""
+
+    DEFAULT_CSS = """
+    ServeScreen { align: center middle; }
+    ServeScreen > Edge { width: 92%; max-width: 110; height: 22; max-height: 100%; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("s", "start_or_stop", show=False),
+        Binding("c", "copy_command", show=False, priority=True),
+        Binding("u", "copy_url", show=False),
+        Binding("escape,q", "leave", show=False),
+    ]
+
+    def __init__(self, server: MockServer) -> None:
+        super().__init__()
+        self.server = server
+        path = shlex.quote(str(server.path))
+        self.commands = (f"inspector serve {path}", f"inspector serve --http 8000 {path}")
+
+    def compose(self) -> ComposeResult:
+        yield Edge(FactsView(what=""), title="Serve this recording")
+
+    def on_mount(self) -> None:
+        self.query_one(FactsView).focus()
+        self.set_interval(LOOK, self._draw)
+        self._draw()
+
+    def _draw(self) -> None:
+        server, mock = self.server, self.server.mock
+        rows = [*fact("here", server.url or "not served", "bright" if server.url else "muted")]
+        if server.problem:
+            rows += fact("", safe(server.problem, _SHOWN), "error")
+        if mock is not None:
+            tally, counts = mock.tally, mock.tally.counts
+            rows += fact("asked", f"{count(tally.requests)} requests of {count(tally.clients)} clients")
+            rows += fact("answered", count(counts.get("answered", 0)))
+            missed = counts.get("missed", 0)
+            rows += fact("missed", count(missed), "finding" if missed else "normal")
+            for one in tally.missed[-_MISSED:]:
+                rows.append(Row([(" " * 14, "muted"), safe(f"{one.method} {one.params}", _SHOWN)], 14))
+        rows += heading("The same by a command")
+        rows += fact("over stdio", self.commands[0])
+        rows += fact("over HTTP", self.commands[1])
+        rows += [Row(), Row([("It answers as the recorded server did; its clients are told nothing else.", "muted")])]
+        self.query_one(FactsView).show(RowSection(rows))
+        edge = self.query_one(Edge)
+        edge.facts = ([("serving", "received")],) if server.url else ()
+        url = [Hint("u", "copy the URL", "u")] if server.url else []
+        edge.keys = [
+            Hint("s", "stop" if server.url else "serve here", "s"), *url, Hint("c", "copy the command", "c"),
+            Hint("esc", "back" if not server.url else "go on, served", "escape"),
+        ]  # fmt: skip
+
+    async def action_start_or_stop(self) -> None:
+        """Begin to serve on loopback, or end it."""
+        if self.server.url:
+            await self.server.close()
+        else:
+            await self.server.start()
+        self._draw()
+
+    def action_copy_command(self) -> None:
+        """Copy the command that serves over stdio, as a client's config wants it."""
+        copy(self, self.commands[0], "the command")
+
+    def action_copy_url(self) -> None:
+        """Copy where it is served."""
+        if self.server.url:
+            copy(self, self.server.url, "the URL")
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,119 @@
+"""What the lines around the panes say of a recording, and what is looked for in it in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Sequence
+
+from textual.screen import Screen
+
+from inspector.client.recorded import RecordedSession
+from inspector.journal.filters import Filter
+from inspector.replay import speeds
+from inspector.replay.player import Player
+from inspector.text import safe
+from inspector.tui.keymap import Hint
+from inspector.tui.log.rows import moment
+from inspector.tui.pane_keys import hints
+from inspector.tui.replay.scrub import playing
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.status import Part
+
+WIDE = 130
+"""Cells from which on there is room for more than the moment."""
+_LEAST_NAME = 16
+_LONGEST = 200
+
+
+def header(session: RecordedSession, player: Player, state: tuple[str, str], width: int) -> list[Part]:
+    """Which recording it is, of what and when, how it plays; `state` is what is said of the file, and its role."""
+    path, server, journal = session.target.path, session.server, session.journal
+    told = journal.header.get("target")
+    target = told if isinstance(told, dict) else {}
+    address = safe(recorded_target(session) or target.get("name", ""), _LONGEST)
+    began = journal.clock(0)
+    date = f"{began.day} {began:%b %H:%M}" if journal.started.timestamp() else ""
+    revision: Pieces = [server.revision, (f" {server.era}", "muted")] if server.known else ""
+    word, role = state
+    # What is usual about a file is said by the rest of the line.
+    odd = role in ("finding", "progress", "error") or word == "following"
+    name = safe(server.title, max(width // 4, _LEAST_NAME))
+    parts = [
+        Part([[("replay", "bright bold")]]),
+        Part([[safe(path.name, _LONGEST)], [safe(path.name, max(width // 3, _LEAST_NAME))]], (3,), gap=2),
+        Part([[(name, "muted")], ""], (4,), gap=2),
+        Part([[(address, "muted")], [(safe(address, width // 4), "muted")], ""], (1, 2), gap=2),
+        Part([safe(target.get("kind", ""), 20), ""], (6,), right=True),
+        Part([revision, server.revision if server.known else "", ""], (0, 7), right=True, gap=2),
+        Part([[(date, "muted")], ""], (5,), right=True),
+        Part([[(playing(player), "progress")], ""], (9,), right=True),
+    ]
+    if odd:
+        sign = signs_now().live if role == "received" else signs_now().finding if role == "finding" else ""
+        parts.append(Part([[(f"{sign} {word}".strip(), role)]], right=True))
+    parts.append(Part([[("nothing is sent", "muted")], ""], (8,), right=True))
+    return parts
+
+
+def recorded_target(session: RecordedSession) -> str:
+    """What was connected to, as it would be typed; empty where the recording does not say."""
+    told = session.journal.header.get("target")
+    target = told if isinstance(told, dict) else {}
+    url, argv = target.get("url"), target.get("argv")
+    if isinstance(url, str):
+        return url
+    return shlex.join(map(str, argv)) if isinstance(argv, list) else ""
+
+
+def note(session: RecordedSession, player: Player, width: int, *, behind: bool) -> Pieces:
+    """At which moment it is shown, and how many calls were in flight then; `behind`: it is not yet shown so."""
+    flying = len(waited_for(session)) if width >= WIDE else 0
+    calls: Pieces = [(f"{flying} in flight   ", "progress")] if flying else []
+    at = (moment(player.now), "progress" if behind else "bright")
+    return [*calls, ("as it was at ", "muted"), at]
+
+
+def waited_for(session: RecordedSession) -> list[int]:
+    """The requests in flight at the moment but those that last as long as the session."""
+    method = session.journal.index.method
+    return [n for n in session.in_flight() if method(n) != "subscriptions/listen"]
+
+
+def tab_hints(screen: Screen[None]) -> list[Hint]:
+    """What stands at the right of the tabs while it is shown at its end."""
+    return hints(screen, "app.palette", "app.help")
+
+
+def footer(screen: Screen[None], player: Player, shown: Sequence[Hint]) -> list[Hint]:
+    """The keys of the footer: at the end those of the panes and the one that plays, elsewhere those of the player."""
+    play = hints(screen, ("replay.play", "pause" if player.playing else "play"))
+    if player.at_end:
+        return [*play, *hints(screen, "replay.seek"), *shown]
+    found = [
+        *play,
+        *_pair(screen, "replay.previous-frame", "replay.next-frame", "frame"),
+        *_pair(screen, "replay.previous-exchange", "replay.next-exchange", "exchange"),
+        *_pair(screen, "replay.previous-finding", "replay.next-finding", "finding", gap=" "),
+        *_pair(screen, "replay.slower", "replay.faster", speeds.words(player.speed), gap=" "),
+        *hints(screen, "replay.seek", "replay.serve", "replay.rerun"),
+    ]
+    taken = {key for hint in found for key in (hint.key, hint.label)}
+    return [*found, *(hint for hint in shown if hint.key not in taken)]
+
+
+def _pair(screen: Screen[None], back: str, on: str, title: str, gap: str = "") -> list[Hint]:
+    """Two keys that do the same in both directions, as one hint; a click presses the second."""
+    both = hints(screen, back, on)
+    if len(both) < 2:
+        return both
+    first, second = both
+    if first.label[:-1] == second.label[:-1] and len(first.label) > 1:
+        return [Hint(f"{first.label}{second.label[-1]}", title, second.key, second.verb)]
+    return [Hint(f"{first.label}{gap}{second.label}", title, second.key, second.verb)]
+
+
+async def next_match(player: Player, filter: Filter, by: int) -> int:
+    """The next event that a filter leaves; where it is not near, looked for in a thread."""
+    return player.near_match(filter, by) or await asyncio.to_thread(player.next_match, filter, by)

@@ -1,0 +1,1 @@
+"""The Server tab, the steps of a connection, and why one failed."""

@@ -1,0 +1,169 @@
+"""Opening what the main screen shows: connecting, connecting anew, reading a recording; each in a worker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Literal, cast
+
+from textual.screen import Screen
+from textual.worker import Worker, WorkerError, get_current_worker
+
+from inspector.client.outcome import remember_outcome
+from inspector.client.session import Session
+from inspector.errors import ConnectingStopped, InspectorError
+from inspector.journal.journal import Journal
+from inspector.protocol.revisions import REVISIONS, features
+from inspector.tui.dialogs import Choose
+from inspector.tui.events import AnySession
+from inspector.tui.key_order import KeysInOrder
+
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
+PORTION = 1000
+"""Events of a recording that are taken in before other threads have a turn: some 5 ms."""
+BETWEEN_WAKES = 0.05
+"""Seconds between two drawings of what has come so far."""
+KEY_TIME = 0.06
+"""Seconds after a key in which what it sets off is drawn."""
+REST = 0.03
+"""Seconds between two portions in that time: the interpreter runs one thread at a time, so reading is felt."""
+LOOK_AGAIN = 0.1
+"""Seconds between two looks at a file that another process still writes."""
+
+
+class Connection:
+    """The session of a screen, live or recorded, from its opening on. `wake` asks the screen to draw soon."""
+
+    def __init__(
+        self, screen: Screen[None], session: AnySession, wake: Callable[[], None], *, follow_file: bool
+    ) -> None:
+        self._screen = screen
+        self._session = session
+        self._wake = wake
+        self.follow_file = follow_file
+        """A recording that another process still writes is read as it grows."""
+        self.indexing = not session.can_send
+        """The file of a recording is being read for the first time."""
+        self._asked_for_lists = False
+        self._began = time.monotonic()
+        self._opening: Worker[None] | None = None
+
+    def open(self) -> None:
+        """Connect, or read the recording."""
+        if isinstance(self._session, Session):
+            self._work(self._connect(self._session))
+        else:
+            self._screen.run_worker(self._index, thread=True, exclusive=True, group="index", exit_on_error=False)
+
+    def reopen(self) -> None:
+        """Close the connection and open it again, on the same recording."""
+        if isinstance(self._session, Session):
+            self._work(self._reconnect(self._session))
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it was begun to connect."""
+        return time.monotonic() - self._began
+
+    def stop(self) -> None:
+        """Give up connecting; the server is ended."""
+        if isinstance(self._session, Session) and self._session.phase == "connecting" and self._opening is not None:
+            self._screen.run_worker(self._stop(self._session, self._opening), group="stop", exit_on_error=False)
+
+    def choose_log_level(self) -> None:
+        """Ask from which level the server is to log, and tell it."""
+        if isinstance(self._session, Session):
+            self._screen.run_worker(self._log_level(self._session), exclusive=True, group="dialog")
+
+    def choose_revision(self) -> None:
+        """Ask for the revision and era to speak, and connect again with them."""
+        if isinstance(self._session, Session):
+            self._screen.run_worker(self._revision(self._session), exclusive=True, group="dialog")
+
+    def _work(self, opening: Coroutine[Any, Any, None]) -> None:
+        self._began = time.monotonic()
+        self._opening = self._screen.run_worker(opening, exclusive=True, group="connection", exit_on_error=False)
+
+    async def _stop(self, session: Session, opening: Worker[None]) -> None:
+        seconds = self.elapsed
+        opening.cancel()
+        with suppress(WorkerError):
+            await opening.wait()
+        await session.stopped(ConnectingStopped(f"You stopped connecting after {seconds:.0f} s."))
+
+    async def _connect(self, session: Session) -> None:
+        try:
+            await session.open()
+        except InspectorError:
+            remember_outcome(session)
+            return  # `phase` and `error` say it; the failed pane shows it.
+        self._load_lists(session)
+        remember_outcome(session)
+
+    async def _reconnect(self, session: Session) -> None:
+        try:
+            await session.reopen()
+        except InspectorError:
+            remember_outcome(session)
+            return
+        remember_outcome(session)
+        if not self._asked_for_lists:
+            self._load_lists(session)
+        changed = sum(len(c.added) + len(c.removed) + len(c.altered) for c in session.surface_changes)
+        changes = f" {changed} change{'' if changed == 1 else 's'} in what it offers." if changed else ""
+        self._screen.notify(f"Connected anew.{changes}", timeout=4)
+
+    def _load_lists(self, session: Session) -> None:
+        self._asked_for_lists = True
+        session.load_all()
+        session.run(session.listen())
+
+    def _index(self) -> None:
+        """Take in the file in portions, in a thread; the rows appear as they come."""
+        worker, journal, app = get_current_worker(), self._session.journal, cast(KeysInOrder, self._screen.app)
+        told = 0.0
+        while not worker.is_cancelled:
+            self.indexing = journal.refresh(PORTION)
+            if not self.indexing or time.monotonic() - told > BETWEEN_WAKES:
+                app.call_from_thread(self._wake)
+                told = time.monotonic()
+            if not self.indexing:
+                if not self.follow_file or journal.ended is not None:
+                    return
+                time.sleep(LOOK_AGAIN)
+            elif time.monotonic() - app.key_came < KEY_TIME:
+                time.sleep(REST)
+
+    async def _revision(self, session: Session) -> None:
+        choices = [("auto", "find out what the server supports")]
+        choices += [(name, f"{features(name).era} era") for name in reversed(REVISIONS)]
+        current = session.options.protocol or (session.server.revision if session.server.known else "auto")
+        chosen = await self._screen.app.push_screen_wait(Choose("Revision and era", choices, current))
+        if chosen is None:
+            return
+        protocol = "" if chosen == "auto" else chosen
+        era: Literal["auto", "legacy", "modern"] = features(chosen).era if protocol else "auto"
+        session.options = replace(session.options, protocol=protocol, era=era)
+        self.reopen()
+
+    async def _log_level(self, session: Session) -> None:
+        level = await self._screen.app.push_screen_wait(Choose("Log messages from", [(name, "") for name in LEVELS]))
+        if level is not None:
+            try:
+                await session.set_log_level(level)
+            except InspectorError as error:
+                self._screen.notify(error.message, severity="error", markup=False)
+
+
+def state_of_file(journal: Journal, connection: Connection) -> tuple[str, str]:
+    """What is said of a recording's file, and the role in which it is drawn."""
+    if journal.raw_only:
+        return "recording of a newer version", "finding"
+    if connection.indexing and not connection.follow_file:
+        return "reading", "progress"
+    if not journal.end_is_missing:
+        return "recording", "muted"
+    return ("following", "received") if connection.follow_file else ("recording, end is missing", "finding")

@@ -1,0 +1,122 @@
+"""The doctor at work while there is no connection: run in the background, on a recording of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from inspector.client.recording import new_journal
+from inspector.client.session import Session
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.text import duration
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets.fact_rows import Row, paragraph, text_lines
+
+if TYPE_CHECKING:
+    from inspector.config.settings import Settings
+    from inspector.doctor.diagnosis import Diagnosis, Fix, Step
+
+TITLE = 15
+TIME = 10
+MOST_DETAILS = 6
+NARROW = 60
+"""Cells up to which what is said of a step stands below its name."""
+
+
+class Examination:
+    """One examination of a session's target. `changed` is called with each step, and at the end."""
+
+    def __init__(self, session: Session, settings: Settings, keep: bool, changed: Callable[[], object]) -> None:
+        self._session = session
+        self._settings = settings
+        self._keep = keep
+        self._changed = changed
+        self._task: asyncio.Task[object] | None = None
+        self.steps: list[Step] = []
+        self.diagnosis: Diagnosis | None = None
+
+    def start(self) -> None:
+        """Begin. It ends with the session, and before the session is opened again."""
+        self._task = self._session.run(self._work())
+
+    @property
+    def running(self) -> bool:
+        """Whether there are steps to come."""
+        return self._task is not None and not self._task.done()
+
+    def stop(self) -> None:
+        """Give it up. What was started for it is ended."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _work(self) -> None:
+        from inspector.doctor.quiet import without_person
+        from inspector.doctor.run import diagnose
+
+        target = self._session.target
+        assert isinstance(target, (StdioTarget, HttpTarget))
+        journal = new_journal(target, settings=self._settings, keep=self._keep)
+        try:
+            options = without_person(self._session.options)
+            self.diagnosis = await diagnose(target, journal, options, told=self._told)
+        finally:
+            journal.close("closed")
+            journal.release()
+        self._changed()
+
+    def _told(self, step: Step) -> None:
+        self.steps.append(step)
+        self._changed()
+
+    def rows(self, width: int) -> list[Row]:
+        """The cause first, then the steps, the last words and how to fix it."""
+        found = self.diagnosis
+        rows = paragraph(found.cause if found is not None else "The doctor looks at each step …", "bright")
+        rows.append(Row())
+        for step in self.steps:
+            rows += _step_rows(step, width)
+        if found is None:
+            return rows
+        if found.last_words:
+            rows += [Row(), Row([("stderr, last lines", "muted")])]
+            for line in found.last_words:
+                rows += paragraph(line, indent=2)
+        if found.fix.text or found.fix.command:
+            rows += [Row(), *fix_rows(found.fix)]
+        if found.recording:
+            rows += [Row(), Row([(f"recording: {found.recording}", "faint")])]
+        return rows
+
+
+def fix_rows(fix: Fix) -> list[Row]:
+    """What to try: the command, or the sentence."""
+    where = f"   in {fix.folder}" if fix.folder and fix.command else ""
+    rows = [Row([("Try   ", "bright"), (fix.command or fix.text, "normal"), (where, "muted")], 6)]
+    if fix.command and fix.text:
+        rows.append(Row([("      ", "normal"), (fix.text, "muted")], 6))
+    return rows
+
+
+def _step_rows(step: Step, width: int) -> list[Row]:
+    signs = signs_now()
+    marks = {
+        "ok": (signs.done, "received"),
+        "warn": (signs.finding, "finding"),
+        "failed": (signs.failed, "error"),
+        "info": (signs.later, "muted"),
+        "skipped": (signs.later, "faint"),
+    }
+    mark, role = marks[step.verdict]
+    said = "error" if step.verdict == "failed" else "faint" if step.verdict == "skipped" else "normal"
+    took = duration(step.seconds * 1e6) if step.seconds is not None else ""
+    indent = TITLE + TIME + 4
+    head = [(f"{mark} ", role), (f"{step.name:<{TITLE}}", "muted"), (f"{took:>{TIME}}  ", "faint")]
+    first, *rest = text_lines(step.text)
+    rows = [Row([*head, (first, said)], indent)]
+    if width <= NARROW:
+        indent = 4
+        rows = [Row(head, indent), Row([(" " * indent, said), (first, said)], indent)]
+    details = step.details if step.verdict in ("failed", "warn") and step.name != "stderr" else ()
+    below = (*rest, *details)[:MOST_DETAILS]
+    return rows + [Row([(" " * indent, "muted"), (line, "muted")], indent) for line in below]

@@ -1,0 +1,280 @@
+"""Why there is no connection: one sentence that names the cause, the steps that led there, the server's last words."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.message import Message
+
+from inspector.client.authorization import Authorizations
+from inspector.client.session import Session
+from inspector.client.steps import Step, connection_steps
+from inspector.config.settings import Settings
+from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited
+from inspector.text import safe
+from inspector.tui.events import AnySession, Copy, EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.login.actions import LoginWork
+from inspector.tui.login.steps import title
+from inspector.tui.pane_keys import hints
+from inspector.tui.server.connecting import connecting_rows, printed
+from inspector.tui.server.examination import Examination, fix_rows
+from inspector.tui.server.steps import step_rows
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, plain
+from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.wording import in_words
+
+if TYPE_CHECKING:
+    from inspector.doctor.diagnosis import Cause
+
+_PLAIN_WIDTH = 100
+"""Cells for which the steps are laid out in a copy."""
+
+
+class FailedPane(Container):
+    """Takes the place of the lists and the work while there is no connection: it is being made, failed, or is lost."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("failed")]
+
+    class Again(Message):
+        """The user wants to connect again."""
+
+    class Stop(Message):
+        """The user does not want to wait for the connection any longer."""
+
+    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.session = session
+        self._seen: tuple[object, ...] = ()
+        self._authorizations = Authorizations(session.journal)
+        self._examination: Examination | None = None
+        self._examined = 0
+        self._watching = False
+        self._cause: Cause | None = None
+        self._explained = -1
+        """The phase, as a number of changes, that the cause is looked for or known of."""
+
+    def compose(self) -> ComposeResult:
+        yield Edge(FactsView(id="failed-rows", what=""), id="failed-edge")
+
+    def on_mount(self) -> None:
+        self.query_one(Edge).keys = self.hints()
+
+    def hints(self) -> list[Hint]:
+        """What can be done about it."""
+        if self._connecting:
+            return hints(self, "failed.stop", "failed.doctor")
+        login = [f"failed.{name}" for name in ("authorization", "otherwise") if self.check_action(name, ())]
+        stdio = self.session.target.kind == "stdio"
+        again = ("failed.again", "start again" if stdio else "connect again")
+        other = ("failed.edit", "edit the command" if stdio else "edit the URL")
+        edit = [other] if self.check_action("edit", ()) else []
+        doctor = ["failed.doctor"] if self.check_action("doctor", ()) else []
+        if not stdio:  # A login, and why there is none, is what is wanted more often than another path.
+            return hints(self, again, *login, *doctor, "failed.copy", *edit, "app.revision")
+        watch = ("failed.watch", "watch no more" if self._watching else "watch files, restart on change")
+        watches = [watch] if self.check_action("watch", ()) else []
+        return hints(self, again, *edit, *doctor, "failed.copy", *watches, "app.revision")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A login is shown where there was one; another is offered where one was wanted."""
+        if action == "stop":
+            return self._connecting
+        if self._connecting and action in ("again", "edit"):
+            return False
+        if action in ("doctor", "edit"):
+            return isinstance(self.session, Session)
+        if action == "watch":
+            return isinstance(self.session, Session) and self.session.target.kind == "stdio"
+        if action == "authorization":
+            return bool(self._authorizations.numbers)
+        return isinstance(self.session.error, AuthorizationNeeded) if action == "otherwise" else True
+
+    @property
+    def _connecting(self) -> bool:
+        return self.session.phase == "connecting" and self._examination is None
+
+    @property
+    def examining(self) -> bool:
+        """Whether the doctor's steps are shown."""
+        return self._examination is not None
+
+    def tick(self) -> None:
+        """Look at what is new."""
+        if self._authorizations.advance():
+            self.query_one(Edge).keys = self.hints()
+            self.post_message(HintsChanged())
+        if self._authorizations.behind:
+            self.call_after_refresh(self.tick)
+        phase = self.session.phase
+        if self._examination is not None and (
+            phase == "ready" or (phase == "connecting" and not self._examination.running)
+        ):
+            self._examination.stop()
+            self._examination = None
+        told = (int(time.monotonic() * 2), len(self.session.journal)) if self._connecting else ()
+        seen = (self.session.changes["phase"], self.size.width, self._examined, self._cause, told)
+        if seen == self._seen:
+            return
+        if self._seen[:1] != seen[:1]:
+            self.query_one(Edge).keys = self.hints()
+            self.post_message(HintsChanged())
+        self._seen = seen
+        if self._connecting:
+            self._show_connecting()
+        elif self.session.error is not None:
+            self._show_failed(self.session.error)
+        elif self._examination is not None:
+            self.query_one(Edge).title = "Doctor"
+            self.query_one(FactsView).show(RowSection(self._examination.rows(self.size.width - 6)))
+
+    def _show_connecting(self) -> None:
+        """Show how far the connection is."""
+        session, edge = self.session, self.query_one(Edge)
+        assert isinstance(session, Session)
+        edge.tone, edge.title = "", f"Connecting to {safe(session.target.label, 60)}"
+        noise = printed(session)
+        edge.facts = ([(noise, "finding")],) if noise else ()
+        self.query_one(FactsView).show(RowSection(connecting_rows(session, self.size.width - 6)))
+
+    def _show_failed(self, error: InspectorError) -> None:
+        """Show why there is no connection."""
+        self._explain(error)
+        edge = self.query_one(Edge)
+        edge.keys = self.hints()
+        edge.tone, edge.facts = "error", ()
+        lost = self.session.phase == "lost"
+        edge.title = "The connection is lost" if lost else "The server could not be opened"
+        if isinstance(error, ServerExited):
+            edge.title = "The server ended" if lost else "The server ended before it answered"
+            if error.status is not None:
+                edge.facts = (f"exit code {error.status}" if error.status >= 0 else f"signal {-error.status}",)
+        self.query_one(FactsView).show(RowSection(self._rows(self.size.width - 6)))
+
+    def _explain(self, error: InspectorError) -> None:
+        """Look for the cause in what was recorded, once for each failure; it becomes the headline."""
+        phase = self.session.changes["phase"]
+        if phase != self._explained and isinstance(self.session, Session) and self.session.phase == "failed":
+            self._explained, self._cause = phase, None
+            if not isinstance(error, AuthorizationNeeded):
+                self._find_cause(self.session, error, phase)
+
+    @work(exclusive=True, group="cause", exit_on_error=False)
+    async def _find_cause(self, session: Session, error: InspectorError, phase: int) -> None:
+        from inspector.doctor.attempt import explain
+
+        cause = await asyncio.to_thread(explain, session.target, session.journal, error)
+        if phase == self._explained:
+            self._cause = cause
+            self.tick()
+
+    def _rows(self, width: int) -> list[Row]:
+        if self._examination is not None:
+            return self._examination.rows(width)
+        error = self.session.error
+        assert error is not None
+        cause = self._cause if self.session.phase == "failed" else None
+        rows = paragraph(cause.text if cause is not None else error.message, "bright")
+        rows.append(Row())
+        steps = connection_steps(self.session.journal)
+        if isinstance(error, AuthorizationNeeded):
+            steps = [*_without(error.message, steps), *self._login_step()]
+        rows += step_rows(steps, width)
+        if isinstance(error, ServerExited) and error.stderr:
+            rows += [Row(), Row([("stderr, last lines", "muted")])]
+            for line in error.stderr:
+                rows += paragraph(line, indent=2)
+        if cause is not None and (cause.fix.text or cause.fix.command):
+            rows += [Row(), *fix_rows(cause.fix)]
+        elif error.hint and not (isinstance(error, ServerExited) and error.stderr):
+            rows += [Row(), *paragraph(in_words(error.hint))]
+        return rows
+
+    def _login_step(self) -> list[Step]:
+        """How far the login came."""
+        steps = self._authorizations.steps()
+        failed = next((at for at, step in enumerate(steps) if step.outcome == "failed"), None)
+        if failed is None:
+            return []
+        where = f"stopped at step {failed + 1} of {len(steps)}: {title(steps[failed])}"
+        return [Step("login", "failed", where, steps[failed].t, steps[failed].n)]
+
+    def action_copy(self) -> None:
+        """The cause, the steps and the last words, as plain text; of an examination, its report for an issue."""
+        found = self._examination.diagnosis if self._examination is not None else None
+        if found is not None:
+            from inspector.doctor.report import paste
+            from inspector.version import __version__
+
+            self.post_message(Copy(paste(found, f"inspector {__version__}"), "the doctor's report"))
+            return
+        words = f"{safe(self.session.target.describe())}\n\n{plain(self._rows(_PLAIN_WIDTH))}"
+        self.post_message(Copy(words, "what happened"))
+
+    def action_doctor(self) -> None:
+        """Look at each step of the connection, in the background; once more, anew."""
+        session = self.session
+        assert isinstance(session, Session)
+        if self._examination is not None:
+            self._examination.stop()
+        if session.phase == "connecting":
+            self.post_message(self.Stop())
+        settings, keep = getattr(self.app, "settings", None) or Settings(), bool(getattr(self.app, "keep", False))
+        self._examination = Examination(session, settings, keep, self._news)
+        self._examination.start()
+        self._news()
+
+    def _news(self) -> None:
+        self._examined += 1
+        if self.is_attached:
+            self.tick()
+
+    def action_edit(self) -> None:
+        """Change the command or the URL, and open that instead."""
+        self.post_message(EditTargetWanted())
+
+    def action_watch(self) -> None:
+        """Start the server again when one of its files changes, or watch them no more."""
+        self.post_message(WatchFiles())
+
+    def show_watch(self, on: bool) -> None:
+        """Say whether its files are watched."""
+        self._watching = on
+        self.query_one(Edge).keys = self.hints()
+        self.post_message(HintsChanged())
+
+    def action_authorization(self) -> None:
+        """Show how the login went, and where it stopped."""
+        self.post_message(ShowAuthorization())
+
+    def action_otherwise(self) -> None:
+        """Ask with which client, scopes, issuer or grant to log in, and connect so."""
+        LoginWork(self.screen, self.session).otherwise(lambda: self.post_message(self.Again()))
+
+    def action_stop(self) -> None:
+        """Wait for the connection no longer."""
+        self.post_message(self.Stop())
+
+    def action_again(self) -> None:
+        """Try again, with the same command or URL."""
+        if self._examination is not None:
+            self._examination.stop()
+            self._examination = None
+        self.post_message(self.Again())
+
+
+def _without(message: str, steps: list[Step]) -> list[Step]:
+    """The steps, none of which says once more what stands above them."""
+    return [
+        replace(step, detail=step.detail.replace(message, "no answer without a login"))
+        for step in steps
+        if step.detail != message
+    ]

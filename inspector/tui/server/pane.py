@@ -1,0 +1,346 @@
+"""The server as far as it has introduced itself, how the connection came about, and what it writes to stderr."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.segment import Segment
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Vertical
+from textual.message import Message
+
+from inspector.client.authorization import Authorizations
+from inspector.client.session import Session
+from inspector.client.steps import connection_steps
+from inspector.config.secrecy import mask_url
+from inspector.config.targets import HttpTarget
+from inspector.journal.format import Kind
+from inspector.protocol.revisions import features
+from inspector.text import duration, safe
+from inspector.tui.events import AnySession, HintsChanged, ShowAuthorization, WatchFiles
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.log.last_message import upto
+from inspector.tui.login.facts import logged_in_rows
+from inspector.tui.pane_keys import hints
+from inspector.tui.server.steps import step_rows
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.fact_rows import LONGEST, Row, RowSection, fact, heading
+from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.markdown import MarkdownSection
+from inspector.tui.widgets.sections import Section
+from inspector.tui.widgets.text_view import beginning
+from inspector.tui.widgets.virtual_list import VirtualList
+
+if TYPE_CHECKING:
+    from inspector.check.drift import Drift
+
+_LOOKED_AT = 50_000
+"""Events that are taken in at once."""
+_SHOWN_CHANGES = 20
+_SHOWN_CAPABILITIES = 60
+_SHOWN_SUBSCRIPTIONS = 100
+_SHOWN_TARGET, _SHOWN_TEXT = 300, 600
+"""Characters of the command or URL, and of what the server says about itself."""
+
+
+class StderrRows:
+    """The stderr lines of a journal: their numbers are kept, their text is read when it is drawn."""
+
+    def __init__(self, session: AnySession) -> None:
+        self._session = session
+        self.journal = session.journal
+        self.numbers = array("I")
+        self._seen = 0
+
+    def __len__(self) -> int:
+        return bisect_right(self.numbers, upto(self._session))
+
+    def advance(self) -> int | None:
+        """Take in some of what is new. Returns the first new row, or None."""
+        first, seen = len(self.numbers), self._seen
+        last = min(self.journal.index.count, seen + _LOOKED_AT)
+        codes = self.journal.index.codes[seen:last]
+        stderr = int(Kind.STDERR)
+        self.numbers.extend([n for n, code in enumerate(codes, seen + 1) if code & 15 == stderr])
+        self._seen = last
+        return first if len(self.numbers) > first else None
+
+    @property
+    def behind(self) -> bool:
+        """There is more to take in than one turn allows."""
+        return self._seen < self.journal.index.count
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        event = self.journal.event(self.numbers[index])
+        time = f"{duration(event.t):>8}  "
+        return paint.cut(paint.segments([(time, "faint"), event.text.rstrip()], room=width), width)
+
+
+class ServerPane(Container):
+    """Two columns, or one where it is narrow: who it is; connection and stderr."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("server")]
+    DEFAULT_CSS = """
+    ServerPane { layout: horizontal; }
+    ServerPane #identity { width: 1fr; height: 1fr; }
+    ServerPane #server-side { width: 1fr; height: 1fr; }
+    ServerPane #connection { height: 14; }
+    ServerPane #stderr { height: 1fr; }
+    ServerPane.-no-stderr #connection { height: 1fr; }
+    """
+
+    class Reconnect(Message):
+        """The user wants the connection, or the process, anew."""
+
+    class LogLevel(Message):
+        """The user wants to choose from which level the server logs."""
+
+    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.session = session
+        self._seen: tuple[Any, ...] = ()
+        self._drift: Drift | None = None
+        self._watching = False
+        self._stderr = StderrRows(session)
+        self._stderr_shown = 0
+        self._authorizations = Authorizations(session.journal)
+
+    def compose(self) -> ComposeResult:
+        yield Edge(
+            FactsView(id="identity-rows", empty="The server has not introduced itself yet."),
+            title="Server",
+            id="identity",
+        )
+        with Vertical(id="server-side"):
+            yield Edge(
+                FactsView(id="connection-rows", empty="No connection was tried yet."),
+                title="Connection",
+                id="connection",
+            )
+            stderr = Edge(
+                VirtualList(self._stderr, follow=True, id="stderr-rows", empty="Nothing was written to stderr."),
+                title="stderr", id="stderr",
+            )  # fmt: skip
+            stderr.display = self.session.target.kind != "http"
+            self.set_class(not stderr.display, "-no-stderr")
+            yield stderr
+
+    def on_mount(self) -> None:
+        self.tick()
+
+    def on_resize(self) -> None:
+        self._seen = ()
+        self.tick()
+
+    def hints(self) -> list[Hint]:
+        """What can be done here, now."""
+        offered = [
+            name
+            for name in ("reconnect", "restart", "watch", "log-level", "authorization")
+            if self.check_action(name.replace("-", "_"), ())
+        ]
+        other = {"watch": "watch no more"} if self._watching else {}
+        revision = ["app.revision"] if self.session.can_send else []
+        return hints(self, *((f"server.{name}", other.get(name, "")) for name in offered), *revision)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing can be done to a recording; what runs elsewhere cannot be started; a level needs logging."""
+        if action == "log_level":
+            return self.session.can_send and self.session.server.can("logging")
+        if action == "authorization":
+            return bool(self._authorizations.numbers)
+        if action in ("restart", "watch"):
+            return self.session.can_send and self.session.target.kind == "stdio"
+        return self.session.can_send if action == "reconnect" else True
+
+    def action_reconnect(self) -> None:
+        """Close the connection and open it again."""
+        self.post_message(self.Reconnect())
+
+    action_restart = action_reconnect
+
+    def action_watch(self) -> None:
+        """Start the server again when one of its files changes, or watch them no more."""
+        self.post_message(WatchFiles())
+
+    def show_watch(self, on: bool) -> None:
+        """Say whether its files are watched."""
+        self._watching = on
+        identity = self.query_one("#identity", Edge)
+        identity.facts = ("its files are watched",) if on else ()
+        identity.keys = self.hints()
+        self.post_message(HintsChanged())
+
+    def action_log_level(self) -> None:
+        """Choose from which level the server logs."""
+        self.post_message(self.LogLevel())
+
+    def action_authorization(self) -> None:
+        """Show how the newest login went."""
+        self.post_message(ShowAuthorization())
+
+    def tick(self) -> None:
+        """Look at what is new."""
+        changes = self.session.changes
+        self._authorizations.advance()
+        moment = None if isinstance(self.session, Session) or self.session.at_end else self.session.upto
+        self._authorizations.upto = moment
+        seen = (
+            changes["server"],
+            changes["phase"],
+            changes["subscriptions"],
+            len(self.session.surface_changes),
+            id(self._drift),
+            len(self._authorizations.numbers),
+            moment,
+            self.size,
+        )
+        if seen != self._seen and self.size.width:
+            self._seen = seen
+            self.query_one("#identity", Edge).keys = self.hints()
+            self.post_message(HintsChanged())
+            self.query_one("#identity-rows", FactsView).show(*self._identity())
+            steps = step_rows(connection_steps(self.session.journal, upto(self.session)), self._side_width)
+            self.query_one("#connection-rows", FactsView).show(RowSection(steps))
+        first, shown = self._stderr.advance(), len(self._stderr)
+        if first is not None or shown != self._stderr_shown:
+            first = min(shown, self._stderr_shown) if first is None else min(first, shown, self._stderr_shown)
+            self._stderr_shown = shown
+            self.query_one("#stderr").display = True
+            self.set_class(False, "-no-stderr")
+            self.query_one("#stderr-rows", VirtualList).source_changed(first)
+            self.query_one("#stderr", Edge).facts = (f"{len(self._stderr):,} lines",)
+        if self._stderr.behind or self._authorizations.behind:
+            self.call_after_refresh(self.tick)
+
+    @property
+    def _side_width(self) -> int:
+        return max(self.query_one("#connection").size.width - 4, 20)
+
+    def _identity(self) -> list[Section]:
+        server, session = self.session.server, self.session
+        if not server.known:
+            return [RowSection(self._recording())] if session.journal.notices else []
+        unknown = "" if server.revision_known else "  unknown"
+        rows = [
+            *fact("name", f"{server.title}  {server.version}".strip() or "not given", "bright"),
+            *fact("opened as", safe(session.target.describe(), _SHOWN_TARGET)),
+            *fact("revision", f"{server.revision}  ({server.era}){unknown}"),
+        ]
+        if isinstance(roots := session.inbox.standing.roots, tuple):
+            always = f"always answered: {', '.join(safe(uri, _SHOWN_TARGET) for uri in roots[:5]) or 'none'}"
+            rows += fact("roots", always)
+        rows += self._interception()
+        if server.how:
+            rows += fact("found out", safe(server.how, _SHOWN_TEXT), "muted")
+        for key, label in (("description", "description"), ("websiteUrl", "website")):
+            if isinstance(server.info.get(key), str):
+                rows += fact(label, safe(server.info[key], _SHOWN_TEXT, multiline=True))
+        rows += [*self._recording(), *self._drifted(), *self._changes()]
+        rows += heading("Capabilities")
+        rows += self._capabilities()
+        rows += self._subscriptions()
+        if (found := self._authorizations.logged_in()) is not None:
+            rows += [*heading("Logged in"), *logged_in_rows(found, session.journal)]
+        if not server.instructions:
+            return [RowSection(rows)]
+        rows += heading("Instructions")
+        return [RowSection(rows), MarkdownSection(beginning(server.instructions, LONGEST))]
+
+    def _subscriptions(self) -> list[Row]:
+        """What changes the server tells of, when it last did, and what it does not tell though it was asked to."""
+        journal, found = self.session.journal, self.session.subscriptions
+        rows: list[Row] = []
+        for uri, n in list(found.uris.items())[:_SHOWN_SUBSCRIPTIONS]:
+            updates = found.counts.get(uri, 0)
+            told = f"  {updates:,} update{'' if updates == 1 else 's'}" if updates else "  no update yet"
+            if 0 < n <= journal.index.count:
+                told += f", the last at {journal.clock(journal.index.times[n - 1]):%H:%M:%S}"
+            rows.append(Row([f"  {uri}", (told, "muted")], 4))
+        if len(found.uris) > _SHOWN_SUBSCRIPTIONS:
+            rows.append(Row([(f"  {len(found.uris) - _SHOWN_SUBSCRIPTIONS:,} more", "muted")]))
+        for name in found.refused[:_SHOWN_SUBSCRIPTIONS]:
+            refused = "  asked for, and the server does not agree to tell of it"
+            rows.append(Row([(f"  {signs_now().failed} ", "finding"), name, (refused, "finding")], 4))
+        return [*heading("Subscriptions"), *rows] if rows else []
+
+    def _interception(self) -> list[Row]:
+        """Who can read what is sent: those on a way without verification, and a proxy."""
+        target, rows = self.session.target, list[Row]()
+        if not isinstance(target, HttpTarget):
+            return rows
+        if not target.verify:
+            rows += fact("certificate", "not checked: others on the way can read and change everything", "error")
+        if target.proxy:
+            rows += fact("proxy", safe(mask_url(target.proxy), _SHOWN_TARGET), "normal" if target.owned else "finding")
+        if target.withholds_login:
+            rows += fact("login", f"no kept login is sent: {safe(target.withholds_login, _SHOWN_TEXT)}", "finding")
+        return rows
+
+    def _recording(self) -> list[Row]:
+        """Where it is kept, and what is unusual about that."""
+        path = self.session.journal.storage.path
+        rows = fact("recording", str(path) if path else "kept nowhere")
+        for notice in self.session.journal.notices:
+            rows += fact("", notice, "finding")
+        return rows
+
+    def show_drift(self, drift: Drift | None) -> None:
+        """Say what has changed since the server was pinned; None: nothing has."""
+        self._drift = drift
+        self.tick()
+
+    def _drifted(self) -> list[Row]:
+        """What is no longer as it was pinned, worst first: before all else, in the colour of findings."""
+        drift = self._drift
+        if drift is None:
+            return []
+        from inspector.check.drift import phrase
+
+        sign = signs_now().finding
+        rows = [*heading("Changed since it was pinned")]
+        for change in drift.changes[:_SHOWN_CHANGES]:
+            loud = change.loud or change.hidden is not None or change.severity == "breaking"
+            mark = (f"  {sign} ", "finding") if loud else ("    ", "muted")
+            word = "cannot tell" if change.severity == "unsure" else change.severity
+            rows.append(Row([mark, (f"{word:<12}", "muted"), (phrase(change), "finding" if loud else "normal")], 16))
+        if len(drift.changes) > _SHOWN_CHANGES:
+            rows.append(Row([(f"    {len(drift.changes) - _SHOWN_CHANGES:,} more", "muted")]))
+        return rows
+
+    def _changes(self) -> list[Row]:
+        """What the server offers now and did not offer before, and the other way round."""
+        rows: list[Row] = []
+        for change in self.session.surface_changes:
+            for sign, role, names in (
+                ("+", "received", change.added), ("-", "error", change.removed), ("~", "finding", change.altered)
+            ):  # fmt: skip
+                rows += [
+                    Row([(f"  {sign} ", role), (f"{change.list:<11} ", "muted"), name], 4)
+                    for name in names[:_SHOWN_CHANGES]
+                ]
+                if len(names) > _SHOWN_CHANGES:
+                    rows.append(Row([(f"  {sign} {len(names) - _SHOWN_CHANGES:,} more {change.list}", "muted")]))
+        return [*heading("Changed since the last connection"), *rows] if rows else []
+
+    def _capabilities(self) -> list[Row]:
+        server = self.session.server
+        known = ("tools", "resources", "prompts", "completions", "logging", "tasks", "experimental", "extensions")
+        names = [name for name in known if name in server.capabilities]
+        names += [name for name in server.capabilities if name not in known]
+        rows: list[Row] = []
+        for name in names[:_SHOWN_CAPABILITIES]:
+            value = server.capabilities[name]
+            parts = [part for part, on in value.items() if on or isinstance(on, dict)] if type(value) is dict else []
+            rows.append(Row([(f"  {signs_now().done} ", "received"), f"{name:<14}", ("  ".join(parts), "muted")], 18))
+        absent = [name for name in ("tools", "resources", "prompts", "completions", "logging") if not server.can(name)]
+        if not features(server.revision).completions_capability and "completions" in absent:
+            absent.remove("completions")
+        if absent:
+            rows.append(Row([(f"  not offered: {', '.join(absent)}", "muted")], 4))
+        return rows

@@ -1,0 +1,93 @@
+"""Whether a live server is still what was pinned of it: looked at when its lists are complete, and when they change."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from inspector.client.catalog import KINDS
+from inspector.client.pins import Pin, Pins
+from inspector.client.session import Session
+from inspector.client.surfaces import is_read, surface_of
+from inspector.errors import ConfigError
+from inspector.tui.events import AnySession
+from inspector.tui.server.pane import ServerPane
+
+if TYPE_CHECKING:
+    from inspector.check.drift import Drift
+    from inspector.tui.app import InspectorApp
+    from inspector.tui.main.screen import MainScreen
+
+TOLD = 30
+"""Seconds for which a drift is told; the server pane keeps telling it."""
+
+
+class PinWatch:
+    """Compares a session with the pin of its target; `look` is called on every tick and does nothing on most."""
+
+    def __init__(self, screen: MainScreen, session: AnySession) -> None:
+        self._screen = screen
+        self._session = session
+        self._pin: Pin | None = None
+        self._looked = False
+        self._seen: tuple[Any, ...] = ()
+        self._told = ""
+
+    def look(self) -> None:
+        """Compare, if there is a pin and what the server offers is new and complete."""
+        session = self._session
+        if not self._looked:
+            self._looked = True
+            self._read()
+        if self._pin is None or not isinstance(session, Session) or session.phase != "ready":
+            return
+        seen = (session.server, *(session.catalog[name].version for name in KINDS))
+        if seen == self._seen or not is_read(session):
+            return
+        self._seen = seen
+        # Many tools take a while to be compared. The items themselves never change; the lists do.
+        now = {key: list(value) if type(value) is list else value for key, value in surface_of(session).items()}
+        work = partial(self._compare, now, self._pin)
+        self._screen.run_worker(work, thread=True, exclusive=True, group="pin", exit_on_error=False)
+
+    def pin(self) -> None:
+        """Pin what the server offers now."""
+        session = self._session
+        if not isinstance(session, Session) or session.phase != "ready" or not is_read(session):
+            self._screen.notify("The lists of the server are not complete yet.", severity="warning")
+            return
+        try:
+            self._pin = Pins().put(session.target, surface_of(session))
+        except ConfigError as error:
+            self._screen.notify(f"{error.message} {error.hint}", severity="error")
+            return
+        self._looked, self._seen, self._told = True, (), ""
+        self._screen.query_one(ServerPane).show_drift(None)
+        self._screen.notify("Pinned. Every later session says when the server offers something else.")
+
+    def _read(self) -> None:
+        session = self._session
+        if not session.can_send or not cast("InspectorApp", self._screen.app).settings.check_pins:
+            return
+        try:
+            self._pin = Pins().get(session.target)
+        except ConfigError as error:
+            self._screen.notify(f"{error.message} {error.hint}", severity="warning", timeout=TOLD)
+
+    def _compare(self, now: dict[str, Any], pin: Pin) -> None:
+        from inspector.check.drift import drift_from
+
+        self._screen.app.call_from_thread(self._take, drift_from(now, pin), pin)
+
+    def _take(self, drift: Drift | None, pin: Pin) -> None:
+        """Say what was found: for a while on the screen, for good in the server pane and in the recording."""
+        if pin is not self._pin or not self._screen.is_mounted:
+            return
+        self._screen.query_one(ServerPane).show_drift(drift)
+        said = drift.sentence if drift is not None else ""
+        if drift is not None and said != self._told:
+            from inspector.check.drift import note
+
+            note(self._session.journal, drift)
+            self._screen.notify(f"{said} The server pane shows it.", severity="warning", timeout=TOLD)
+        self._told = said

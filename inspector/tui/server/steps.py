@@ -1,0 +1,40 @@
+"""The steps of a connection as rows: what was done, how it went, when."""
+
+from __future__ import annotations
+
+from inspector.client.steps import Step
+from inspector.text import duration
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets.fact_rows import Row, text_lines
+
+TITLE = 11
+TIME = 10
+INDENT = 2 + TITLE + TIME + 2
+LEAST_BESIDE = 40
+"""Cells for the detail beside the title; where there are fewer it stands below."""
+MOST_LINES = 6
+
+
+def step_rows(steps: list[Step], width: int) -> list[Row]:
+    """Each step: sign, title, time since the connection was begun, and what is said of it."""
+    signs = signs_now()
+    marks = {
+        "ok": (signs.done, "received"),
+        "note": (signs.finding, "finding"),
+        "failed": (signs.failed, "error"),
+        "waiting": (signs.progress, "progress"),
+        "open": (signs.later, "faint"),
+    }
+    rows: list[Row] = []
+    for step in steps:
+        mark, role = marks[step.outcome]
+        below = width - INDENT < LEAST_BESIDE
+        indent = 4 if below else INDENT
+        lines = text_lines(step.detail)
+        said = [(line, "error" if step.outcome == "failed" else "normal") for line in lines[:MOST_LINES]]
+        if len(lines) > MOST_LINES:
+            said.append((f"{signs.cut} {len(lines) - MOST_LINES:,} more lines", "muted"))
+        head = [(f"{mark} ", role), (f"{step.title:<{TITLE}}", "muted"), (f"{duration(step.t):>{TIME}}  ", "faint")]
+        rows.append(Row(head if below else [*head, said.pop(0)], indent))
+        rows += [Row([(" " * indent, "muted"), line], indent) for line in said]
+    return rows

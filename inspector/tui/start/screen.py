@@ -1,0 +1,488 @@
+"""The start screen: one field and one list of what can be opened. Typed text narrows it; Enter opens what is marked."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import Screen
+
+from inspector.client.recording import RecordingInfo, list_recordings
+from inspector.config.remember import ServerMemory
+from inspector.config.servers import ServerEntry, ServerList, exposure_of, find_servers
+from inspector.config.settings import Settings
+from inspector.config.targets import RecordingTarget, is_recording, parse_target, recording_path
+from inspector.config.trust import Memory, standing
+from inspector.errors import InspectorError
+from inspector.text import quantity, size
+from inspector.tui.events import CloseSession, First, OpenTarget, ShowSession
+from inspector.tui.keymap import Hint, bindings, label
+from inspector.tui.pane_keys import hints
+from inspector.tui.sessions import Opened, Sessions, calls_in_flight
+from inspector.tui.start.rows import Configured, Demo, Group, StartRows, Thing, Typed
+from inspector.tui.start.trust import opened
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.paint import Piece, Pieces
+from inspector.tui.widgets.status import Footer, HeaderLine, Part
+from inspector.tui.widgets.too_small import TooSmall
+from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.version import __version__
+
+PLACEHOLDER = "a command, a URL, @name or a recording"
+EXAMPLES = (
+    ("npx -y @modelcontextprotocol/server-everything", "a command (stdio)"),
+    ("https://shop.example/mcp", "a URL (HTTP)"),
+    ("@shop", "a configured server"),
+    ("session.mcp.jsonl", "a recording"),
+)
+"""A target of each kind, for who has none yet."""
+NO_SERVER = "No server is configured in this folder or in a client's config file."
+NO_RECORDING = "No recording yet. Every session is recorded and listed here."
+_CLOCK = 1.0
+"""Seconds between two drawings of how long sessions have been open."""
+
+
+class ChoiceList(VirtualList):
+    """The list of the start screen. Its cursor passes over headings, and is marked while the field has the focus."""
+
+    @property
+    def thing(self) -> Thing | None:
+        """What the row with the cursor opens."""
+        return self.source.thing_at(self.cursor) if isinstance(self.source, StartRows) else None
+
+    def ground_of(self, index: int, selected: bool, focused: bool) -> str:
+        return "selection" if selected and self.thing is not None else "ground"
+
+    def go(self, rows: int) -> None:
+        """Move the cursor by choices."""
+        if isinstance(self.source, StartRows):
+            self.cursor = self.source.step(self.cursor, rows)
+            if self.source.step(self.cursor, -1) == self.cursor:
+                self._scroll_top(0)  # The first choice has its heading above it.
+
+    def _move(self, rows: int) -> None:
+        self.go(rows)
+
+    def page(self) -> int:
+        """How many rows a page has."""
+        return self._page()
+
+    def action_first(self) -> None:
+        self.go(-self.count)
+
+    def action_last(self) -> None:
+        self.go(self.count)
+
+    def action_select(self) -> None:
+        if self.thing is not None:
+            super().action_select()
+
+
+class StartScreen(Screen[None]):
+    """What can be opened: sessions that are open, configured servers, recordings, and what is typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("app"), *bindings("start")]
+    DEFAULT_CSS = """
+    StartScreen { layout: vertical; layers: base above; }
+    #start { height: 1fr; padding: 1; }
+    #start > Editor { height: 1; margin: 0 1 1 1; }
+    #choices { width: 100%; height: 1fr; }
+    """
+
+    def __init__(self, settings: Settings, config: Path | None = None, sessions: Sessions | None = None) -> None:
+        super().__init__()
+        self.settings = settings
+        self.config = config
+        self.sessions = sessions or Sessions()
+        self._configured: list[Configured] = []
+        self._problems: list[str] = []
+        self._recordings: list[RecordingInfo] = []
+        self._found = False
+        self._left = False
+        """A session was in front since the list was shown last."""
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(id="header")
+        with Edge(title="Start", id="start"):
+            yield Editor(placeholder=PLACEHOLDER, lead=[("/ ", "key")], id="target")
+            yield ChoiceList(id="choices")
+        yield Footer(id="footer")
+        yield TooSmall()
+
+    @property
+    def _field(self) -> Editor:
+        return self.query_one("#target", Editor)
+
+    @property
+    def _list(self) -> ChoiceList:
+        return self.query_one("#choices", ChoiceList)
+
+    def on_mount(self) -> None:
+        self._field.focus()
+        self._show_header()
+        self._find()
+        self.set_interval(_CLOCK, self._tell_time)
+
+    def on_resize(self) -> None:
+        self.query_one(TooSmall).fit(self.size)
+
+    def on_screen_suspend(self) -> None:
+        self._left = self not in self.app.screen_stack
+
+    def on_screen_resume(self) -> None:
+        """Show what has changed while a session was in front; after a dialog all stays as it was."""
+        if self._left and self._found:
+            self._field.show_without_change("")
+            self._show_rows(keep=False)
+            self._field.focus()
+            self._find()
+
+    def sessions_changed(self) -> None:
+        """Draw what is new in the open sessions."""
+        if self._found:
+            self._show_rows(keep=True)
+        self._show_header()
+
+    def _tell_time(self) -> None:
+        if self.sessions.opened and self.is_current:
+            self.sessions_changed()
+
+    # What there is
+
+    @work(thread=True, exclusive=True, exit_on_error=False)
+    def _find(self) -> None:
+        """Read config files and the recordings' heads and tails, off the event loop."""
+        servers = find_servers(config=self.config)
+        memory = Memory()
+        configured = [
+            Configured(entry, ServerMemory(entry).last_open(), standing(exposure_of(entry), memory) == "asks")
+            for entry in servers.entries
+        ]
+        recordings = list_recordings()
+        self.app.call_from_thread(self._take, servers, configured, recordings)
+
+    def _take(self, servers: ServerList, configured: list[Configured], recordings: list[RecordingInfo]) -> None:
+        if not self.is_mounted:
+            return
+        again, self._found = self._found, True
+        self._configured, self._recordings = configured, recordings
+        self._problems = [f"{problem.path.name}: {problem.message}" for problem in servers.problems]
+        self._show_rows(keep=again)
+
+    def _groups(self) -> list[Group]:
+        text = self._field.value.strip()
+        groups: list[Group] = []
+        typed = Group("typed", "", [Typed(text, _kind_of(text))]) if text else None
+        if typed is not None and _is_target(text):
+            groups.append(typed)
+        if self.sessions.opened:
+            groups.append(Group("open", "Open now", self.sessions.opened, facts=str(len(self.sessions.opened))))
+        fresh = self._found and not (self.sessions.opened or self._configured or self._recordings or text)
+        if fresh:
+            width = max(len(example) for example, _ in EXAMPLES) + 4
+            lines: list[Pieces] = [["Type a target above and press ", ("enter", "key"), "."], ""]
+            lines += [[("  " + f"{example:<{width}}", "bright"), (kind, "muted")] for example, kind in EXAMPLES]
+            groups.append(Group("demo", "Examples", [Demo()], lines=[*lines, ""]))
+        files = len({thing.entry.path for thing in self._configured})
+        where = f"{len(self._configured)} from {quantity(files, 'file')}" if files else "0"
+        if self._problems:
+            where += f"  {quantity(len(self._problems), 'problem')}"
+        note = NO_SERVER if self.config is None else f"{self.config} names no server."
+        groups.append(Group("configured", "Configured", self._configured, note, where, self._problems))
+        kept = "0"
+        if self._recordings:
+            octets = sum(info.size for info in self._recordings)
+            kept = f"{len(self._recordings)} kept  {size(octets)} of {size(self.settings.keep_recordings_bytes)}"
+        groups.append(Group("recordings", "Recordings", self._recordings, NO_RECORDING, kept))
+        if typed is not None and typed not in groups:
+            groups.append(typed)
+        return groups
+
+    def _show_rows(self, *, keep: bool) -> None:
+        """Show what matches the typed text; with `keep` the cursor stays on its row where it is still there."""
+        text = self._field.value.strip()
+        rows = StartRows(self._groups(), text.casefold().split())
+        view = self._list
+        key = view.row_key(view.cursor) if keep else None
+        view.source = rows
+        kept = rows.index_of(key) if key is not None else None
+        view.cursor = self._best(rows, text) if kept is None else kept
+        if kept is None:
+            view.go(0)
+        edge = self.query_one("#start", Edge)
+        if edge.tone != "error":
+            edge.facts = (f"{rows.shown} of {rows.total}",) if text else ()
+        self._show_footer()
+
+    def _best(self, rows: StartRows, text: str) -> int:
+        """The row that Enter is most likely meant for: the entry of this name, else the first."""
+        named = rows.find(
+            lambda thing: isinstance(thing, Configured) and text in (f"@{thing.entry.name}", thing.entry.reference)
+        )
+        first = rows.find(lambda thing: True)
+        return named if named is not None else first if first is not None else 0
+
+    def _show_header(self) -> None:
+        marks: list[Piece] = []
+        for mark in self.sessions.marks():
+            marks += ["   ", *mark] if marks else mark
+        self.query_one(HeaderLine).parts = [
+            Part([[("inspector", "bright bold")]]),
+            Part([marks, ""], (1,)),
+            Part([[(__version__, "muted")]], right=True),
+        ]
+
+    # Keys
+
+    def hints(self) -> list[Hint]:
+        """The footer: what works now. While the field has the focus, letters are letters."""
+        thing = self._list.thing
+        enter = {Opened: "back to it", RecordingInfo: "replay"}.get(type(thing), "open") if thing is not None else ""
+        shown: list[str | tuple[str, str]] = [("start.open", enter)] if enter else []
+        front = self.sessions.front
+        back = [("app.start-list", f"back to {front.name[:20]}")] if front is not None else []
+        if isinstance(self.focused, Editor):
+            shown += ["start.clear"] if self._field.value else []
+            named = [*hints(self, *shown, ("app.next-pane", "list"), "start.demo")]
+            # The key that is no letter.
+            typing = [key for key in self.app.verb_keys.keys("app.start-list") if len(key) > 1]  # type: ignore[attr-defined]
+            named += [Hint(label(key), title, key, verb) for verb, title in back for key in typing[:1]]
+            return [*named, *hints(self, "app.palette"), Hint("^q", "quit", "ctrl+q")]
+        if isinstance(thing, Opened):
+            shown.append(("start.delete", "close"))
+        elif isinstance(thing, Configured):
+            shown += ["start.check", "start.doctor"]
+        elif isinstance(thing, RecordingInfo):
+            shown += ["start.check", "start.export", "start.delete"]
+        return hints(self, *shown, *back, "start.filter", "start.demo", "app.help", "app.quit")
+
+    def _show_footer(self) -> None:
+        self.query_one(Footer).hints = self.hints()
+
+    def on_descendant_focus(self) -> None:
+        self._show_footer()
+
+    def on_virtual_list_highlighted(self) -> None:
+        self._show_footer()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what can be done with the row that has the cursor."""
+        if not self.is_mounted:
+            return True
+        thing = self._list.thing
+        if action in ("doctor",):
+            return isinstance(thing, Configured)
+        if action == "check":
+            return isinstance(thing, Configured | RecordingInfo)
+        if action == "export":
+            return isinstance(thing, RecordingInfo)
+        if action == "delete":
+            return isinstance(thing, Opened | RecordingInfo)
+        if action == "start_list":
+            return self.sessions.front is not None
+        return True
+
+    def on_editor_changed(self) -> None:
+        edge = self.query_one("#start", Edge)
+        edge.facts, edge.tone = (), ""
+        self._show_rows(keep=False)
+
+    def action_up(self) -> None:
+        """Move the cursor of the list; the field keeps the focus."""
+        self._list.go(-1)
+
+    def action_down(self) -> None:
+        """Move the cursor of the list; the field keeps the focus."""
+        self._list.go(1)
+
+    def action_page_up(self) -> None:
+        self._list.go(-self._list.page())
+
+    def action_page_down(self) -> None:
+        self._list.go(self._list.page())
+
+    def action_clear(self) -> None:
+        """Clear the field; where it is clear, go back to the session in front."""
+        if self._field.value:
+            self._field.value = ""
+            self._field.focus()
+        elif self.focused is not self._field:
+            self._field.focus()
+        else:
+            self.action_start_list()
+
+    def action_start_list(self) -> None:
+        """Go back to the session that was in front."""
+        if self.sessions.front is not None:
+            self.post_message(ShowSession(self.sessions.front))
+
+    # Opening
+
+    def on_editor_submitted(self) -> None:
+        self._list.action_select()
+
+    def action_open(self) -> None:
+        """Open the row with the cursor."""
+        self._list.action_select()
+
+    def on_virtual_list_selected(self) -> None:
+        self._open(self._list.thing)
+
+    def _open(self, thing: Thing | None, first: First = "") -> None:
+        if isinstance(thing, Opened):
+            self.post_message(ShowSession(thing))
+        elif isinstance(thing, Configured):
+            self._open_entry(thing.entry, first)
+        elif isinstance(thing, RecordingInfo):
+            self.post_message(OpenTarget(RecordingTarget(thing.path), first))
+        elif isinstance(thing, Demo) or (isinstance(thing, Typed) and thing.text == "demo"):
+            self.action_demo()
+        elif isinstance(thing, Typed):
+            self._open_typed(thing.text)
+
+    @work(exclusive=True, group="dialog")
+    async def _open_typed(self, text: str) -> None:
+        try:
+            words = shlex.split(text)
+            target = await opened(self.app, lambda consent: parse_target(words, config=self.config, consent=consent))
+        except (InspectorError, ValueError) as error:
+            edge = self.query_one("#start", Edge)
+            hint = [error.hint] if isinstance(error, InspectorError) and error.hint else []
+            edge.facts = [[(said, "error")] for said in (str(error), *hint)]
+            edge.tone = "error"
+            return
+        if target is not None:
+            self.post_message(OpenTarget(target))
+
+    @work(exclusive=True, group="dialog")
+    async def _open_entry(self, entry: ServerEntry, first: First) -> None:
+        """Open a server of the list, after asking where its file is not the user's own."""
+        from inspector.config.servers import resolve
+
+        try:
+            target = await opened(self.app, lambda consent: resolve(entry, consent=consent))
+        except InspectorError as error:
+            self.notify(f"{error.message} {error.hint}", severity="error", markup=False, timeout=10)
+        else:
+            if target is not None:
+                self.post_message(OpenTarget(target, first))
+
+    def action_demo(self) -> None:
+        """Open the demo server."""
+        from inspector.tui.app import demo_target
+
+        self.post_message(OpenTarget(demo_target()))
+
+    def action_check(self) -> None:
+        """Open the row with the cursor, and check it."""
+        self._open(self._list.thing, "check")
+
+    def action_doctor(self) -> None:
+        """Find out why the server does not connect."""
+        self._open(self._list.thing, "doctor")
+
+    # What can be done with a row
+
+    @work(exclusive=True, group="dialog")
+    async def action_delete(self) -> None:
+        """Close an open session, or delete a recording; asks first where something would be lost."""
+        from inspector.tui.dialogs import Confirm, leave_calls
+
+        thing = self._list.thing
+        if isinstance(thing, Opened):
+            calls = calls_in_flight(thing.session)
+            if await leave_calls(self.app, calls, "Close this session with a call in flight?", "close"):
+                self.post_message(CloseSession(thing))
+            return
+        if not isinstance(thing, RecordingInfo):
+            return
+        if thing.growing:
+            self.notify("This recording is still being written.", severity="warning", markup=False)
+        elif await self.app.push_screen_wait(Confirm("Delete this recording?", str(thing.path), "delete", "keep")):
+            try:
+                thing.path.unlink()
+            except OSError as error:
+                self.notify(f"{thing.path} was not deleted: {error.strerror}", severity="error", markup=False)
+            self._find()
+
+    @work(exclusive=True, group="dialog")
+    async def action_export(self) -> None:
+        """Export the selected recording."""
+        from inspector.export import FORMATS
+        from inspector.tui.dialogs import AskPath, Choose
+        from inspector.tui.files import export_recording
+
+        info = self._list.thing
+        if not isinstance(info, RecordingInfo):
+            return
+        format = await self.app.push_screen_wait(
+            Choose("Export the recording", [(name, found.summary) for name, found in FORMATS.items()])
+        )
+        path = (
+            await self.app.push_screen_wait(
+                AskPath(f"Export as {format}", f"{info.path.stem.removesuffix('.mcp')}{FORMATS[format].suffix}")
+            )
+            if format
+            else None
+        )
+        if format and path is not None:
+            try:
+                notes = await asyncio.to_thread(export_recording, info.path, format, path)
+            except (OSError, InspectorError) as error:
+                self.notify(f"{path} was not written: {error}", severity="error", markup=False)
+            else:
+                self.notify(" ".join((f"Written to {path}.", *notes)), markup=False)
+
+    def action_filter(self) -> None:
+        self._field.focus()
+
+    def action_next_pane(self) -> None:
+        self.focus_next()
+
+    def action_previous_pane(self) -> None:
+        self.focus_previous()
+
+    def action_help(self) -> None:
+        from inspector.tui.help import Help
+
+        self.app.push_screen(Help(self.app.verb_keys, self.focused or self))  # type: ignore[attr-defined]
+
+    @work(exclusive=True, group="dialog")
+    async def action_quit(self) -> None:
+        """Leave; asks only while a call is in flight in one of the sessions."""
+        from inspector.tui.dialogs import leave_calls
+
+        if await leave_calls(self.app, self.sessions.in_flight(), "Leave with a call in flight?", "leave"):
+            self.app.exit(0)
+
+
+def _is_target(text: str) -> bool:
+    """Whether a text is certainly meant as a target, not as words to narrow the list by."""
+    if not text or text.startswith("@"):
+        return False
+    if text == "demo" or re.match(r"[A-Za-z][\w+.-]*://", text):
+        return True
+    first, *more = text.split()
+    if not more:
+        return is_recording(recording_path(text)) or ("/" in text and os.path.isfile(os.path.expanduser(text)))
+    return shutil.which(first) is not None
+
+
+def _kind_of(text: str) -> str:
+    """What a text would be opened as."""
+    if text == "demo":
+        return "the demo server"
+    if text.startswith("@"):
+        return "a configured server"
+    if re.match(r"https?://", text, re.IGNORECASE):
+        return "a URL (HTTP)"
+    return "a recording" if " " not in text and text.endswith(".jsonl") else "a command (stdio)"

@@ -1,0 +1,90 @@
+"""Asks before a config entry that is not the user's own is opened: what it uses, and where that goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+
+from inspector.config.targets import Target
+from inspector.config.trust import Answer, Consent, Exposure
+from inspector.errors import TrustNeeded
+from inspector.text import safe
+from inspector.tui.keymap import Hint
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
+from inspector.tui.widgets.facts_view import FactsView
+
+_LINE = 800
+
+
+async def opened(app: App[int], resolve: Callable[[Consent | None], Target]) -> Target | None:
+    """The target that `resolve` gives; None where the user does not allow what it exposes.
+
+    Raises what `resolve` raises, but `TrustNeeded` only where the entry changed while the user was asked.
+    """
+    try:
+        return resolve(None)
+    except TrustNeeded as error:
+        asked: Exposure = error.exposure
+    answer = await app.push_screen_wait(AskTrust(asked))
+    return None if answer == "no" else resolve(partial(_answer_to, asked, answer))
+
+
+def _answer_to(asked: Exposure, answer: Answer, found: Exposure) -> Answer:
+    """The answer, if it was given to exactly this."""
+    return answer if found.fingerprint == asked.fingerprint else "no"
+
+
+class AskTrust(ModalScreen[Answer]):
+    """Shows an exposure. No key that is pressed in passing allows it: Enter does nothing here."""
+
+    DEFAULT_CSS = """
+    AskTrust { align: center middle; }
+    AskTrust > Edge { width: 90%; max-width: 100; height: auto; max-height: 90%; }
+    AskTrust FactsView { height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("o", "answer('once')", show=False, priority=True),
+        Binding("a", "answer('always')", show=False, priority=True),
+        Binding("n,escape,q", "answer('no')", show=False, priority=True),
+        Binding("enter", "nothing", show=False, priority=True),
+    ]
+
+    def __init__(self, exposure: Exposure) -> None:
+        super().__init__()
+        self._exposure = exposure
+
+    def compose(self) -> ComposeResult:
+        keys = [Hint("o", "allow once", "o"), Hint("a", "allow always", "a"), Hint("esc", "do not open", "escape")]
+        edge = Edge(FactsView(), title=f"Allow @{safe(self._exposure.server, 60)}?", keys=keys)
+        edge.tone = "ask"
+        edge.styles.height = len(self._exposure.facts()) + 7
+        yield edge
+
+    def on_mount(self) -> None:
+        view = self.query_one(FactsView)
+        view.show(RowSection(self._rows()))
+        view.focus()
+
+    def _rows(self) -> list[Row]:
+        where = safe(str(self._exposure.path), _LINE)
+        mark = signs_now().finding
+        facts = [Row([(f"  {mark} ", "finding"), safe(fact, _LINE)], 4) for fact in self._exposure.facts()]
+        return [
+            *paragraph(f"{where} is not your own config file. This entry:"),
+            *facts,
+            *paragraph("“Always” holds until the entry changes."),
+        ]
+
+    def action_answer(self, answer: Answer) -> None:
+        """Leave with an answer."""
+        self.dismiss(answer)
+
+    def action_nothing(self) -> None:
+        """Stay."""

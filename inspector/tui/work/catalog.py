@@ -1,0 +1,288 @@
+"""A list of what the server offers: tools, resources, templates or prompts, with a filter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+
+from inspector.client.catalog import ListName
+from inspector.client.session import Session
+from inspector.errors import NotOffered
+from inspector.text import count
+from inspector.tui.events import AnySession, HintsChanged, ItemHighlighted, ItemOpened
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.filter_input import FilterInput
+from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
+from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.wording import in_words
+from inspector.tui.work.catalog_rows import CatalogRows, Key
+
+TITLES: dict[ListName, str] = {
+    "tools": "Tools",
+    "resources": "Resources",
+    "templates": "Templates",
+    "prompts": "Prompts",
+}
+_THINGS: dict[ListName, str] = {
+    "tools": "tools",
+    "resources": "resources",
+    "templates": "resource templates",
+    "prompts": "prompts",
+}
+
+
+@dataclass
+class _Place:
+    """Where the user is in one list: its rows with their filter, the item under the cursor, how far it is scrolled."""
+
+    rows: CatalogRows
+    key: Key | None = None
+    scroll: int = 0
+    seen: int = -1
+
+
+class CatalogPane(Edge):
+    """One list at a time; each keeps its cursor, its scroll and its filter while another is shown."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("catalog")]
+    DEFAULT_CSS = """
+    CatalogPane > VirtualList { height: 1fr; }
+    """
+
+    class CallRequested(Message):
+        """The item under the cursor is to be sent with what its form holds."""
+
+    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+        super().__init__(title=TITLES["tools"], id=id)
+        self.session = session
+        self.list_name: ListName = "tools"
+        self._places: dict[ListName, _Place] = {
+            name: _Place(CatalogRows(session.catalog[name], session.refused_tools if name == "tools" else ()))
+            for name in session.catalog.lists
+        }
+        self._phase_seen = -1
+        self._told: dict[str, Any] | None = None
+        self._list = VirtualList(self._places["tools"].rows)
+        self._notice = Paragraphs(after=1)
+        self._notice.display = False
+        self._filter = FilterInput()
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield self._list
+        yield self._notice
+        yield self._filter
+
+    def on_mount(self) -> None:
+        self.tick()
+
+    def on_show(self) -> None:
+        # While it was not on the screen it drew nothing.
+        self.tick()
+
+    @property
+    def rows(self) -> CatalogRows:
+        """The rows of the list that is shown."""
+        return self._places[self.list_name].rows
+
+    @property
+    def item(self) -> dict[str, Any] | None:
+        """The item under the cursor."""
+        return self.rows.item(self._list.cursor)
+
+    def focus_inside(self) -> bool:
+        """Focus the list, unless the focus is inside already."""
+        if not self.has_focus_within:
+            self.screen.set_focus(self._list)
+        return True
+
+    # Which list, and where in it
+
+    def show(self, list_name: ListName) -> None:
+        """Show one of the lists, as it was left."""
+        if list_name == self.list_name:
+            return
+        before = self._places[self.list_name]
+        before.key = self._key_at_cursor()
+        before.scroll = self._list.scroll_offset.y
+        self.list_name = list_name
+        place = self._places[list_name]
+        self.title = TITLES[list_name]
+        self._list.source = place.rows
+        self._filter.show_without_change(place.rows.filter)
+        if place.key is None or not self._list.move_to(place.key):
+            self._list.cursor = 0
+        self._list.scroll_to(y=place.scroll, animate=False, immediate=True, force=True)
+        self._list.scroll_to_row(self._list.cursor)
+        place.seen = -1
+        self.tick()
+        self._tell()
+
+    def select(self, list_name: ListName, address: str) -> bool:
+        """Show a list with the cursor on the first item of this name or URI; False where there is none."""
+        self.show(list_name)
+        key = self.rows.find(address)
+        if key is None:
+            return False
+        if self.rows.index_of(key) is None:
+            self._filter.value = ""
+            self._narrow("")
+        return self._list.move_to(key)
+
+    def _key_at_cursor(self) -> Key | None:
+        key = self._list.row_key(self._list.cursor)
+        return key if isinstance(key, tuple) else None
+
+    # What has come
+
+    def tick(self) -> None:
+        """Take in what has come of the list that is shown."""
+        place = self._places[self.list_name]
+        seen = self.session.changes[self.list_name]
+        phase = self.session.changes["phase"] + self.session.changes["server"]
+        if seen == place.seen and phase == self._phase_seen and not place.rows.behind:
+            return
+        place.seen, self._phase_seen = seen, phase
+        first = place.rows.advance()
+        if first is not None:
+            self._list.source_changed(first)
+            if self.item is not self._told:
+                # The same item as before, but as the server lists it now.
+                self._tell()
+        self._describe()
+        if place.rows.behind:
+            self.set_timer(0.02, self.tick)
+
+    def _describe(self) -> None:
+        found = self.rows.list
+        self.facts = [self._count()]
+        empty, notice = self._words()
+        if self._list.empty != empty:
+            self._list.empty = empty
+            self._list.refresh()
+        if found.odd:
+            entries = "1 entry is" if found.odd == 1 else f"{count(found.odd)} entries are"
+            notice = [*notice, (f"{signs_now().finding} {entries} no object; the message log has them.", "finding")]
+        self._notice.show(notice)
+        self.post_message(HintsChanged())
+
+    def _count(self) -> paint.Pieces:
+        found, rows = self.rows.list, self.rows
+        total = count(rows.total)
+        if rows.filter.strip():
+            text = f"{count(len(rows))} of {total}"
+        else:
+            text = total if rows.total or found.complete else ""
+        if found.loading or rows.behind:
+            text = f"{text} so far {signs_now().cut}".strip() if rows.total else f"loading {signs_now().cut}"
+        return text
+
+    def _words(self) -> tuple[str, list[Paragraph]]:
+        """What stands in an empty list, and what went wrong; a list that broke off keeps what has come."""
+        found, rows, session = self.rows.list, self.rows, self.session
+        things = _THINGS[self.list_name]
+        again = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, "catalog.refresh"))
+        if isinstance(found.error, NotOffered):
+            return f"This server offers no {things}.", []
+        if found.error is not None:
+            remedy = in_words(found.error.hint) or (again if session.can_send else "")
+            lines: list[Paragraph] = [(found.error.message, "error")]
+            if remedy:
+                lines.append((remedy, "muted"))
+            if found.error.hint and session.can_send:
+                lines.append((again, "muted"))
+            return "", lines
+        if rows.total and not len(rows):
+            return "Nothing matches the filter.", []
+        if found.loading or found.complete:
+            return f"This server offers no {things}." if found.complete else f"Loading {signs_now().cut}", []
+        if not session.can_send:
+            return f"The recording has no list of {things} up to here.", []
+        if session.phase in ("new", "connecting"):
+            return f"Connecting {signs_now().cut}", []
+        if session.phase == "ready" and session.server.can(found.kind.capability):
+            return f"Not listed yet.\n{again}", []
+        return f"This server offers no {things}.", []
+
+    # The filter
+
+    def action_filter(self) -> None:
+        self._filter.action_select_all()
+        self.screen.set_focus(self._filter)
+
+    def action_all(self) -> None:
+        """Drop the filter; the item under the cursor stays there."""
+        if not self.rows.filter:
+            raise SkipAction
+        self._filter.show_without_change("")
+        self._narrow("")
+
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        self._narrow(event.value)
+
+    def _narrow(self, text: str) -> None:
+        key = self._key_at_cursor()
+        if self.rows.narrow(text):
+            self._list.source_changed()
+            best = self.rows.best()
+            if best is not None:
+                self._list.cursor = best
+            elif key is not None:
+                # What is shown stays chosen, though the list would go back to what was chosen before the filter.
+                self._list.move_to(key)
+        self._describe()
+        if self.rows.behind:
+            self.set_timer(0.02, self.tick)
+
+    def on_filter_input_left(self, event: FilterInput.Left) -> None:
+        event.stop()
+        self.screen.set_focus(self._list)
+
+    # What the user does
+
+    def action_call(self) -> None:
+        if self.item is not None and self.session.can_send:
+            self.post_message(self.CallRequested())
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A recording is not asked again."""
+        return self.session.can_send or action != "refresh"
+
+    def action_refresh(self) -> None:
+        if isinstance(self.session, Session) and not self.rows.list.loading:
+            self.session.run(self.session.load(self.list_name))
+
+    def hints(self) -> list[Hint]:
+        """What can be done with the list."""
+        wanted = ["list.select"] if len(self.rows) else []
+        if len(self.rows) and self.session.can_send:
+            wanted.append("catalog.call")
+        wanted.append("catalog.filter")
+        if self.session.can_send:
+            wanted.append("catalog.refresh")
+        return hints(self, *wanted)
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        event.stop()
+        self._tell()
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        event.stop()
+        item = self.item
+        if item is not None:
+            self.post_message(ItemOpened(self.list_name, item))
+
+    def _tell(self) -> None:
+        self._told = self.item
+        self.post_message(ItemHighlighted(self.list_name, self._told))

@@ -1,0 +1,199 @@
+"""An item of a catalogue as something that can be asked for: what its form is, which request it makes, what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from inspector.client.catalog import ListName
+from inspector.client.pending import Call
+from inspector.client.session import Session
+from inspector.errors import UsageError
+from inspector.protocol.uritemplate import Template, Variable
+from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool
+from inspector.text import safe, size
+from inspector.tui.widgets import paint
+from inspector.tui.work.catalog_rows import address, view_of
+
+TEXT = 20_000
+"""Characters of a description that are shown at all."""
+
+BY_HAND = "uri"
+"""The field of a form for a template that cannot be read: the URI itself."""
+
+NO_ARGUMENTS = {"type": "object", "additionalProperties": False}
+"""The schema of a form without fields."""
+
+_OPERATORS = {
+    "+": "slashes and other reserved characters stay as they are",
+    "#": "becomes the fragment",
+    ".": "is put behind a dot",
+    "/": "becomes a step of the path",
+    ";": "becomes a parameter of the path",
+    "?": "becomes a parameter of the query",
+    "&": "becomes a further parameter of the query",
+}
+
+
+class Subject:
+    """What one item of a list is, and how it is called, read or got."""
+
+    def __init__(self, list_name: ListName, item: Any) -> None:
+        self.list_name: ListName = list_name
+        self.item = item
+        self.view = view_of(list_name, item)
+
+    @property
+    def address(self) -> str:
+        """The name, URI or template by which it is meant; empty where the server gave none."""
+        return address(self.view)
+
+    @property
+    def key(self) -> tuple[ListName, str]:
+        """By what its arguments and results are kept."""
+        return self.list_name, self.address or f"\0{id(self.item)}"
+
+    @property
+    def memory_key(self) -> str:
+        """By what its past calls are remembered between sessions."""
+        return self.address if self.list_name == "tools" else f"{self.list_name} {self.address}"
+
+    @property
+    def title(self) -> list[paint.Piece]:
+        """The name by which it is called, and its title where that is another (C-BASE-17); of a resource the title."""
+        shown = self.view.display_name
+        name = "" if isinstance(self.view, (Resource, ResourceTemplate)) else self.view.name
+        return [shown] if name in ("", shown) else [name, (f"  {shown}", "muted")]
+
+    @property
+    def verb(self) -> str:
+        """What is done with it, in a word."""
+        return {"tools": "call", "prompts": "get"}.get(self.list_name, "read")
+
+    @property
+    def facts(self) -> list[paint.Pieces]:
+        """What stands at the right of its edge. A tool's annotations are the server's claims (C-TOOL-01)."""
+        view = self.view
+        if isinstance(view, Tool):
+            hints = sorted(view.hints, key=lambda hint: hint != "destructive")
+            return [[(hint, "error" if hint == "destructive" else "muted")] for hint in hints]
+        found: list[paint.Pieces] = []
+        if isinstance(view, (Resource, ResourceTemplate)) and view.mime_type:
+            found.append(safe(view.mime_type, 60))
+        if isinstance(view, Resource) and view.size is not None:
+            found.append(size(view.size))
+        return found
+
+    @property
+    def about(self) -> list[tuple[str, str]]:
+        """What is known of it as (text, role) paragraphs: description, address, annotations, what is wrong with it."""
+        view = self.view
+        found = [(view.description[:TEXT], "muted")] if view.description.strip() else []
+        if isinstance(view, (Resource, ResourceTemplate)):
+            found.append((self.address, "muted"))
+            notes = [f"{key} {safe(value, 100)}" for key, value in list(view.annotations.items())[:10]]
+            if notes:
+                found.append(("  ".join(notes), "muted"))
+        if isinstance(view, Tool) and view.task_support != "forbidden":
+            found.append((f"tasks: {safe(view.task_support, 40)}", "muted"))
+        if view.icons:
+            found.append((f"icons {len(view.icons)}, not fetched", "faint"))
+        if view.problems:
+            found.append(("; ".join(view.problems), "finding"))
+        if self.template_problem:
+            found.append((self.template_problem, "finding"))
+        return found
+
+    @property
+    def output_schema(self) -> Any:
+        """The schema of a tool's structured result, or None."""
+        return self.view.output_schema if isinstance(self.view, Tool) else None
+
+    @property
+    def schema(self) -> Any:
+        """The JSON Schema of its arguments, or None where it takes none."""
+        view = self.view
+        if isinstance(view, Tool):
+            return _of_tool(view.input_schema)
+        if isinstance(view, Prompt):
+            return view.argument_schema
+        if isinstance(view, ResourceTemplate):
+            return self._template_schema
+        return None
+
+    @cached_property
+    def template(self) -> Template | None:
+        """The parsed template; None for everything else, and for a template that cannot be read."""
+        try:
+            return Template.parse(self.address) if isinstance(self.view, ResourceTemplate) else None
+        except UsageError as error:
+            self.template_problem = f"{error.message}. Write the URI by hand."
+            return None
+
+    template_problem = ""
+
+    @cached_property
+    def _template_schema(self) -> dict[str, Any]:
+        """The variables as a schema; those that an URI is hardly right without are required."""
+        template = self.template
+        if template is None:
+            by_hand = {"type": "string", "default": self.address}
+            return {"type": "object", "properties": {BY_HAND: by_hand}, "required": [BY_HAND]}
+        return {
+            "type": "object",
+            "properties": {variable.name: _variable_schema(variable) for variable in template.variables},
+            "required": [variable.name for variable in template.variables if variable.operator in ("", "+")],
+        }
+
+    def expand(self, arguments: Any) -> str:
+        """The URI that a template makes of these values. Raises `UsageError` where it makes none (RFC 6570)."""
+        values = arguments if isinstance(arguments, Mapping) else {}
+        if self.template is None:
+            return str(values.get(BY_HAND, self.address))
+        return self.template.expand(values)
+
+    @property
+    def completion_ref(self) -> dict[str, Any] | None:
+        """How `completion/complete` names it, or None where nothing of it can be completed (C-COMP-01)."""
+        if isinstance(self.view, Prompt):
+            return {"type": "ref/prompt", "name": self.address}
+        if isinstance(self.view, ResourceTemplate):
+            return {"type": "ref/resource", "uri": self.address}
+        return None
+
+    def send(self, session: Session, arguments: Any, *, as_task: bool = False) -> Call:
+        """Send the request. Arguments of a wrong shape are sent as they are: that may be what is to be tried."""
+        plain = isinstance(arguments, dict)
+        name = self.view.members.get("name")
+        if isinstance(self.view, Tool):
+            if plain and isinstance(name, str):
+                return session.call_tool(name, arguments, as_task=as_task)
+            return session.start("tools/call", {"name": name, "arguments": arguments})
+        if isinstance(self.view, Prompt):
+            if plain and isinstance(name, str):
+                return session.get_prompt(name, arguments)
+            return session.start("prompts/get", {"name": name, "arguments": arguments})
+        if isinstance(self.view, ResourceTemplate):
+            return session.read_resource(self.expand(arguments))
+        return session.read_resource(self.address)
+
+
+def _of_tool(schema: Any) -> Any:
+    """The schema of a tool's form. A schema that names no arguments at all is meant to say that there are none."""
+    if not isinstance(schema, dict):
+        return {"type": "object"}
+    says_something = any(schema.get(key) for key in schema if key not in ("type", "$schema", "title", "description"))
+    return schema if says_something or "additionalProperties" in schema else {**schema, **NO_ARGUMENTS}
+
+
+def _variable_schema(variable: Variable) -> dict[str, Any]:
+    about = _OPERATORS.get(variable.operator, "")
+    if variable.prefix is not None:
+        about = f"{about}; " * bool(about) + f"the first {variable.prefix} characters are used"
+    text: dict[str, Any] = {"type": "string", "description": about}
+    if not variable.explode:
+        return text
+    texts = {"type": "array", "items": {"type": "string"}, "title": "several"}
+    named = {"type": "object", "additionalProperties": {"type": "string"}, "title": "named"}
+    return {"description": about, "anyOf": [texts, named, {"type": "string", "title": "one"}]}

@@ -1,0 +1,187 @@
+"""Values that the server offers for an argument while it is typed: asked for once, a moment after the last key."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from rich.segment import Segment
+
+from inspector.client.session import Session
+from inspector.errors import InspectorError, NotOffered, ServerError
+from inspector.protocol.jsonrpc import METHOD_NOT_FOUND
+from inspector.text import safe
+from inspector.tui.events import AnySession
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import palette
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.fields.text import TextField
+from inspector.tui.widgets.form import FormView
+
+PAUSE = 0.15
+"""Seconds without a key after which the server is asked."""
+
+KEPT = 200
+"""Answers that are kept for each session."""
+
+SHOWN = 100
+"""Values that are shown of an answer; the specification allows no more (C-COMP-01)."""
+
+VALUE = 200
+
+
+class Completer:
+    """Asks for completions: debounced, cached, one question at a time (C-COMP-01)."""
+
+    def __init__(self, session: Session, found: Callable[[str, str, list[str]], None]) -> None:
+        """`found(argument, value, values)` is called with what the server offers for what was typed last."""
+        self._session = session
+        self._found = found
+        self._cache: OrderedDict[Any, list[str]] = OrderedDict()
+        self._task: asyncio.Task[Any] | None = None
+        self._offered = True
+
+    def typed(self, ref: dict[str, Any], argument: str, value: str, others: dict[str, str]) -> None:
+        """An argument has this text now; `others` are the arguments that were filled in already."""
+        self.stop()
+        if not self._offered:
+            return
+        key = (tuple(ref.items()), argument, value, tuple(sorted(others.items())))
+        if key in self._cache:
+            self._cache.move_to_end(key)
+            self._found(argument, value, self._cache[key])
+            return
+        self._task = self._session.run(self._ask(key, ref, argument, value, others))
+
+    def stop(self) -> None:
+        """What was typed does not matter any more."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def _ask(self, key: Any, ref: dict[str, Any], argument: str, value: str, others: dict[str, str]) -> None:
+        await asyncio.sleep(PAUSE)
+        try:
+            values = await self._session.complete(ref, argument, value, others)
+        except NotOffered:
+            self._offered = False
+            return
+        except ServerError as error:
+            # Revisions without the capability leave no other way to find out.
+            self._offered = error.rpc_code != METHOD_NOT_FOUND
+            values = []
+        except InspectorError:
+            return
+        self._cache[key] = values[:SHOWN]
+        if len(self._cache) > KEPT:
+            self._cache.popitem(last=False)
+        self._found(argument, value, self._cache[key])
+
+
+class Suggestions:
+    """Values that could be taken for what is typed in a field; drawn by the field, directly below its text.
+
+    `at` is the value that tab takes, -1 for none. `is_picked`: the user moved to it, and enter takes it too.
+    """
+
+    def __init__(self, field: TextField, values: list[str], *, chosen: bool) -> None:
+        self.field = field
+        self.values = values
+        self.at = 0 if values and chosen else -1
+        self.is_picked = False
+
+    @property
+    def chosen(self) -> str | None:
+        """The value that would be taken, or None."""
+        return self.values[self.at] if self.at >= 0 else None
+
+    def step(self, by: int) -> None:
+        """Go to the next or previous value; after the last comes the first."""
+        self.at = (max(self.at, -1 if by > 0 else 0) + by) % len(self.values)
+        self.is_picked = True
+        self.field.refresh()
+
+    def segments(self, room: int) -> list[Segment]:
+        """Draw as many values as there is room for, the chosen one always, and the key that takes it."""
+        look = palette()
+        if not self.values:
+            return paint.segments([("suggestions: none", "faint")], room=room, look=look)
+        takes = ("field.next" if self.is_picked else "app.next-pane", "takes")
+        shown = hints(self.field, takes if self.at >= 0 else ("list.down", "chooses"))
+        key = " ".join(f"{hint.label} {hint.title}" for hint in shown)
+        right = paint.segments([(key, "faint")], room=room, look=look)
+        line: list[Segment] = []
+        for at in range(max(self.at - 3, 0), len(self.values)):
+            role = "bright" if at == self.at else "muted"
+            line += paint.segments([(safe(self.values[at], VALUE), role), "  "], room=room, look=look)
+            if paint.width(line) > room:
+                break
+        return paint.spread(line, right, room)
+
+
+class FieldCompletion:
+    """Completes the field of a form that is typed into. The field draws the values (`Suggestions`)."""
+
+    def __init__(self, session: AnySession) -> None:
+        self._completer = Completer(session, self._found) if isinstance(session, Session) else None
+        self._editor: TextField | None = None
+        self._offered: Suggestions | None = None
+
+    def look(self, ref: dict[str, Any] | None, view: FormView) -> None:
+        """Look at what is typed into now; `ref` is how the server calls what is completed, None for nothing."""
+        focused = view.screen.focused if view.is_attached else None
+        if ref is None or self._completer is None or not isinstance(focused, TextField):
+            self.clear()
+            return
+        if focused is not self._editor:
+            self.clear()
+        self._editor = focused
+        value = view.value if isinstance(view.value, dict) else {}
+        name = focused.field.name
+        others = {key: text for key, text in value.items() if isinstance(text, str) and key != name}
+        self._completer.typed(ref, name, focused.field.text, others)
+
+    def clear(self) -> None:
+        """Nothing is typed into: take the suggestions away."""
+        if self._completer is not None:
+            self._completer.stop()
+        self._show(None)
+        self._editor = None
+
+    def _show(self, offered: Suggestions | None) -> None:
+        self._offered = offered
+        if self._editor is not None:
+            self._editor.suggestions = offered
+            # The chosen value stands in the field as well, where it goes on from what was typed.
+            self._editor.suggestion = (offered.chosen if offered is not None else None) or ""
+            self._editor.refresh()
+
+    def _found(self, argument: str, value: str, values: list[str]) -> None:
+        editor = self._editor
+        if editor is None or (editor.field.name, editor.field.text) != (argument, value):
+            return
+        # Where nothing was typed, tab must still leave the field empty.
+        others = [each for each in values if each != value]
+        # Only values that differ are worth a line; that the typed one is the only one is not "none".
+        self._show(Suggestions(editor, others, chosen=bool(value)) if others or not values else None)
+
+    def take(self, *, picked: bool = False) -> bool:
+        """Put the value that is suggested into the field, or only one that the user picked; False where none is."""
+        offered, editor = self._offered, self._editor
+        if offered is None or offered.chosen is None or editor is None or not editor.has_focus:
+            return False
+        if picked and not offered.is_picked:
+            return False
+        self._show(None)
+        editor.value = offered.chosen
+        return True
+
+    def step(self, by: int) -> bool:
+        """Go to the next or previous value; False where there are none."""
+        if self._offered is None or not self._offered.values:
+            return False
+        self._offered.step(by)
+        self._show(self._offered)
+        return True

@@ -1,0 +1,540 @@
+"""The middle of the screen: an item with its form, and below it the result, the running call or the server's question.
+
+Nothing covers anything: the lower place holds one of the three. Each item keeps its form, its call and its result while
+another one is shown; several calls may run at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.widget import Widget
+
+from inspector.client.answers import Question
+from inspector.client.catalog import ListName
+from inspector.client.pending import Call
+from inspector.client.recorded import RecordedSession
+from inspector.client.recorded_calls import RecordedCall
+from inspector.client.revision_hints import revision_hint
+from inspector.client.session import Session
+from inspector.config.remember import ServerMemory
+from inspector.errors import InspectorError
+from inspector.protocol.form import UNSET
+from inspector.text import safe
+from inspector.tui.ask import labels
+from inspector.tui.ask.question import QuestionPane
+from inspector.tui.events import AnySession, HintsChanged, ZoomEnded
+from inspector.tui.keymap import Hint
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.work.catalog import TITLES
+from inspector.tui.work.catalog_item import Subject
+from inspector.tui.work.latest import Latest
+from inspector.tui.work.recorded_calls import RecordedCalls, subject_of
+from inspector.tui.work.request import RequestPane
+from inspector.tui.work.result import CallAgain, ResultPane, ViewChosen
+from inspector.tui.work.running import RunningPane
+from inspector.tui.work.work_items import Work, Works, past_of, refuse, settle
+
+PATIENCE = 0.3
+"""Seconds after which a call that was sent from its form or the list gets the focus, where esc cancels it."""
+
+CRUMB = 60
+"""Characters of an item's name in the title of a zoomed pane."""
+
+SNUG = 26
+"""Lines below which the panes leave their keys to the footer."""
+
+EMPTY_RESULT = 4
+"""Lines of a result pane that has no result yet; a long form has the others."""
+
+Lower = ResultPane | RunningPane | QuestionPane
+
+
+class WorkPane(Container):
+    """What is being done with the item that is shown. `memory` is what is remembered between sessions."""
+
+    DEFAULT_CSS = """
+    WorkPane { layout: vertical; }
+    WorkPane > ResultPane, WorkPane > RunningPane, WorkPane > QuestionPane { height: 1fr; }
+    """
+
+    def __init__(self, session: AnySession, *, memory: ServerMemory | None = None, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.session = session
+        if memory is None and isinstance(session, Session):
+            memory = ServerMemory(session.target)
+        self.works = Works(memory)
+        self.work: Work | None = None
+        self.question: Question | None = None
+        """The question that is shown, whosever call it belongs to."""
+        self.request = RequestPane(session, id="request")
+        self.result = ResultPane(session, id="result")
+        self.running = RunningPane(session, id="running")
+        self.asking = QuestionPane(session, id="question")
+        self._lower: Lower = self.result
+        self._recorded = None if isinstance(session, Session) else RecordedCalls(session.journal, session)
+        self._items = Latest(self, self._put_item)
+        self._puts = Latest(self, self._put_question)
+        self._seen: tuple[Any, ...] = ()
+        self._log_seen = (-1, 0)
+        self._questions_seen: set[tuple[int, Any]] = set()
+        self._edits = 0
+        self._focus_question = False
+        self._sent_from: Widget | None = None
+        self._came_from: Widget | None = None
+        self._zoomed = ""
+        self._shows_request = True
+
+    def compose(self) -> ComposeResult:
+        yield self.request
+        yield self.result
+        yield self.running
+        yield self.asking
+
+    def on_mount(self) -> None:
+        self.running.display = self.asking.display = False
+        self.set_interval(0.5, self._waits)
+        self._draw_lower()
+
+    def on_show(self) -> None:
+        # While it was not on the screen it drew nothing.
+        self.tick()
+
+    # Which item
+
+    def show_item(self, list_name: ListName, item: dict[str, Any] | None) -> None:
+        """Show an item as it was left, with its form, its call or its result; None for no item at all."""
+        if item is None:
+            self.work = self.question = None
+            self._items.drop()
+            self.request.announce(None)
+            self._draw_lower()
+            return
+        known = self.work.subject.item if self.work is not None else None
+        work = self.works.of(Subject(list_name, item))
+        work.pinned = 0
+        if work is self.work and item is not known:
+            # The list was read again: what the user is doing with the item goes on.
+            self._items.want(work)
+            return
+        self.question = None
+        if work is self.work and self.request.work is work:
+            self._draw_lower()
+            return
+        self._go_to(work)
+
+    def on_unmount(self) -> None:
+        # Here and not on leaving by a key: a session also ends by a signal or with its terminal.
+        self.works.keep_drafts()
+
+    def _go_to(self, work: Work) -> None:
+        if self.work is not None and self.work.is_edited:
+            keep = partial(self.works.keep_drafts, self.work)
+            self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
+        self.work = work
+        self._edits = self.request.edits
+        self.request.crumb = TITLES[work.subject.list_name] if self.screen.has_class("-narrow") else ""
+        self.request.announce(work)
+        self._items.want(work)
+
+    async def _put_item(self, work: Work) -> None:
+        """Put up the form of an item, and what became of its call."""
+        await self._recall(work)
+        if self._items.is_wanted(work):
+            await self.request.show(work)
+            self._edits = self.request.edits
+            self._draw_lower()
+
+    async def _recall(self, work: Work) -> None:
+        if self._recorded is not None:
+            self._recorded.fill(work)
+        elif work.past is None:
+            (past, draft), view = await asyncio.to_thread(
+                lambda: (self.works.recall(work.subject), self.works.view(work.subject))
+            )
+            if work.past is None:
+                work.past, work.draft, work.view = past, draft, work.view or view
+
+    def open_resource(self, uri: str) -> None:
+        """Show the resource with this URI, listed or not, and read it."""
+        item = self.session.catalog.resources.get(uri) or {"uri": uri, "name": uri}
+        self.show_item("resources", item)
+        self.send()
+
+    def focus_work(self) -> None:
+        """Put the focus where the item can be used: on the question, the first field, or what stands in its place."""
+        question = self._question_to_show()
+        if question is not None and question is self.asking.question and self.asking.is_open:
+            self.asking.focus_inside()
+        elif question is not None and question.state == "open" and self.session.can_send:
+            self.focus_question()
+        else:
+            self._when_put_up(self.request.focus_inside)
+
+    def _when_put_up(self, do: Callable[[], object]) -> None:
+        """Do something with the form of the item: at once, for more keys may follow, unless it is being put up."""
+        if self._items.is_idle:
+            do()
+        else:
+            self.run_worker(self._wait_and(do), group="wait", exit_on_error=False)
+
+    async def _wait_and(self, do: Callable[[], object]) -> None:
+        await self._items.settled()
+        do()
+
+    # Sending
+
+    def send(self) -> None:
+        """Send the request of the item that is shown, with what its form holds."""
+        self._when_put_up(self.request.action_call)
+
+    def on_request_pane_send(self, event: RequestPane.Send) -> None:
+        event.stop()
+        work, session = event.work, self.session
+        if not isinstance(session, Session):
+            return
+        if session.phase != "ready":
+            work.problem = "There is no connection to the server."
+        else:
+            try:
+                work.call = work.subject.send(session, event.arguments, as_task=event.as_task)
+                work.sent = event.arguments
+                work.problem = work.revision_hint = ""
+            except InspectorError as error:
+                refuse(work, error)
+        if self._zoomed == "request" and work.call is not None:
+            self.post_message(ZoomEnded())
+        self._edits = self.request.edits
+        self._sent_from = self.screen.focused
+        if self.work is work:
+            self.question = None
+            self.request.redraw()
+            self._draw_lower()
+            self.set_timer(PATIENCE, partial(self.move_to_call, work))
+
+    def move_to_call(self, work: Work) -> None:
+        """A call that takes its time gets the focus, unless the user does something else meanwhile."""
+        still = self.work is work and self._lower is self.running
+        here = self.screen.focused
+        stayed = here is not None and (here is self._sent_from or self.request.has_focus_within)
+        if still and stayed and not self._typed_since:
+            self._came_from = here
+            self.running.focus_inside()
+
+    @property
+    def _typed_since(self) -> bool:
+        """Something was filled in since the newest call was sent, or since the item is shown."""
+        return self.request.edits != self._edits
+
+    def on_call_again(self, event: CallAgain) -> None:
+        event.stop()
+        self.send()
+
+    def on_view_chosen(self, event: ViewChosen) -> None:
+        """Open later results of the item in this view, in later sessions too."""
+        event.stop()
+        work = self.work
+        if work is not None and work.view != event.view:
+            work.view = event.view
+            keep = partial(self.works.keep_view, work.subject, event.view)
+            self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
+
+    def on_request_pane_edited(self, event: RequestPane.Edited) -> None:
+        event.stop()
+        if self._lower is self.result:
+            self._show_result()
+
+    def on_request_pane_cancel_call(self, event: RequestPane.CancelCall) -> None:
+        event.stop()
+        if isinstance(event.work.call, Call):
+            event.work.call.cancel()
+
+    # What becomes of calls
+
+    def tick(self) -> None:
+        """Take in what became of calls and questions."""
+        changes = self.session.changes
+        seen = tuple(changes[topic] for topic in ("calls", "inbox", "subscriptions", "phase", "server"))
+        if seen != self._seen:
+            self._seen = seen
+            for work in self.works.all():
+                if settle(work, self.session.journal):
+                    self._ended(work)
+            self._look_for_questions()
+            self._draw_lower()
+            self.request.refresh_state()
+        if self.asking.is_stale and self.asking.question is not None:
+            # The next question may have come in the same tick: it must not be put back for the one before.
+            self._puts.want(self._question_to_show() or self.asking.question)
+        log = (len(self.session.journal), 0 if self._recorded is None else changes["log"] + changes["calls"])
+        if log != self._log_seen:
+            self._log_seen = log
+            if self._lower is self.running:
+                self.running.tick()
+            if self._recorded is not None:
+                self._draw_recorded()
+
+    def _ended(self, work: Work) -> None:
+        answer = work.answer
+        if answer is None or answer.outcome.late:
+            return
+        outcome = answer.outcome
+        work.revision_hint = revision_hint(self.session.server.revision, outcome.error, outcome.value)
+        if work.subject.schema is not None:
+            if work.form is not None and work.form.value() in (work.sent, UNSET):
+                work.is_edited, work.draft = False, UNSET
+            work.remember(past_of(work, work.sent, self.session.journal))
+            ok = answer.outcome.kind == "result"
+            keep = partial(self.works.keep, work.subject, work.sent, ok)
+            self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
+        if work is self.work:
+            self.request.redraw()
+
+    # The lower place
+
+    def _draw_lower(self) -> None:
+        work = self.work
+        question = self._question_to_show()
+        if question is not None:
+            if question is not self.asking.question or self.asking.is_stale:
+                self._puts.want(question)
+            self._swap(self.asking)
+        elif work is not None and work.is_running and work.call is not None:
+            self.running.show(work.call)
+            self._swap(self.running)
+        else:
+            self._show_result()
+            self._swap(self.result)
+        asked_in = work is not None and question is not None and 0 < question.parent == work.recorded[0]
+        self._shows_request = work is not None and (question is None or asked_in or labels.belongs(question, work.call))
+        self._draw_zoom()
+        self._share_room()
+
+    def zoom(self, part: str) -> None:
+        """Show one part alone: `request`, or `lower` for the result, the call or the question; `""` shows both."""
+        if part != self._zoomed:
+            self._zoomed = part
+            self._draw_zoom()
+            self._share_room()
+
+    def _draw_zoom(self) -> None:
+        self.request.display = self._shows_request and self._zoomed != "lower"
+        self._lower.display = self._zoomed != "request"
+        crumbs: list[str] = []
+        if self._zoomed == "lower" and self.work is not None:
+            crumbs = [TITLES[self.work.subject.list_name], safe(self.work.subject.address, CRUMB)]
+        lead = "".join(f"{crumb} {signs_now().crumb} " for crumb in crumbs)
+        for pane in (self.result, self.running):
+            pane.keeps_title = bool(lead)
+            pane.title = [(lead, "muted"), "Result"] if lead else "Result"
+
+    def _show_result(self) -> None:
+        """Show the result that belongs to the arguments in the form, or mute the newest one."""
+        work = self.work
+        self.result.can_call = work is not None and self.session.can_send
+        if work is None or work.answer is None or self._recorded is not None or self.request.form.form is not work.form:
+            self.result.show(work.answer if work is not None else None, self._promise())
+            return
+        value = self.request.form.value
+        answer, is_current = work.answer_to({} if value is UNSET else value, self.session.journal)
+        self.result.show(answer, self._promise(), stale="" if is_current else "answer to other arguments")
+
+    def _swap(self, to: Lower) -> None:
+        before, self._lower = self._lower, to
+        if before is to:
+            return
+        within = before.has_focus_within
+        before.display = False
+        to.display = self._zoomed != "request"
+        if before is self.running:
+            self.running.rest()
+        if not within:
+            return
+        if to is self.asking:
+            self._focus_question = True
+            return
+        back, self._came_from = self._came_from, None
+        if to is self.result and back is not None and back.is_attached and back.focusable:
+            back.focus()
+        elif not to.focus_inside():
+            self.request.focus_inside()
+        self.post_message(HintsChanged())
+
+    def _promise(self) -> str:
+        """What is said where a result will stand."""
+        if self.work is None:
+            return "What is chosen in the list is shown here."
+        if not self.session.can_send:
+            return "The recording has no request for it up to here."
+        key = next((hint.label for hint in hints(self, "form.call")), "")
+        verb = {"call": "calls it", "get": "gets it", "read": "reads it"}[self.work.subject.verb]
+        return f"{key} {verb}; what comes back will stand here."
+
+    def _share_room(self) -> None:
+        """Give the form the lines it needs, up to a share; the rest belongs to the lower place."""
+        if not self.size.height:
+            return
+        snug = self.size.height < SNUG
+        for pane in (self.request, self.result, self.running, self.asking):
+            pane.be_snug(snug)
+        if self._zoomed == "request":
+            self.request.most_lines = self.size.height
+            self.request.styles.max_height = self.size.height
+            self.request.fit()
+            return
+        share = 0.3 if self._lower is self.asking else 0.6 if self.work is None or self.work.call is not None else 0.75
+        brief = self._lower is self.asking
+        least = (3 if brief else 9) if snug else 9
+        most = max(int(self.size.height * (0.2 if snug and brief else share)), min(least, self.size.height // 2))
+        if self._lower is self.result and self.work is not None and self.work.answer is None:
+            most = max(self.size.height - EMPTY_RESULT, least)
+        if (most, brief) != (self.request.most_lines, self.request.is_brief):
+            self.request.most_lines, self.request.is_brief = most, brief
+            self.request.styles.max_height = most
+            self.request.fit()
+
+    def on_resize(self) -> None:
+        if self.work is not None:
+            self.request.crumb = TITLES[self.work.subject.list_name] if self.screen.has_class("-narrow") else ""
+            self.request.refresh_state()
+        self._share_room()
+
+    def hints(self) -> list[Hint]:
+        """What can be done where the focus is."""
+        return self._lower.hints() if self._lower.has_focus_within else self.request.hints()
+
+    # Questions
+
+    def show_question(self, question: Question) -> None:
+        """Show a question of the inbox, in its call where that is known."""
+        self._show_call_of(question)
+        self.question = question
+        self._draw_lower()
+
+    def focus_question(self) -> None:
+        """Put the focus where the question that is shown is answered, as soon as it is there."""
+        self._focus_question = True
+        if self.asking.question is not None:
+            self._puts.want(self.asking.question if self.question is None else self.question)
+
+    def _show_call_of(self, question: Question) -> None:
+        around = self.works.with_call(question.parent)
+        if around is not None and around is not self.work:
+            self._go_to(around)
+
+    def _question_to_show(self) -> Question | None:
+        """The question that was chosen, else that of the shown call."""
+        call = self.work.call if self.work is not None else None
+        if self.question is None and self._recorded is not None and self.work is not None:
+            # At a moment of a recording: what the server had asked inside the call, or had answered it by.
+            request = self.work.recorded[0]
+            return next((one for one in self.session.inbox.open() if request and one.parent == request), None)
+        if self.question is not None or call is None or call.fate != "pending":
+            return self.question
+        return labels.question_of(call, self.session.inbox.questions, self.asking.question)
+
+    def _look_for_questions(self) -> None:
+        """A new question of the shown call gets the focus, unless one is typing. Others wait in the inbox."""
+        if not self.session.can_send:
+            return
+        waiting = self.session.inbox.open()
+        fresh = [question for question in waiting if question.key not in self._questions_seen]
+        self._questions_seen = {question.key for question in waiting}
+        if not fresh:
+            return
+        typing = self.request.has_focus_within and self._typed_since
+        busy = self.asking.is_open and self._lower is self.asking
+        if busy or typing or not self.is_on_screen or not self.screen.is_current or self.work is None:
+            return
+        if not self.work.is_running:
+            return
+        mine = next((question for question in fresh if labels.belongs(question, self.work.call)), None)
+        # With several calls in flight nothing on stdio tells which of them is asked about: the shown one waits too.
+        stray = next((question for question in fresh if not question.parent), None)
+        if mine is None and stray is not None:
+            self.question = stray
+        if mine is not None or stray is not None:
+            self.focus_question()
+
+    async def _put_question(self, question: Question) -> None:
+        within = self.asking.has_focus_within
+        await self.asking.show(question)
+        self._share_room()
+        if (within or self._focus_question) and self._lower is self.asking:
+            self.asking.focus_inside()
+        self._focus_question = False
+
+    def on_question_pane_next(self, event: QuestionPane.Next) -> None:
+        event.stop()
+        waiting = self.session.inbox.open()
+        if waiting:
+            at = waiting.index(event.after) + 1 if event.after in waiting else 0
+            self.show_question(waiting[at % len(waiting)])
+            self.focus_question()
+
+    def on_question_pane_keep_roots(self, event: QuestionPane.KeepRoots) -> None:
+        event.stop()
+        self.keep_roots(event.uris)
+
+    def keep_roots(self, uris: tuple[str, ...] | None) -> None:
+        """Answer this server's requests for roots with these URIs, in later sessions too; None: ask again."""
+        keep = partial(self.works.keep_roots, uris)
+        self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
+
+    def on_question_pane_answered(self, event: QuestionPane.Answered) -> None:
+        """Go on to the next question of the same call, or back to the call."""
+        event.stop()
+        work, question = self.work, event.question
+        stray = work is not None and work.is_running and not question.parent
+        if self.question is question and work is not None and (stray or labels.belongs(question, work.call)):
+            self.question = None
+        self._draw_lower()
+
+    def _waits(self) -> None:
+        """Keep the time for which a call has waited for the user."""
+        if self._lower is self.asking and self.asking.is_open and self.is_on_screen:
+            question = self.asking.question
+            if question is not None and self.work is not None and labels.belongs(question, self.work.call):
+                self.request.waiting_since = question.t
+                self.request.refresh_state()
+                return
+        if self.request.waiting_since:
+            self.request.waiting_since = 0
+            self.request.refresh_state()
+
+    # Recordings
+
+    def show_call(self, n: int) -> None:
+        """Show request `n` of the recording: the item it was about, what was sent, and what came back."""
+        about = subject_of(self.session.journal, n)
+        if about is None or self._recorded is None:
+            return
+        list_name, address = about
+        known = self.session.catalog[list_name].get(address)
+        key = "uri" if list_name == "resources" else "name"
+        work = self.works.of(Subject(list_name, known or {key: address}))
+        work.pinned = n
+        self.question = None
+        self._go_to(work)
+
+    def _draw_recorded(self) -> None:
+        """Take in requests that have come to the recording."""
+        recorded, work = self._recorded, self.work
+        if recorded is None:
+            return
+        if recorded.advance():
+            self.set_timer(0.02, self._draw_recorded)
+        if work is None:
+            return
+        if recorded.fill(work):
+            self._items.want(work)
+        elif isinstance(work.call, RecordedCall) and isinstance(self.session, RecordedSession):
+            self.session.go_on(work.call)
+            if self._lower is self.running:
+                self.running.tick()

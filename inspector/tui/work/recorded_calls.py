@@ -1,0 +1,118 @@
+"""The calls of a recording by item, found as the recording grows."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Any
+
+from inspector.client.catalog import ListName
+from inspector.client.recorded import RecordedSession
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
+from inspector.tui.work.outcome import Answer, of_request, unanswered
+from inspector.tui.work.work_items import PAST, Past, Work, label
+
+SLICE = 50_000
+"""Events looked at in one turn."""
+
+BODIES = 500
+"""Requests read in one turn."""
+
+_METHODS: dict[str, tuple[ListName, str]] = {
+    "tools/call": ("tools", "name"),
+    "prompts/get": ("prompts", "name"),
+    "resources/read": ("resources", "uri"),
+}
+
+
+class RecordedCalls:
+    """Which requests of a recording were about which item; bodies are read once. `session` says up to which moment."""
+
+    def __init__(self, journal: Journal, session: RecordedSession | None = None) -> None:
+        self._journal = journal
+        self._session = session
+        self._seen = 0
+        self._calls: dict[tuple[str, str], list[int]] = {}
+
+    def advance(self) -> bool:
+        """Look at what the journal has gained. True: there is more already."""
+        index = self._journal.index
+        wanted = {index.method_names.find(method): method for method in _METHODS}
+        codes, methods = index.codes, index.methods
+        request = Kind.RPC + Dir.SEND * 16 + Shape.REQUEST * 64
+        last = min(index.count, self._seen + SLICE)
+        read = 0
+        for n in range(self._seen + 1, last + 1):
+            self._seen = n
+            if codes[n - 1] == request and methods[n - 1] in wanted:
+                list_name, key = _METHODS[wanted[methods[n - 1]]]
+                address = params_of(self._journal.event(n)).get(key)
+                if isinstance(address, str):
+                    self._calls.setdefault((list_name, address), []).append(n)
+                read += 1
+                if read >= BODIES:
+                    break
+        return self._seen < index.count
+
+    def of(self, list_name: str, address: str) -> list[int]:
+        """Return the requests about an item, oldest first."""
+        return self._calls.get((list_name, address), [])
+
+    def fill(self, work: Work) -> bool:
+        """Give a work the newest request about it, its answer and the requests before. False where nothing is new."""
+        numbers, upto = self.of(*work.subject.key), self._upto
+        happened = bisect_right(numbers, upto)
+        pinned = work.pinned if work.pinned <= upto else 0
+        newest = pinned or (numbers[happened - 1] if happened else 0)
+        answered = self._answer(newest)
+        open = newest > 0 and self._session is not None and self._session.is_open(newest)
+        if work.recorded == (newest, answered, open):
+            return False
+        work.recorded = (newest, answered, open)
+        self.show(work, newest, open=open)
+        work.past = [self._past(n) for n in reversed(numbers[max(happened - PAST, 0) : happened])]
+        return True
+
+    @property
+    def _upto(self) -> int:
+        return self._session.upto if self._session is not None else self._journal.index.count
+
+    def _answer(self, n: int) -> int:
+        """The answer to request `n` that had come by the moment, or 0."""
+        answer = self._journal.index.pairs[n - 1] if n else 0
+        return answer if answer <= self._upto else 0
+
+    def show(self, work: Work, n: int, *, open: bool = False) -> None:
+        """Give a work request `n` and its answer; 0 for none. An open one is a call in flight."""
+        work.form = None
+        work.answer = None
+        work.call = None
+        if n:
+            form = work.make_form()
+            form.load(params_of(self._journal.event(n)).get("arguments", {}))
+            if open and self._session is not None:
+                work.call = self._session.call(n)
+                return
+            outcome = of_request(self._journal, n, self._upto) or unanswered(self._journal, n, self._upto)
+            work.answer = Answer(outcome, work.subject.output_schema)
+            work.answer.tab = work.view
+
+    def _past(self, n: int) -> Past:
+        arguments = params_of(self._journal.event(n)).get("arguments", {})
+        outcome = of_request(self._journal, n, self._upto)
+        brief, role = outcome.in_brief if outcome is not None else ("no answer", "muted")
+        return Past(arguments, label(arguments), brief, role)
+
+
+def params_of(event: Event) -> dict[str, Any]:
+    """The `params` of a message, empty where they are no object."""
+    params = event.message.get("params") if isinstance(event.message, dict) else None
+    return params if isinstance(params, dict) else {}
+
+
+def subject_of(journal: Journal, n: int) -> tuple[ListName, str] | None:
+    """Return which item request `n` is about, or None where it is about none."""
+    found = _METHODS.get(journal.index.method(n))
+    address = params_of(journal.event(n)).get(found[1]) if found is not None else None
+    return (found[0], address) if found is not None and isinstance(address, str) else None

@@ -1,0 +1,462 @@
+"""The upper part of the work: what the item is, the form of its arguments, and the key that sends it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, ClassVar
+
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from inspector.client.session import Session
+from inspector.errors import InspectorError
+from inspector.protocol.form import UNSET
+from inspector.protocol.views import Resource, ResourceTemplate
+from inspector.tui.events import AnySession, HintsChanged, LeaveWork
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.compact import SnugEdge
+from inspector.tui.widgets.form import FormView
+from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
+from inspector.tui.work.completion import FieldCompletion
+from inspector.tui.work.past_calls import PastLine
+from inspector.tui.work.running import seconds
+from inspector.tui.work.work_items import Work
+
+ABOUT_LINES = 3
+"""Lines of a description shown before the user asks for all of it."""
+
+VIEWS_KEPT = 6
+"""Forms that were changed and stay on the screen, hidden, while other items are shown."""
+
+_FRAME = 4
+"""Lines of the pane that are neither text nor form: its edge, its keys, the empty line above them."""
+
+
+class RequestPane(SnugEdge):
+    """One item and its form. `Send` says that the user wants it sent with what the form holds."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(binding for binding in bindings("form") if binding.action not in ("json", "editor")),
+        *bindings("resource"),
+        Binding("tab", "take", show=False, priority=True),
+        Binding("enter", "take(True)", show=False, priority=True),
+        Binding("down", "suggestion(1)", show=False, priority=True),
+        Binding("up", "suggestion(-1)", show=False, priority=True),
+    ]
+    DEFAULT_CSS = """
+    RequestPane { height: auto; }
+    RequestPane > FormView { height: auto; }
+    RequestPane > FormView.-bare { margin-bottom: 1; }
+    """
+
+    class Send(Message):
+        """Send the request with these arguments, `as_task` where the server is to make a task of it."""
+
+        def __init__(self, work: Work, arguments: Any, *, as_task: bool = False) -> None:
+            super().__init__()
+            self.work = work
+            self.arguments = arguments
+            self.as_task = as_task
+
+    class Edited(Message):
+        """The form holds other arguments."""
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, RequestPane.Edited)
+
+    class CancelCall(Message):
+        """The call of the item that is shown is to be given up."""
+
+        def __init__(self, work: Work) -> None:
+            super().__init__()
+            self.work = work
+
+    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.session = session
+        self.work: Work | None = None
+        self.crumb = ""
+        """The name of the list, written before the title where there is but one column."""
+        self.most_lines = 0
+        """Lines that the pane may take; 0 for as many as it needs."""
+        self.is_brief = False
+        """The room belongs to something else: one line of the description is enough."""
+        self._about = Paragraphs(most=ABOUT_LINES, after=1)
+        self._form = FormView()
+        self._kept: OrderedDict[tuple[str, str], FormView] = OrderedDict()
+        self._key: tuple[str, str] | None = None
+        self._touched = False
+        self._uri = Paragraphs(after=1)
+        self._past = PastLine()
+        self.sends_anyway = False
+        """What is wrong was said, and the next wish to send sends it in spite of that."""
+        self.edits = 0
+        """How often something was filled in: whether the user is typing is seen by it."""
+        self.waiting_since = 0
+        """Since when the call waits for the user's answer, in microseconds of the journal; 0: it does not."""
+        self._draft: Any = UNSET
+        self._picks = False
+        """Past calls are being gone through."""
+        self._completion = FieldCompletion(session)
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield self._about
+        yield self._form
+        yield self._uri
+        yield self._past
+
+    def on_mount(self) -> None:
+        self._uri.display = False
+
+    @property
+    def form(self) -> FormView:
+        """The form that is shown."""
+        return self._form
+
+    # What is shown
+
+    def announce(self, work: Work | None) -> None:
+        """Name the item that is shown from now on; all that needs a new layout follows with `show`."""
+        self.work = work
+        if work is None:
+            self._draw_about()
+            self._uri.show(())
+            self._form.display = self._past.display = False
+        self.refresh_state()
+
+    async def show(self, work: Work) -> None:
+        """Show an item and its form, as they were left."""
+        self.work = work
+        self.sends_anyway = self._picks = False
+        self._draft = UNSET
+        self._completion.clear()
+        await self._show_form(work)
+        self._draw_about()
+        self._draw_past()
+        self._draw_uri()
+        self.refresh_state()
+
+    async def _show_form(self, work: Work) -> None:
+        form = work.make_form()
+        view = self._form
+        view.display = True
+        empty = "enter reads it" if isinstance(work.subject.view, Resource) else "no arguments"
+        if view.form is form:
+            return
+        key = work.subject.key
+        known = self._kept.pop(key, None)
+        if known is not None and known.form is not form:
+            await known.remove()
+            known = None
+        begun = self._touched or view.json_mode
+        if known is not None or (begun and self._key != key):
+            # What was begun stays as it is: text that is no JSON yet, scrolling, undoing.
+            view.display = False
+            if self._key is not None:
+                self._kept[self._key] = view
+            self._form = known if known is not None else FormView(form, empty=empty)
+            if known is None:
+                await self.mount(self._form, after=self._about)
+            self._form.display = True
+        else:
+            view.empty = empty
+            await view.show(form)
+        self._touched = known is not None
+        self._key = key
+        self._form.disabled = not self.session.can_send
+        self._form.set_class(not form.fields(1), "-bare")
+        self.fit()
+        while len(self._kept) > VIEWS_KEPT:
+            await self._kept.popitem(last=False)[1].remove()
+
+    def _draw_about(self) -> None:
+        work = self.work
+        self.title = self._title()
+        if work is None:
+            self._about.show(())
+            return
+        about: list[Paragraph] = list(work.subject.about)
+        if work.revision_hint:
+            # Before the description, of which the end is cut off.
+            about.insert(0, (f"{signs_now().finding} {work.revision_hint}", "finding"))
+        reasons = self.session.refused_tools.get(work.subject.address) if work.subject.list_name == "tools" else None
+        if reasons:
+            about.append((f"{signs_now().finding} It must not be called over HTTP: {'; '.join(reasons)}.", "finding"))
+        if work.problem:
+            about.append((work.problem, "error"))
+        self._about.show(about)
+        more = hints(self, "form.about")
+        self._about.more = " ".join(f"{hint.label} {hint.title}" for hint in more)
+
+    def _title(self) -> list[paint.Piece]:
+        title = self.work.subject.title if self.work is not None else []
+        return [(f"{self.crumb} {signs_now().crumb} ", "muted"), *title] if self.crumb and title else title
+
+    def redraw(self) -> None:
+        """Draw everything that surrounds the form anew, after a call has ended or could not be sent."""
+        self._draw_about()
+        self._draw_past()
+        self.refresh_state()
+
+    def refresh_state(self) -> None:
+        """Draw anew what changes while nothing is typed: facts, keys, whether the form is valid."""
+        self.title = self._title()
+        self.state_facts = self._facts()
+        self.state_keys = [hint for hint in self.hints() if hint.verb != "form.leave"]
+        self.state_note = self._note()
+        self.draw_state()
+        self.post_message(HintsChanged())
+
+    def _facts(self) -> list[paint.Pieces]:
+        work = self.work
+        if work is None:
+            return []
+        if self.waiting_since:
+            waited = (self.session.journal.now() - self.waiting_since) / 1_000_000
+            return [[(f"waiting {seconds(waited)} for your answer", "ask")]]
+        found = list(work.subject.facts)
+        if work.is_draft:
+            found.insert(0, [("unsent draft", "muted")])
+        subscriptions = self.session.subscriptions
+        if work.subject.address in subscriptions:
+            count = subscriptions.counts.get(work.subject.address, 0)
+            said = f"changed {count} {signs_now().times}" if count else "subscribed"
+            found.insert(0, [(said, "notification")])
+        return found
+
+    def _note(self) -> paint.Pieces:
+        """Say whether the arguments fit, or how they are sent in spite of what is wrong with them."""
+        work = self.work
+        if work is None or not self.session.can_send or self._form.form is not work.form or self.waiting_since:
+            return ""
+        to_fix = self._form.to_fix
+        if self.sends_anyway:
+            key = next((hint.label for hint in hints(self, "form.call")), "")
+            return [(f"{to_fix} to fix; {key} again sends it as it is", "finding")]
+        return self._form.note()
+
+    def _draw_past(self) -> None:
+        past = self.work.past or () if self.work is not None else ()
+        value = self._form.value
+        at = next((at for at, each in enumerate(past) if each.arguments == value), -1)
+        self._past.show(past, at)
+        # In little room past calls are named only while one goes through them.
+        self._past.display = bool(past) and (not self.snug or self._picks)
+
+    def _draw_uri(self) -> None:
+        """Show what a template comes to with what is filled in so far."""
+        work = self.work
+        if work is None or not isinstance(work.subject.view, ResourceTemplate):
+            self._uri.show(())
+            return
+        try:
+            self._uri.show([[("reads ", "muted"), (work.subject.expand(self._form.value), "bright")]])
+        except InspectorError as error:
+            self._uri.show([(error.message, "error")])
+
+    def fit(self) -> None:
+        """Give the form the lines that are left to it; it scrolls where it needs more."""
+        if not self.most_lines:
+            return
+        self._about.limit(1 if self.is_brief else ABOUT_LINES)
+        # The description stays readable, and the form keeps two fields at least.
+        others = _FRAME - 2 * self.snug + self._about.size.height + self._past.size.height * self._past.display
+        others += self._uri.size.height * self._uri.display
+        self._about.styles.max_height = max(self.most_lines - _FRAME - 8, 2)
+        for view in (self._form, *self._kept.values()):
+            view.styles.max_height = max(self.most_lines - others, 4)
+
+    def on_resize(self) -> None:
+        self.fit()
+
+    # What the user fills in
+
+    def on_form_view_changed(self, event: FormView.Changed) -> None:
+        event.stop()
+        if event.view is not self._form:
+            return
+        self._touched = True
+        self.edits += 1
+        if self.work is not None:
+            self.work.is_edited = True
+        self.sends_anyway = False
+        self._draw_past()
+        self._draw_uri()
+        self._complete()
+        self.post_message(self.Edited())
+
+    def on_form_view_mode_changed(self, event: FormView.ModeChanged) -> None:
+        event.stop()
+        if event.view is self._form:
+            self.refresh_state()
+
+    def on_form_view_checked(self, event: FormView.Checked) -> None:
+        event.stop()
+        if event.view is self._form:
+            self.refresh_state()
+
+    def action_about(self) -> None:
+        """Show all of the description, or only its beginning again."""
+        self._about.show_all(not self._about.whole)
+        self.call_after_refresh(self.fit)
+
+    # Completion (C-COMP-01)
+
+    def _complete(self) -> None:
+        self._completion.look(self.work.subject.completion_ref if self.work is not None else None, self._form)
+
+    def on_descendant_focus(self) -> None:
+        # Textual calls the handler of the edge as well.
+        self._complete()
+
+    def on_descendant_blur(self) -> None:
+        self._completion.clear()
+
+    def action_take(self, picked: bool = False) -> None:
+        """Take the value that is suggested, or only one that was picked; without one, go on to the next field."""
+        if not self._completion.take(picked=picked):
+            raise SkipAction
+
+    def action_suggestion(self, by: int) -> None:
+        if not self._completion.step(by):
+            raise SkipAction
+
+    # Past calls
+
+    async def action_past_calls(self) -> None:
+        """Put the arguments of the next older call into the form; after the oldest, what was there before."""
+        past = self.work.past if self.work is not None else None
+        if not past or not self.session.can_send:
+            raise SkipAction
+        self._picks = True
+        self._draw_past()
+        if self._past.at < 0:
+            self._draft = self._form.value
+        at = self._past.at + 1
+        if at == len(past) and self._draft is UNSET:
+            at = 0
+        await self._form.load(past[at].arguments if at < len(past) else self._draft)
+        self._draw_past()
+
+    async def on_past_line_picked(self, event: PastLine.Picked) -> None:
+        event.stop()
+        if self.work is not None and self.work.past and self.session.can_send:
+            await self._form.load(self.work.past[event.at].arguments)
+            self._draw_past()
+            self._form.focus_first()
+
+    # Sending
+
+    def hints(self) -> list[Hint]:
+        """What can be done with the item now."""
+        work = self.work
+        if work is None:
+            return []
+        running = work.is_running
+        wanted: list[str | tuple[str, str]] = []
+        if self.session.can_send:
+            wanted.append(("form.call", work.subject.verb))
+            if self._may_be_task:
+                wanted.append("form.call-task")
+            if work.revision_hint:
+                wanted.append(("app.revision", "other revision"))
+            if running:
+                wanted.append("call.cancel")
+            if isinstance(work.subject.view, Resource):
+                is_on = work.subject.address in self.session.subscriptions
+                if self.session.server.can("resources", "subscribe"):
+                    wanted.append(("resource.subscribe", "unsubscribe" if is_on else "subscribe"))
+            elif self._form.json_mode or not self._form.has_class("-bare"):
+                wanted += [("form.json", "form" if self._form.json_mode else "json"), "form.editor"]
+            if work.past:
+                wanted.append("form.past-calls")
+        if not running:
+            wanted.append("form.leave")
+        return hints(self, *wanted)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what can be done with the item that is shown is offered: a tool is not read."""
+        work = self.work
+        if action in ("read", "subscribe"):
+            is_resource = work is not None and isinstance(work.subject.view, Resource) and self.session.can_send
+            return is_resource and (action == "read" or self.session.server.can("resources", "subscribe"))
+        if action == "call_task":
+            return self._may_be_task
+        if action == "past_calls":
+            return self.session.can_send and work is not None and bool(work.past)
+        if action in ("call", "leave"):
+            return work is not None and (action == "leave" or self.session.can_send)
+        return True
+
+    def action_call(self) -> None:
+        """Send what the form holds. What is wrong with it is said first; a second time it is sent as it is."""
+        self._call(as_task=False)
+
+    def action_call_task(self) -> None:
+        """The same, to be worked on as a task, where the tool may be."""
+        if not self._may_be_task:
+            raise SkipAction
+        self._call(as_task=True)
+
+    @property
+    def _may_be_task(self) -> bool:
+        """Whether it is for the user to say that the call is a task."""
+        work = self.work
+        if work is None or work.subject.list_name != "tools" or not isinstance(work.subject.item, dict):
+            return False
+        return self.session.can_send and self.session.tasks.support(work.subject.item) == "optional"
+
+    def _call(self, *, as_task: bool) -> None:
+        work = self.work
+        if work is None or not self.session.can_send:
+            return
+        self._completion.take(picked=True)
+        if self._form.to_fix and not self.sends_anyway:
+            self.sends_anyway = True
+            self.say(self._note())
+            self._form.focus_wrong()
+            return
+        self.sends_anyway = self._picks = False
+        self.say(self._note())
+        value = self._form.value
+        self.post_message(self.Send(work, {} if value is UNSET else value, as_task=as_task))
+
+    def action_read(self) -> None:
+        if self.work is None or not isinstance(self.work.subject.view, Resource):
+            raise SkipAction
+        self.action_call()
+
+    def action_leave(self) -> None:
+        """Give up the call while it runs; else go back to the list."""
+        if self.work is not None and self.work.is_running:
+            self.post_message(self.CancelCall(self.work))
+        else:
+            self.post_message(LeaveWork())
+
+    def action_subscribe(self) -> None:
+        work = self.work
+        if work is None or not isinstance(work.subject.view, Resource) or not isinstance(self.session, Session):
+            raise SkipAction
+        self.session.run(self._subscribe(self.session, work))
+
+    async def _subscribe(self, session: Session, work: Work) -> None:
+        uri = work.subject.address
+        try:
+            await (session.unsubscribe(uri) if uri in session.subscriptions else session.subscribe(uri))
+            work.problem = ""
+        except InspectorError as error:
+            work.problem = f"{error.message} {error.hint}".strip()
+        if work is self.work:
+            self._draw_about()
+            self.refresh_state()
+
+    def focus_inside(self) -> bool:
+        """Focus the first field, or what stands in its place."""
+        # Not the pane: what has the focus in it may be the form of the item before, which is hidden now.
+        return self._form.has_focus_within or self._form.focus_first()

@@ -1,0 +1,198 @@
+"""A call in flight: how long it has run, how far it is, and what has happened inside it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widget import Widget
+
+from inspector.client.pending import Call, Progress
+from inspector.client.recorded_calls import RecordedCall
+from inspector.client.session import Session
+from inspector.client.tasks import Task
+from inspector.text import duration
+from inspector.tui.events import AnySession, ShowExchange
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import palette, signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.compact import SnugEdge
+from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.work import task_rows
+from inspector.tui.work.call_events import TEXT, Happened, steps
+
+TICKS = 10
+"""How often in a second the time that has passed is drawn anew."""
+
+_FIGURE_CELLS = 24
+
+
+class Bar(Widget):
+    """Two lines: how far a call is and what the server says about it, by its progress or by the task it has become."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    Bar { height: 3; width: 1fr; margin-top: 1; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.progress: Progress | None = None
+        self.status, self.message = "", ""
+
+    def show(self, progress: Progress | None, task: Task | None) -> None:
+        """Draw this progress and this task; None where there has been none."""
+        status, message = (task.status, task.message) if task is not None else ("", "")
+        said = progress.message if progress is not None else None
+        seen = (progress, status, said or message)
+        if seen != (self.progress, self.status, self.message):
+            self.progress, self.status, self.message = seen
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        cells = self.size.width
+        room = max(cells - 2, 1)
+        line = self._bar(room) if y == 0 else self._message(room) if y == 1 else []
+        return paint.strip([Segment(" "), *line], cells)
+
+    def _bar(self, room: int) -> list[Segment]:
+        progress = self.progress
+        if progress is None and self.status:
+            sign, role = task_rows.look(self.status)
+            words = (f" {self.status[: task_rows.STATUS_SHOWN]}", role)
+            return paint.cut(paint.segments([sign, words, (" as a task", "muted")], room=room), room)
+        if progress is None:
+            return paint.segments("no progress reported", "faint", room=room)
+        figure = steps(progress.value, progress.total)
+        part = fraction(progress)
+        if part is None:
+            return paint.cut(paint.segments([(signs_now().progress, "progress"), f" {figure}"], room=room), room)
+        cells = max(room - _FIGURE_CELLS, room // 3)
+        full = round(part * cells)
+        block = signs_now().bars[-1]
+        look = palette()
+        bar = [Segment(block * full, look.style("progress")), Segment(" " * (cells - full), look.style("panel"))]
+        return [
+            *bar,
+            *paint.cell([(f"{part:.0%}".replace("%", " %"), "bright"), f"  {figure}"], room - cells, right=True),
+        ]
+
+    def _message(self, room: int) -> list[Segment]:
+        if self.message:
+            return paint.cut(paint.segments(self.message[:TEXT], room=room), room)
+        told = self.progress is not None or self.status
+        return paint.segments("no message from the server" if told else "", "muted", room=room)
+
+
+class RunningPane(SnugEdge):
+    """The call in flight, in the place where its result will be."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("call")]
+    DEFAULT_CSS = """
+    RunningPane > VirtualList { height: 1fr; }
+    """
+
+    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+        super().__init__(title="Result", id=id)
+        self.session = session
+        self.call: Call | RecordedCall | None = None
+        self._bar = Bar()
+        self._list = VirtualList(can_follow=True, follow=True)
+        self._list.shows_idle_cursor = False
+        self._clock: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield self._bar
+        yield self._list
+
+    def on_mount(self) -> None:
+        self.state_keys = self.hints()
+        self.draw_state()
+        self._clock = self.set_interval(1 / TICKS, self._draw_time, pause=True)
+
+    def show(self, call: Call | RecordedCall) -> None:
+        """Show this call; it may have run for a while already."""
+        known, self.call = self.call, call
+        if call is not known and (known is None or call.n != known.n or isinstance(call, Call)):
+            self._list.follow = True
+            self._list.source = Happened(self.session.journal, call.n)
+        self.tick()
+        if self._clock is not None:
+            self._clock.resume()
+
+    def rest(self) -> None:
+        """The pane is not to be seen: its clock need not tick."""
+        if self._clock is not None:
+            self._clock.pause()
+
+    def tick(self) -> None:
+        """Take in what has happened."""
+        source = self._list.source
+        if self.call is None or not isinstance(source, Happened):
+            return
+        if not isinstance(self.session, Session):
+            source.upto = None if self.session.at_end else self.session.upto
+        first = source.advance()
+        if first is not None:
+            self._list.source_changed(first)
+        self._bar.show(self.call.progress, self.session.tasks.items.get(self.call.task_id))
+        self._draw_time()
+
+    def _draw_time(self) -> None:
+        call = self.call
+        if call is None or not self.is_on_screen:
+            return
+        source = self._list.source
+        if isinstance(source, Happened) and source.behind:
+            self.call_later(self.tick)
+        allowed = f" of {seconds(call.allowed, 0)}" if call.allowed else ""
+        yours = call.person_time
+        apart = f" + {seconds(yours)} yours" if yours >= 0.05 else ""
+        times = f" running {seconds(call.elapsed - yours)}{apart}{allowed}"
+        self.state_facts = [[(signs_now().progress, "progress"), times]]
+        self.draw_state()
+
+    def hints(self) -> list[Hint]:
+        """What can be done about a call in flight."""
+        if not self.session.can_send:
+            return hints(self, "call.its-messages")
+        return hints(self, "call.cancel", "call.more-time", "call.its-messages")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing can be done about a call of a recording."""
+        return self.session.can_send or action not in ("cancel", "more_time")
+
+    def action_cancel(self) -> None:
+        if isinstance(self.call, Call):
+            self.call.cancel()
+
+    def action_more_time(self) -> None:
+        """Allow the call as much time again as it was given at first."""
+        if isinstance(self.call, Call) and isinstance(self.session, Session):
+            self.call.extend(self.session.options.timeout)
+            self._draw_time()
+
+    def action_its_messages(self) -> None:
+        if self.call is not None:
+            self.post_message(ShowExchange(self.call.n))
+
+
+def seconds(time: float, digits: int = 1) -> str:
+    """Write seconds that run: always as seconds up to ten minutes, so that the figure does not change its shape."""
+    return f"{time:.{digits}f} s" if time < 600 else duration(time * 1e6)
+
+
+def fraction(progress: Progress) -> float | None:
+    """Return how far a call is, from 0 to 1, or None where that is not known."""
+    try:
+        part = progress.fraction
+    except OverflowError:
+        # Whole numbers beyond what a float holds are no reason to fail.
+        return None
+    return part if part == part else None

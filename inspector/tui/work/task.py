@@ -1,0 +1,232 @@
+"""One task: how it came to where it is, what the server says of it, and its result as that of any call."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.timer import Timer
+
+from inspector.client.tasks import Task
+from inspector.text import duration, safe
+from inspector.tui.events import AnySession, LeaveWork
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.log.labels import id_text
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets.compact import SnugEdge
+from inspector.tui.widgets.fact_rows import Row, RowSection, fact
+from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.work.outcome import Answer, Outcome
+from inspector.tui.work.result import ResultPane
+from inspector.tui.work.task_rows import ID_SHOWN, STATUS_SHOWN, look, name
+from inspector.tui.work.task_trail import Trails
+from inspector.tui.work.tasks import TaskActions, now
+
+SNUG = 26
+"""Lines below which the panes leave their keys to the footer."""
+LEAST_FACTS = 5
+CATCH_UP = 0.02
+"""Seconds between two slices of a long recording in which tasks are looked for."""
+_FRAME = 4
+"""Lines of the pane of facts that are none: its edge, its keys and the line above them."""
+_MESSAGE, _TIME = 2000, 40
+"""Characters of a message of status and of a time that are shown."""
+_BRIEF = 80
+"""Characters up to which a message stands before the other facts, which a longer one would push away."""
+
+
+class TaskPane(Container, TaskActions):
+    """The task that was chosen in the list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("tasks"), *bindings("task")]
+    DEFAULT_CSS = """
+    TaskPane { layout: vertical; }
+    TaskPane > ResultPane { height: 1fr; }
+    """
+
+    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.session = session
+        self._task_shown: Task | None = None
+        self._trails = Trails(session.journal)
+        self._facts = FactsView(empty="The task under the cursor is shown here.", what="what is known of the task")
+        self._about = SnugEdge(self._facts, title="Task")
+        self._result = ResultPane(session)
+        self._seen: tuple[Any, ...] = ()
+        self._answered: tuple[Any, ...] = ()
+        self._lines = 0
+        self._catching_up: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self._about
+        yield self._result
+
+    @property
+    def current(self) -> Task | None:
+        """The task that is shown."""
+        return self._task_shown
+
+    def show(self, task: Task | None) -> None:
+        """Show a task, or none."""
+        if task is not self._task_shown:
+            self._task_shown = task
+            self._seen = ()
+            if self.is_mounted:
+                self.tick()
+
+    def tick(self) -> None:
+        """Take in what became of the task."""
+        behind = self._trails.advance()
+        if behind and self._catching_up is None:
+            self._catching_up = self.set_timer(CATCH_UP, self._catch_up)
+        task = self._task_shown
+        changes = self.session.changes
+        state = (task.last_n, task.answer_n, task.done) if task is not None else ()
+        seen = (task, state, changes["tasks"], changes["inbox"], self.size, behind)
+        if seen == self._seen:
+            return
+        self._seen = seen
+        self._draw_facts(task)
+        self._draw_result(task)
+        self._share_room()
+
+    def _catch_up(self) -> None:
+        self._catching_up = None
+        self.tick()
+
+    def on_resize(self) -> None:
+        self.tick()
+
+    # What is known of it
+
+    def _draw_facts(self, task: Task | None) -> None:
+        about = self._about
+        about.state_keys = self.task_hints()
+        if task is None:
+            about.title, about.state_facts, about.tone = "Task", (), ""
+            self._show_rows([])
+        else:
+            sign, role = look(task.status)
+            crumb = f"Tasks {signs_now().crumb} " if self.screen.has_class("-narrow") else ""
+            about.title = [(crumb, "muted"), (name(task), "bright bold"), ("  task", "muted")]
+            about.state_facts = [[sign, (f" {safe(task.status, STATUS_SHOWN)}", role)]]
+            about.tone = "ask" if task.status == "input_required" and not task.done else ""
+            self._show_rows(self._rows(task))
+        about.draw_state()
+
+    def _show_rows(self, rows: list[Row]) -> None:
+        self._lines = len(rows)
+        self._facts.show(*([RowSection(rows)] if rows else []))
+
+    def _rows(self, task: Task) -> list[Row]:
+        message = fact("message", safe(task.message, _MESSAGE, multiline=True), "bright") if task.message else []
+        is_brief = len(task.message) <= _BRIEF and len(message) == 1
+        rows = [*self._ladder(task), Row(), *(message if is_brief else ())]
+        rows += fact("made by", self._maker(task))
+        if not task.done:
+            rows += fact("looked at", f"every {duration(task.poll * 1_000_000)}")
+        rows += fact("kept for", duration(task.ttl * 1000) if task.ttl is not None else "as long as the server likes")
+        for label, time in (("created", task.created), ("updated", task.updated)):
+            if time:
+                rows += fact(label, safe(time, _TIME), "muted")
+        rows += fact("id", safe(task.id, ID_SHOWN), "muted")
+        return rows if is_brief else [*rows, *message]
+
+    def _ladder(self, task: Task) -> list[Row]:
+        """Its statuses one below the other: when each came, and how long it stood."""
+        times, journal = self.session.journal.index.times, self.session.journal
+        changes = self._trails.of(task.id, task.call_n)
+        told = [(change.status, change.n) for change in changes]
+        if not told or told[-1][0] != task.status:
+            told.append((task.status, task.answer_n or task.last_n))
+        end = now(self.session) if not task.done else 0
+        rows = []
+        for at, (status, n) in enumerate(told):
+            sign, role = look(status)
+            began = times[n - 1] if 0 < n <= len(times) else 0
+            after = told[at + 1][1] if at + 1 < len(told) else 0
+            until = times[after - 1] if 0 < after <= len(times) else end
+            stood = f"for {duration(until - began)}" if n and until > began else ""
+            clock = f"{journal.clock(began):%H:%M:%S}" if n else ""
+            words = f" {safe(status, STATUS_SHOWN):<15}"
+            rows.append(Row([sign, (words, role), (f" {clock}", "muted"), (f"  {stood}" if stood else "", "faint")], 2))
+        return rows
+
+    def _maker(self, task: Task) -> str:
+        """The request that made it, or that it is not ours."""
+        index = self.session.journal.index
+        if not 0 < task.call_n <= index.count:
+            return "" if task.mine else "not this session; it was listed"
+        return f"{signs_now().sent} {id_text(index, task.call_n)}  {safe(task.method, ID_SHOWN)} {name(task)}"
+
+    # Its result
+
+    def _draw_result(self, task: Task | None) -> None:
+        if task is None or not task.done or not (_answer_of(task) or task.error is not None):
+            self._result.show(None, self._promise(task))
+            self._answered = ()
+            return
+        # The view of a result that the user chose is kept while the result is the same.
+        answered = (task, _answer_of(task), task.error)
+        if answered != self._answered:
+            self._answered = answered
+            self._result.show(Answer(self._outcome(task), self._output_schema(task)))
+
+    def _promise(self, task: Task | None) -> str:
+        """What is said where the result will stand, or will not."""
+        if task is None:
+            return ""
+        if not task.done and task.status == "input_required" and self.session.inbox.open():
+            where = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, "app.tab-7"))
+            return f"It waits for your answer: {where}".rstrip(": ")
+        if not task.done:
+            return "Its result will stand here once it is over."
+        return "It ended without a result." if task.mine else "Its result went to the one who made it."
+
+    def _outcome(self, task: Task) -> Outcome:
+        times = self.session.journal.index.times
+        answer = _answer_of(task)
+        last = answer or task.last_n
+        took = times[last - 1] - times[task.call_n - 1] if 0 < task.call_n <= last <= len(times) else 0
+        return Outcome(
+            task.method or "tasks/result", task.call_n, answer, task.result, task.error,
+            late=False, took=took, gave_up=took, by_us=False,
+        )  # fmt: skip
+
+    def _output_schema(self, task: Task) -> Any:
+        tool = self.session.catalog["tools"].get(task.title) if task.method == "tools/call" else None
+        return tool.get("outputSchema") if tool is not None else None
+
+    def _share_room(self) -> None:
+        """Give the facts the lines that they need, up to half; the rest is the result's."""
+        height = self.size.height
+        if not height:
+            return
+        snug = height < SNUG
+        for pane in (self._about, self._result):
+            pane.be_snug(snug)
+        wanted = self._lines + (_FRAME if not snug else _FRAME - 2)
+        self._about.styles.height = max(min(wanted, height // 2), LEAST_FACTS)
+
+    def hints(self) -> list[Hint]:
+        """What can be done where the focus is."""
+        if self._result.has_focus_within:
+            return self._result.hints()
+        return [*self.task_hints(), *hints(self, "task.leave")]
+
+    def focus_inside(self) -> bool:
+        """Focus the result, or what is known where there is none."""
+        if self.has_focus_within:
+            return True
+        return self._result.focus_inside() if self._result.answer is not None else self._about.focus_inside()
+
+    def action_leave(self) -> None:
+        self.post_message(LeaveWork())
+
+
+def _answer_of(task: Task) -> int:
+    """The message with a task's result: what told of the task may hold it too, as a recording shows."""
+    return task.answer_n or (task.last_n if task.result is not None else 0)

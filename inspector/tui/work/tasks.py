@@ -1,0 +1,205 @@
+"""The tasks of a session: a list of them, and what can be done with one wherever it is shown."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+from textual.timer import Timer
+from textual.widget import Widget
+
+from inspector.client.catalog import ListName
+from inspector.client.session import Session
+from inspector.client.tasks import Task
+from inspector.tui.events import AnySession, HintsChanged, ShowFiltered
+from inspector.tui.keymap import Hint, bindings
+from inspector.tui.pane_keys import hints
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.work.recorded_calls import subject_of
+from inspector.tui.work.task_rows import TaskRows
+
+_ID_SOUGHT = 200
+"""Characters of a task's id by which its messages are found."""
+
+
+def offers_tasks(session: AnySession) -> bool:
+    """Whether the server says that it may make tasks."""
+    return session.server.known and session.tasks.offered
+
+
+class TaskActions(Widget):
+    """A pane about one task at a time: `current` says which."""
+
+    session: AnySession
+
+    class OpenCall(Message):
+        """Show the item that was used when the task was made."""
+
+        def __init__(self, list_name: ListName, address: str) -> None:
+            super().__init__()
+            self.list_name = list_name
+            self.address = address
+
+    @property
+    def current(self) -> Task | None:
+        """The task that the keys are about."""
+        raise NotImplementedError
+
+    def task_hints(self) -> list[Hint]:
+        """What can be done now."""
+        session, task = self.session, self.current
+        wanted: list[str | tuple[str, str]] = []
+        if task is not None and isinstance(session, Session):
+            if not task.done:
+                wanted.append("tasks.cancel")
+            wanted.append("tasks.poll")
+        if isinstance(session, Session) and session.tasks.can_list:
+            wanted.append("tasks.refresh")
+        if task is not None:
+            wanted.append("tasks.its-messages")
+            if self._subject is not None:
+                wanted.append("tasks.open-call")
+        return hints(self, *wanted)
+
+    def action_cancel(self) -> None:
+        """Ask the server to cancel the task."""
+        if self.current is not None and not self.current.done and isinstance(self.session, Session):
+            self.session.tasks.cancel(self.current)
+
+    def action_poll(self) -> None:
+        """Ask the server now how the task stands."""
+        if self.current is not None and isinstance(self.session, Session):
+            self.session.tasks.refresh(self.current)
+
+    def action_refresh(self) -> None:
+        """Ask the server for its list of tasks, where it has one."""
+        if isinstance(self.session, Session) and self.session.tasks.can_list:
+            self.session.run(self.session.tasks.list())
+
+    def action_its_messages(self) -> None:
+        """Show the messages that made the task or name it."""
+        if self.current is not None:
+            self.post_message(ShowFiltered(filter_of(self.current)))
+
+    def action_open_call(self) -> None:
+        """Go to the tool by whose call the task was made."""
+        if self._subject is not None:
+            self.post_message(self.OpenCall(*self._subject))
+
+    @property
+    def _subject(self) -> tuple[ListName, str] | None:
+        task = self.current
+        return subject_of(self.session.journal, task.call_n) if task is not None and task.call_n else None
+
+
+def filter_of(task: Task) -> str:
+    """The filter that leaves the messages of a task."""
+    id = task.id[:_ID_SOUGHT].replace("\\", "\\\\").replace('"', '\\"')
+    terms = ([f"exchange:#{task.call_n}"] if task.call_n else []) + ([f'"{id}"'] if id else [])
+    return " | ".join(terms)
+
+
+class TasksPane(Edge, TaskActions):
+    """The list. What the cursor is on is shown in the place where work is done."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("tasks")]
+    DEFAULT_CSS = """
+    TasksPane > VirtualList { height: 1fr; }
+    """
+
+    class Highlighted(Message):
+        """The cursor is on another task, or on none."""
+
+        def __init__(self, task: Task | None) -> None:
+            super().__init__()
+            self.task = task
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, TasksPane.Highlighted)
+
+    class Opened(Message):
+        """A task was chosen: put the focus where it is shown."""
+
+    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+        super().__init__(title="Tasks", id=id)
+        self.session = session
+        self._rows = TaskRows(session.journal)
+        self._seen: tuple[Any, ...] = ()
+        self._list = VirtualList(self._rows)
+        self._clock: Timer | None = None
+        self._told: Task | None = None
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield self._list
+
+    def on_mount(self) -> None:
+        self._clock = self.set_interval(1, self._draw_ages)
+        self.tick()
+
+    @property
+    def current(self) -> Task | None:
+        """The task under the cursor."""
+        at = self._list.cursor
+        return self._rows.tasks[at] if 0 <= at < len(self._rows) else None
+
+    def tick(self) -> None:
+        """Take in what became of the tasks."""
+        changes = self.session.changes
+        moment = 0 if self.session.can_send else now(self.session) // 1_000_000
+        seen = (changes["tasks"], changes["server"], changes["phase"], moment)
+        if seen == self._seen:
+            return
+        self._seen = seen
+        self._rows.now = now(self.session)
+        self._rows.take(self.session.tasks.items)
+        self._list.empty = self._words_for_nothing()
+        self._list.source_changed()
+        going_on = sum(not task.done for task in self._rows.tasks)
+        self.facts = [
+            *([[(f"{going_on:,} going on", "progress")]] if going_on else []),
+            *([f"{len(self._rows):,}"] if len(self._rows) else []),
+        ]
+        if self.current is not self._told:
+            # Going back in a recording makes the tasks anew.
+            self._told = self.current
+            self.post_message(self.Highlighted(self.current))
+        self.post_message(HintsChanged())
+
+    def _words_for_nothing(self) -> str:
+        session = self.session
+        if not offers_tasks(session):
+            return "This server offers no tasks."
+        if not session.can_send:
+            return "The recording has no tasks up to here."
+        words = "No task yet.\nA call that the server makes a task of stands here."
+        listing = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, "tasks.refresh"))
+        return f"{words}\n{listing}" if session.tasks.can_list else words
+
+    def _draw_ages(self) -> None:
+        """What is going on gets older."""
+        if self.is_on_screen and any(not task.done for task in self._rows.tasks):
+            self._rows.now = now(self.session)
+            self._list.rows_changed(range(len(self._rows)))
+
+    def hints(self) -> list[Hint]:
+        """What can be done with the tasks."""
+        return [*(hints(self, "list.select") if len(self._rows) else []), *self.task_hints()]
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        event.stop()
+        self.post_message(self.Highlighted(self.current))
+        self.post_message(HintsChanged())
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        event.stop()
+        if self.current is not None:
+            self.post_message(self.Opened())
+
+
+def now(session: AnySession) -> int:
+    """The time up to which what is not over is counted: now, or the moment at which a recording is shown."""
+    return session.journal.now() if isinstance(session, Session) else session.now

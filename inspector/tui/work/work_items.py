@@ -1,0 +1,260 @@
+"""What the user is doing with each item: its arguments, its call, its result, its past calls."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.client.pending import Call
+from inspector.client.recorded_calls import RecordedCall
+from inspector.config.remember import ServerMemory
+from inspector.errors import InspectorError
+from inspector.journal.journal import Journal
+from inspector.protocol.form import UNSET, Form
+from inspector.protocol.formvalues import json_of
+from inspector.text import safe
+from inspector.tui.work.catalog_item import NO_ARGUMENTS, Subject
+from inspector.tui.work.outcome import Answer, of_call, of_request
+
+KEPT = 300
+"""Items whose work is kept, beside those with a call in flight."""
+
+LARGE = 1_000_000
+"""Bytes of an answer above which a past call does not keep it in memory."""
+
+PAST = 20
+"""Past calls of an item that can be picked again."""
+
+LABEL = 24
+"""Characters by which a past call is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A call that can be made again: its arguments, how they are named in a line, what came of it and in which role."""
+
+    arguments: Any
+    label: str
+    brief: str
+    role: str
+    request_n: int = 0
+    """Its request in the journal of this session, or 0."""
+    answer: Answer | None = None
+    """Its result, unless that is large: then it is read from the journal."""
+
+
+class Work:
+    """One item in use. `past` is newest first, None until the memory was asked."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.form: Form | None = None
+        self.call: Call | RecordedCall | None = None
+        self.answer: Answer | None = None
+        self.sent: Any = None
+        """The arguments of the newest call."""
+        self.past: list[Past] | None = None
+        self.view = ""
+        """The view in which its results open; `""` for the one that suits each result."""
+        self.draft: Any = UNSET
+        """Arguments of an earlier session that were filled in and not sent."""
+        self.is_edited = False
+        """The form was changed since the newest call: it is kept as a draft."""
+        self.revision_hint = ""
+        """How the failure of the newest call comes from the revision in use."""
+        self.problem = ""
+        """Why the newest request could not be sent, or a subscription not be made."""
+        self.recorded = (0, 0, False)
+        """Of a recording: the request that is shown, its answer, and whether that was still to come."""
+        self._read_back: dict[int, Answer] | None = None
+        self.pinned = 0
+        """Of a recording: the request that was asked for, instead of the newest; 0 for none."""
+
+    @property
+    def is_running(self) -> bool:
+        """Its call has no end yet."""
+        return self.call is not None and self.call.fate == "pending"
+
+    def make_form(self) -> Form:
+        """Return its form; a new one holds the draft, or the arguments of the newest call, that is remembered."""
+        if self.form is None:
+            newest = self.past[0].arguments if self.past else UNSET
+            start = newest if self.draft is UNSET else self.draft
+            self.form = Form.from_schema(self.subject.schema or NO_ARGUMENTS, start)
+        return self.form
+
+    @property
+    def is_draft(self) -> bool:
+        """Its form still holds the draft of an earlier session."""
+        return self.draft is not UNSET and not self.is_edited and self.form is not None
+
+    def take_subject(self, subject: Subject) -> None:
+        """The item was listed again, and may say something else now: what was filled in stays."""
+        before = self.subject.schema
+        self.subject = subject
+        if self.form is not None and subject.schema != before:
+            self.form = Form.from_schema(subject.schema or NO_ARGUMENTS, self.form.value())
+
+    def answer_to(self, arguments: Any, journal: Journal) -> tuple[Answer | None, bool]:
+        """Return the result to show beside these arguments, and whether it is the answer to them.
+
+        That of the newest call with these arguments in this session; where there is none, the newest result.
+        """
+        if self.answer is None or arguments == self.sent:
+            return self.answer, True
+        past = next((each for each in self.past or () if each.request_n and each.arguments == arguments), None)
+        if past is None:
+            return self.answer, False
+        if past.answer is None:
+            outcome = of_request(journal, past.request_n)
+            if outcome is None:
+                return self.answer, False
+            self._read_back = self._read_back or {}
+            if past.request_n not in self._read_back:
+                # One at a time: it is large.
+                answer = Answer(outcome, self.subject.output_schema)
+                answer.tab = self.view
+                self._read_back = {past.request_n: answer}
+            return self._read_back[past.request_n], True
+        return past.answer, True
+
+    def remember(self, past: Past) -> None:
+        """A call has ended; the same arguments are listed once, as the newest."""
+        kept = [each for each in self.past or () if each.arguments != past.arguments]
+        self.past = [past, *kept][:PAST]
+
+
+class Works:
+    """The work of a session by item, with what is remembered of it between sessions.
+
+    Reading and writing the memory touches files: call `recall` and `keep` in a thread.
+    """
+
+    def __init__(self, memory: ServerMemory | None) -> None:
+        self._memory = memory
+        self._lock = threading.Lock()
+        self._works: OrderedDict[tuple[str, str], Work] = OrderedDict()
+
+    def of(self, subject: Subject) -> Work:
+        """Return the work of an item, as it was left."""
+        work = self._works.get(subject.key)
+        if work is None:
+            work = self._works[subject.key] = Work(subject)
+            self._forget_old()
+        else:
+            self._works.move_to_end(subject.key)
+            if work.subject.item is not subject.item:
+                work.take_subject(subject)
+        return work
+
+    def with_call(self, n: int) -> Work | None:
+        """Return the work whose newest call is request `n`, or None."""
+        return next((work for work in self._works.values() if n and work.call is not None and work.call.n == n), None)
+
+    def all(self) -> list[Work]:
+        """Every work that is kept."""
+        return list(self._works.values())
+
+    def _forget_old(self) -> None:
+        for key in list(self._works):
+            if len(self._works) <= KEPT:
+                break
+            if not self._works[key].is_running:
+                del self._works[key]
+
+    def recall(self, subject: Subject) -> tuple[list[Past], Any]:
+        """Return what is remembered of an item: its calls, newest first, and its draft or `UNSET`."""
+        if self._memory is None or subject.schema is None or not subject.address:
+            return [], UNSET
+        with self._lock:
+            found = self._memory.past_calls(subject.memory_key)
+            draft = self._memory.draft(subject.memory_key)
+        past = [
+            Past(
+                dict(call.arguments),
+                label(call.arguments),
+                "" if call.ok else "failed",
+                "muted" if call.ok else "error",
+            )
+            for call in found[:PAST]
+        ]
+        return past, UNSET if draft is None else dict(draft)
+
+    def keep_drafts(self, *works: Work) -> None:
+        """Remember what was filled in for these items and not sent, without what is secret; by default for all."""
+        found: dict[str, tuple[dict[str, Any], Any]] = {}
+        for work in works or self.all():
+            subject = work.subject
+            if work.is_edited and work.form is not None and subject.schema is not None and subject.address:
+                value = work.form.value()
+                found[subject.memory_key] = (value if isinstance(value, dict) else {}, subject.schema)
+        if found and self._memory is not None:
+            with self._lock:
+                self._memory.remember_drafts(found)
+
+    def view(self, subject: Subject) -> str:
+        """Return the view in which results of an item open, as it is remembered from earlier sessions."""
+        if self._memory is None or not subject.address:
+            return ""
+        with self._lock:
+            return self._memory.view(subject.memory_key)
+
+    def keep_view(self, subject: Subject, view: str) -> None:
+        """Remember the view in which results of an item open."""
+        if self._memory is not None and subject.address:
+            with self._lock:
+                self._memory.remember_view(subject.memory_key, view)
+
+    def keep_roots(self, uris: tuple[str, ...] | None) -> None:
+        """Answer this server's requests for roots with these URIs from now on; None: ask again."""
+        if self._memory is not None:
+            with self._lock:
+                self._memory.remember_roots(uris)
+
+    def keep(self, subject: Subject, arguments: Any, ok: bool) -> None:
+        """Remember a call for later sessions, without what is secret."""
+        if self._memory is not None and isinstance(arguments, dict) and subject.schema is not None and subject.address:
+            with self._lock:
+                self._memory.remember_call(subject.memory_key, arguments, ok=ok, schema=subject.schema)
+
+
+def past_of(work: Work, arguments: Any, journal: Journal) -> Past:
+    """Return the call that has just ended as one that can be made again."""
+    answer = work.answer
+    if answer is None:
+        return Past(arguments, label(arguments), "", "muted")
+    brief, role = answer.outcome.in_brief
+    is_large = answer.outcome.answer_n > 0 and journal.index.sizes[answer.outcome.answer_n - 1] > LARGE
+    n = answer.outcome.request_n
+    return Past(arguments, label(arguments), brief, role, n, None if is_large else answer)
+
+
+def label(arguments: Any) -> str:
+    """Name arguments in a few characters: the text itself where there is but one, else JSON."""
+    if isinstance(arguments, dict) and len(arguments) == 1:
+        only = next(iter(arguments.values()))
+        if isinstance(only, str) and only.strip():
+            return safe(" ".join(only[:200].split()), LABEL)
+    return safe(json_of(arguments)[:200], LABEL)
+
+
+def settle(work: Work, journal: Any) -> bool:
+    """Take in what became of a work's call. Returns whether something is new."""
+    call = work.call
+    if call is None or isinstance(call, RecordedCall) or call.fate == "pending":
+        return False
+    known = work.answer.outcome if work.answer is not None else None
+    if known is not None and known.request_n == call.n and known.late == call.late:
+        return False
+    work.answer = Answer(of_call(call, journal), work.subject.output_schema)
+    work.answer.tab = work.view
+    if 0 < call.answer_n <= journal.index.count and journal.index.sizes[call.answer_n - 1] > LARGE:
+        call.drop_value()
+    return True
+
+
+def refuse(work: Work, error: InspectorError) -> None:
+    """A request could not be made at all."""
+    work.problem = f"{error.message} {error.hint}".strip()
