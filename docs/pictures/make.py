@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from inspector.client.answers import Standing
+from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.config.targets import StdioTarget

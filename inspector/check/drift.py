@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from inspector.client.surfaces import surface_of
+from inspector.client.state.surfaces import surface_of
 from inspector.compare.surface import ONE, SEVERITIES, Change, Surface, compare_surfaces, counts
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir

@@ -16,8 +16,8 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.manners import Manners
-from inspector.client.bare import BareConnection
-from inspector.client.connect import Connect, transport_for
+from inspector.client.bare_connection import BareConnection
+from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import Target
 from inspector.errors import ConnectionProblem, InspectorError, ServerError

@@ -13,7 +13,7 @@ from typing import Any
 from inspector.check.link import CLIENT, PREFIX
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON, Response, Web
-from inspector.client.header_fields import HeaderFields
+from inspector.client.engine.header_fields import HeaderFields
 from inspector.errors import HttpError
 from inspector.protocol import jsonrpc
 from inspector.transports.http_requests import RESUME_FIELD, SESSION_FIELD, VERSION_FIELD

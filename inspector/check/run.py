@@ -19,11 +19,11 @@ from inspector.check.passive import Evidence
 from inspector.check.survey import Survey, survey
 from inspector.check.tour import tour
 from inspector.check.visit import Allowed, Limits, Visit
-from inspector.client.answers import Standing
-from inspector.client.catalog import KINDS, ListName
-from inspector.client.connect import Connect, transport_for
+from inspector.client.engine.connect import Connect, transport_for
+from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.client.session import Session
+from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import AuthorizationNeeded, ConnectionProblem, InspectorError, RequestTimeout, UsageError
 from inspector.journal.format import Dir, Kind

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from inspector.check.asked import Asked
 from inspector.check.link import Link, Pace
 from inspector.check.visit import Limits
-from inspector.client.connect import Connect, transport_for
+from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConnectionProblem

@@ -12,12 +12,12 @@ from inspector.check.asked import Asked
 from inspector.check.link import Link, Pace, status_of
 from inspector.check.outcome import Visited
 from inspector.check.web import Web
-from inspector.client.catalog import ListName
-from inspector.client.connect import Connect, transport_for
+from inspector.client.engine.calls import Call
+from inspector.client.engine.connect import Connect, transport_for
+from inspector.client.engine.wire import Wire
 from inspector.client.options import Options
-from inspector.client.pending import Call
 from inspector.client.session import Session
-from inspector.client.wire import Wire
+from inspector.client.state.catalog import ListName
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import InspectorError, ServerError
 from inspector.journal.journal import Journal

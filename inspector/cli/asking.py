@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.person import Lines
-from inspector.client.answers import root_object
+from inspector.client.inbox import root_object
 from inspector.protocol import jsonrpc, views
 from inspector.protocol.form import UNSET, Form
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
-    from inspector.client.answers import Question
+    from inspector.client.inbox import Question
     from inspector.client.session import Session
     from inspector.protocol.form import Field
 

@@ -11,9 +11,9 @@ from inspector.errors import ConnectionProblem, InspectorError, UsageError
 
 if TYPE_CHECKING:
     from inspector.cli.words import Invocation
-    from inspector.client.catalog import ListName, SurfaceChange
-    from inspector.client.server import Server
     from inspector.client.session import Session
+    from inspector.client.state.catalog import ListName, SurfaceChange
+    from inspector.client.state.server import Server
     from inspector.config.targets import Target
     from inspector.protocol.revisions import Era
 
@@ -39,7 +39,7 @@ class Spoken:
 
     async def take(self, session: Session) -> None:
         """Read every list that the server offers. Raises what ends the connection."""
-        from inspector.client.catalog import KINDS
+        from inspector.client.state.catalog import KINDS
 
         self.server = session.server
         for name, kind in KINDS.items():
@@ -141,7 +141,7 @@ def _differences(legacy: Spoken, modern: Spoken) -> list[SurfaceChange]:
     """What is in one era's lists and not, or otherwise, in the other's."""
     if legacy.error is not None or modern.error is not None:
         return []
-    from inspector.client.catalog import compare
+    from inspector.client.state.catalog import compare
 
     return compare(legacy.surface, modern.surface)
 

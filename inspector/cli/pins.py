@@ -34,7 +34,7 @@ def checked(work: Work, target: Target) -> Work:
 
 async def _check(session: Session, out: Output, pins: Pins) -> None:
     """Read the lists, compare, warn. What goes wrong here is said, and hinders nothing."""
-    from inspector.client.surfaces import read_surface
+    from inspector.client.state.surfaces import read_surface
 
     try:
         pin = pins.get(session.target)

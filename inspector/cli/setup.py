@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.cli import logins
 from inspector.cli.output import Output
-from inspector.client.answers import Standing
+from inspector.client.engine.era_memory import Verdicts
+from inspector.client.inbox import Standing
 from inspector.client.options import Options
-from inspector.client.verdicts import Verdicts
 from inspector.config import paths, secrecy, trust
 from inspector.config.settings import Settings, load_settings
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target, parse_target

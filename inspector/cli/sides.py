@@ -79,7 +79,7 @@ def read(said: Invocation, out: Output, side: Side, stack: ExitStack) -> int:
     """
     if side.path is not None:
         from inspector.cli.recorded import recorded_session
-        from inspector.client.surfaces import surface_of
+        from inspector.client.state.surfaces import surface_of
 
         session = stack.enter_context(recorded_session(side.path, out))
         side.journal, side.surface = session.journal, surface_of(session)
@@ -87,7 +87,7 @@ def read(said: Invocation, out: Output, side: Side, stack: ExitStack) -> int:
     from inspector.cli import headless
 
     async def work(session: Session, _: Output) -> int:
-        from inspector.client.surfaces import read_surface
+        from inspector.client.state.surfaces import read_surface
 
         side.surface = await read_surface(session)
         return 0

@@ -10,7 +10,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
-from inspector.client.answers import TOPICS
+from inspector.client.inbox import TOPICS
 from inspector.config.targets import StdioTarget
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
@@ -19,7 +19,7 @@ from inspector.protocol.jsonrpc import Shape
 if TYPE_CHECKING:
     from inspector.cli.asking import Asker
     from inspector.cli.output import Output
-    from inspector.client.pending import Call
+    from inspector.client.engine.calls import Call
     from inspector.client.session import Session
 
 LOOK_EVERY = 0.05

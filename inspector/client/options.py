@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from inspector.client.answers import Standing
-from inspector.client.verdicts import Verdicts
+from inspector.client.engine.era_memory import Verdicts
+from inspector.client.inbox import Standing
 from inspector.config.targets import HttpTarget
 from inspector.transports.base import Credential, HttpOptions, Sink
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from inspector.client.verdicts import key_of
+from inspector.client.engine.era_memory import key_of
 from inspector.config import files, paths
 from inspector.config.outputs import write_file
 from inspector.config.targets import Target

@@ -8,14 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inspector.client.answers import TOPICS, Inbox, Question, Standing
-from inspector.client.answers import State as QuestionState
-from inspector.client.catalog import KINDS, Catalog, SurfaceChange
-from inspector.client.changes import Changes
-from inspector.client.pending import Pending
-from inspector.client.recorded_calls import InFlight, RecordedCall
-from inspector.client.recorded_questions import MAY_ASK, Questions, wants_input
-from inspector.client.recorded_tracks import (
+from inspector.client.engine.calls import Pending
+from inspector.client.engine.tasks import Tasks
+from inspector.client.inbox import TOPICS, Inbox, Question, Standing
+from inspector.client.inbox import State as QuestionState
+from inspector.client.session import Phase
+from inspector.client.state.catalog import KINDS, Catalog, SurfaceChange
+from inspector.client.state.changes import Changes
+from inspector.client.state.recorded_calls import InFlight, RecordedCall
+from inspector.client.state.recorded_questions import MAY_ASK, Questions, wants_input
+from inspector.client.state.recorded_tracks import (
     Budget,
     ListTrack,
     ServerTrack,
@@ -24,10 +26,8 @@ from inspector.client.recorded_tracks import (
     Track,
     routes,
 )
-from inspector.client.server import Server
-from inspector.client.session import Phase
-from inspector.client.subscriptions import Subscriptions
-from inspector.client.tasks import Tasks
+from inspector.client.state.server import Server
+from inspector.client.state.subscriptions import Subscriptions
 from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
 from inspector.journal.format import Dir, Kind

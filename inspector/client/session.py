@@ -11,22 +11,22 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, Literal
 
-from inspector.client.answers import Inbox, Question
-from inspector.client.cache import Cache
-from inspector.client.catalog import KINDS, Catalog, ListName, SurfaceChange, compare
-from inspector.client.changes import Changes
-from inspector.client.connect import Connect, transport_for
-from inspector.client.driver import Driver
-from inspector.client.legacy import LegacyDriver
-from inspector.client.listing import Listing
-from inspector.client.negotiation import Negotiation
+from inspector.client.engine.cache import Cache
+from inspector.client.engine.calls import Call, Pending
+from inspector.client.engine.connect import Connect, transport_for
+from inspector.client.engine.driver import Driver
+from inspector.client.engine.legacy import LegacyDriver
+from inspector.client.engine.listing import Listing
+from inspector.client.engine.negotiation import Negotiation
+from inspector.client.engine.tasks import Tasks
+from inspector.client.engine.timeout_reason import explain_silence
+from inspector.client.engine.wire import Wire
+from inspector.client.inbox import Inbox, Question
 from inspector.client.options import Options
-from inspector.client.pending import Call, Pending
-from inspector.client.server import Server
-from inspector.client.silence import explain_silence
-from inspector.client.subscriptions import Subscriptions
-from inspector.client.tasks import Tasks
-from inspector.client.wire import Wire
+from inspector.client.state.catalog import KINDS, Catalog, ListName, SurfaceChange, compare
+from inspector.client.state.changes import Changes
+from inspector.client.state.server import Server
+from inspector.client.state.subscriptions import Subscriptions
 from inspector.config.targets import Target
 from inspector.errors import ConnectionProblem, InspectorError, NotOffered, ServerError, SessionLost
 from inspector.journal.journal import Frame, Journal

@@ -1,7 +1,7 @@
 """What changed in what a server offers: its lists, capabilities, instructions, identity; and how bad that is.
 
-A surface is plain data, as `inspector.client.surfaces` collects it and a pin keeps it: an object with `server` (the
-`serverInfo`), `era`, `revision`, `capabilities`, `instructions`, the lists `tools`, `resources`, `templates` and
+A surface is plain data, as `inspector.client.state.surfaces` collects it and a pin keeps it: an object with `server`
+(the `serverInfo`), `era`, `revision`, `capabilities`, `instructions`, the lists `tools`, `resources`, `templates` and
 `prompts` (null where the list was not read), and `incomplete`, which says of a list why its end is missing.
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.client.options import Options
-from inspector.client.steps import last_start
+from inspector.client.state.steps import last_start
 from inspector.config.targets import StdioTarget, Target
 from inspector.doctor.diagnosis import Cause, Chart, Limits, Weight
 from inspector.doctor.privacy import Privacy

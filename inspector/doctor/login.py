@@ -10,9 +10,9 @@ from inspector.auth.discovery import Found, discover
 from inspector.auth.metadata import Server
 from inspector.auth.person import Nobody
 from inspector.auth.runner import Runner
-from inspector.client.authorization import AuthStep, authorization_steps
+from inspector.client.engine.wire import Wire
 from inspector.client.fetching import Fetching
-from inspector.client.wire import Wire
+from inspector.client.state.login import AuthStep, authorization_steps
 from inspector.config.targets import HttpTarget
 from inspector.doctor.diagnosis import Chart, Fix, Watch, Weight
 from inspector.doctor.web import Response

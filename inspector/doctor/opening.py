@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from inspector.client.connect import Connect, transport_for
+from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
-from inspector.client.server import Server
 from inspector.client.session import Session
+from inspector.client.state.server import Server
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.doctor.diagnosis import Limits, Watch
 from inspector.errors import InspectorError, RequestTimeout

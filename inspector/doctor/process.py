@@ -7,8 +7,8 @@ import os
 import re
 from collections.abc import Sequence
 
-from inspector.client.bare import BareConnection
-from inspector.client.connect import Connect, transport_for
+from inspector.client.bare_connection import BareConnection
+from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
 from inspector.doctor.diagnosis import Chart, Fix, Limits, Watch, Weight

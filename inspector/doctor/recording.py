@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.client.steps import Step as Made
-from inspector.client.steps import connection_steps
+from inspector.client.state.steps import Step as Made
+from inspector.client.state.steps import connection_steps
 from inspector.config.targets import RecordingTarget
 from inspector.doctor.diagnosis import Chart, Diagnosis, Fix, Verdict, Watch
 from inspector.doctor.opening import heard

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from inspector.client.connect import Connect, transport_for
+from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.config.trust import Exposure

@@ -8,7 +8,7 @@ import shlex
 from dataclasses import replace
 
 from inspector.addresses import is_loopback
-from inspector.client.connect import Connect, transport_for
+from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config import secrecy
 from inspector.config.targets import HttpTarget

@@ -1,7 +1,7 @@
 """Where in a recording connections were made: from the beginning of each to the moment at which it stood.
 
-What is asked in between finds out what a server speaks (`client/negotiation.py`); whoever looks at what the server does
-may want to leave it out. Two numbers are kept for each connection.
+The requests in between find out what a server speaks (`client/engine/negotiation.py`). A reader that looks at what the
+server does may want to leave them out. Two numbers are kept for each connection.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from inspector.library.results import Elicitation, SamplingRequest
 
 if TYPE_CHECKING:
-    from inspector.client.answers import Inbox, Question
+    from inspector.client.inbox import Inbox, Question
 
 CALLBACK_MODEL = "inspector/callback"
 """The model that an answer names to which the callback gave its text only."""

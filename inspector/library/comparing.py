@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.client.recorded import RecordedSession
 from inspector.client.recording import new_journal
-from inspector.client.surfaces import read_surface, surface_of
+from inspector.client.state.surfaces import read_surface, surface_of
 from inspector.compare.comparison import Compared, Comparison, compare_both
 from inspector.compare.rules import BETWEEN_RUNS, DEFAULT, Rules, parse_tolerance
 from inspector.config.settings import Settings

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from inspector.client.answers import Standing
+from inspector.client.inbox import Standing
 from inspector.client.options import Authorize, Options
 from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, Target, parse_target
 from inspector.config.trust import always

@@ -18,7 +18,7 @@ from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool
 if TYPE_CHECKING:
     from inspector.check.judge import Judge
     from inspector.client.recorded import RecordedSession
-    from inspector.client.server import Server
+    from inspector.client.state.server import Server
     from inspector.journal.findings import Finding
 
 

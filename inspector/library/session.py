@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from inspector.client import session as engine
-from inspector.client.connect import transport_for
+from inspector.client.engine.connect import transport_for
 from inspector.client.recording import new_journal
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
@@ -24,12 +24,12 @@ from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool, V
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from inspector.client.answers import Question
-    from inspector.client.catalog import ListName
+    from inspector.client.engine.calls import Call, Progress
+    from inspector.client.engine.tasks import Task
+    from inspector.client.inbox import Question
     from inspector.client.options import Options
-    from inspector.client.pending import Call, Progress
-    from inspector.client.server import Server
-    from inspector.client.tasks import Task
+    from inspector.client.state.catalog import ListName
+    from inspector.client.state.server import Server
     from inspector.config.targets import Target
     from inspector.library.recordings import Recording
     from inspector.transports.asgi import App

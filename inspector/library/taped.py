@@ -25,7 +25,7 @@ from inspector.transports.recorded_requests import HANDSHAKE
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from inspector.client.bare import BareConnection, Hearer
+    from inspector.client.bare_connection import BareConnection, Hearer
     from inspector.compare.rules import Rules
     from inspector.journal.journal import Journal
     from inspector.replay.mock_tally import Missed, Report
@@ -96,7 +96,7 @@ class Tape:
         """With `new-episodes`, the live server that is asked for the rest."""
         if self.mode != "new-episodes":
             return None
-        from inspector.client.bare import BareConnection
+        from inspector.client.bare_connection import BareConnection
 
         target, options = parts(self._opened())
 

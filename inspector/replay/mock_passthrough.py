@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from inspector.client.bare import BareConnection, Hearer
+from inspector.client.bare_connection import BareConnection, Hearer
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from inspector.client.bare import BareConnection
-from inspector.client.connect import Connect, transport_for
+from inspector.client.bare_connection import BareConnection
+from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.compare.rules import DEFAULT, Rules
 from inspector.compare.values import compare

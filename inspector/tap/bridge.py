@@ -13,8 +13,8 @@ from contextlib import suppress
 from itertools import count
 from typing import Any
 
-from inspector.client.bare import BareConnection
-from inspector.client.connect import Connect, transport_for
+from inspector.client.bare_connection import BareConnection
+from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConnectionProblem, InspectorError, ServerError

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from textual.message import Message
 
-from inspector.client.catalog import ListName
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
+from inspector.client.state.catalog import ListName
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 
 if TYPE_CHECKING:

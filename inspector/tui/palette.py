@@ -18,7 +18,7 @@ from textual.widgets import Input
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
-from inspector.client.catalog import KINDS, ListName
+from inspector.client.state.catalog import KINDS, ListName
 from inspector.text import safe
 from inspector.tui.keymap import label
 from inspector.tui.main.screen import MainScreen

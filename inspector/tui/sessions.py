@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from inspector.client.pending import Call
+from inspector.client.engine.calls import Call
 from inspector.client.session import Session
 from inspector.text import ellipsis, safe
 from inspector.tui.events import AnySession

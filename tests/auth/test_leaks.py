@@ -21,7 +21,7 @@ import pytest
 from joserfc.jwk import ECKey, RSAKey
 
 from inspector.cli import main
-from inspector.client.authorization import authorization_steps
+from inspector.client.state.login import authorization_steps
 from inspector.export import FORMATS
 from tests.auth.careless import DEVICE, WRONG, Careless, serving
 from tests.tui.live_app import on_recording, shows

@@ -12,9 +12,9 @@ from cases import CASES
 
 from inspector.check.judge import Judge
 from inspector.cli.recorded import whole_journal
+from inspector.client.engine.wire import Wire
 from inspector.client.options import Options
 from inspector.client.session import Session
-from inspector.client.wire import Wire
 from inspector.config.targets import parse_target
 from inspector.errors import RequestCancelled
 from inspector.journal.format import Dir, Kind

@@ -11,7 +11,7 @@ from typing import Literal
 import pytest
 
 from inspector.check.judge import Judge
-from inspector.client.answers import Standing
+from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget, Target

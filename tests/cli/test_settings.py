@@ -10,7 +10,7 @@ import pytest
 
 from inspector.cli import setup
 from inspector.cli.words import scan
-from inspector.client.answers import Standing
+from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.config.expand import Question
 

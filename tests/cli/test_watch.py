@@ -16,7 +16,7 @@ import pytest
 from inspector.cli import watch
 from inspector.cli.output import Output
 from inspector.cli.watch import Watch
-from inspector.client.pending import Call, Progress
+from inspector.client.engine.calls import Call, Progress
 from inspector.client.session import Session
 from inspector.config.targets import StdioTarget
 from inspector.journal.journal import Journal

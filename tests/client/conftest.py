@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from inspector.client.answers import Standing
+from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import StdioTarget

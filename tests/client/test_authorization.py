@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.client.authorization import MOST_STEPS, Authorizations, authorization_steps
+from inspector.client.state.login import MOST_STEPS, Authorizations, authorization_steps
 from inspector.journal.journal import Journal
 
 ISSUER, SERVER = "https://login.example", "https://shop.example/mcp"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.client.authorization import authorization_steps
+from inspector.client.state.login import authorization_steps
 from inspector.journal.journal import Journal
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from inspector.client.bare import BareConnection
+from inspector.client.bare_connection import BareConnection
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConnectionProblem
 from inspector.journal.format import Dir, Kind

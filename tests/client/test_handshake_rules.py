@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from inspector.client.answers import Standing
+from inspector.client.inbox import Standing
 from inspector.errors import NotOffered, RequestTimeout, ServerError
 from inspector.journal.format import Dir, Kind
 from inspector.protocol.revisions import LEGACY

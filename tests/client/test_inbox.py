@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.client.answers import Inbox, Question, Standing
+from inspector.client.inbox import Inbox, Question, Standing
 
 
 def inbox(standing: Standing | None = None) -> tuple[Inbox, list[tuple[Question, Any, Any]]]:

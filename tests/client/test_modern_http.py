@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from inspector.client.answers import Standing
+from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget
@@ -358,7 +358,7 @@ def listen(request, reply):
 
 async def test_a_listening_stream_that_broke_is_opened_again_and_one_that_ended_is_not(visit, monkeypatch):
     """C-SUB-03, C-SUB-02, C-CANC-03."""
-    monkeypatch.setattr("inspector.client.listening.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("inspector.client.engine.listening.FIRST_PAUSE", 0.0)
     listen.streams = streams = []
     web, session = await visit(Modern(subscriptions__listen=listen, x=complete()))
     await session.listen()

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from inspector.client import negotiation
-from inspector.client.answers import Standing
+from inspector.client.engine import negotiation
+from inspector.client.engine.era_memory import EXPIRES, Verdicts
+from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.client.session import Session
-from inspector.client.verdicts import EXPIRES, Verdicts
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import HandshakeError, HttpError, ServerError, ServerExited
 from inspector.journal.journal import Journal

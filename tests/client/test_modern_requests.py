@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from inspector.client.answers import Standing
+from inspector.client.inbox import Standing
 from inspector.errors import HandshakeError, InvalidAnswer, NotOffered, RequestCancelled, RequestTimeout, ServerError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from inspector.client.answers import Standing
+from inspector.client.inbox import Standing
 from inspector.errors import InputRefused, RequestCancelled, RequestTimeout
 from tests.client.conftest import until
 from tests.client.modern import complete, form, modern, wanting
@@ -124,7 +124,7 @@ async def test_a_state_alone_is_sent_back_at_once(connect):
 @pytest.mark.parametrize("wanted", [wanting(state="s"), wanting({"a": form()}, "s")])
 async def test_rounds_that_nobody_is_asked_for_end(connect, wanted, monkeypatch):
     """C-MRTR-04."""
-    monkeypatch.setattr("inspector.client.modern.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("inspector.client.engine.modern.FIRST_PAUSE", 0.0)
     server = modern(x=again(wanted, rounds=1000))
     async with connect(server, era="modern", standing=Standing(elicitation="decline")) as session:
         with pytest.raises(InputRefused, match="without an end"):

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from inspector.client.answers import Standing
-from inspector.client.catalog import KINDS
+from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
-from inspector.client.steps import connection_steps
+from inspector.client.state.catalog import KINDS
+from inspector.client.state.steps import connection_steps
 from inspector.config.targets import StdioTarget
 from inspector.errors import InspectorError
 from inspector.journal.format import Dir

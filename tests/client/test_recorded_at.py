@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from inspector.client import recorded_tracks
-from inspector.client.catalog import KINDS
 from inspector.client.recorded import RecordedSession
-from inspector.client.recorded_calls import BLOCK, InFlight
-from inspector.client.recorded_tracks import Budget, Checkpoints
-from inspector.client.steps import connection_steps
+from inspector.client.state import recorded_tracks
+from inspector.client.state.catalog import KINDS
+from inspector.client.state.recorded_calls import BLOCK, InFlight
+from inspector.client.state.recorded_tracks import Budget, Checkpoints
+from inspector.client.state.steps import connection_steps
 from inspector.journal.journal import Journal
 from tests.replay.tape import Tape
 from tests.tui.talks import Talk

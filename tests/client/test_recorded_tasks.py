@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from inspector.client import recorded_tasks
 from inspector.client.recorded import RecordedSession
+from inspector.client.state import recorded_tasks
 from inspector.journal.journal import Journal
 
 

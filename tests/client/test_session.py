@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from inspector.client.answers import STANDING_MODEL, Standing, sampling_result
-from inspector.client.listing import AT_ONCE
-from inspector.client.pending import Call
+from inspector.client.engine.calls import Call
+from inspector.client.engine.listing import AT_ONCE
+from inspector.client.inbox import STANDING_MODEL, Standing, sampling_result
 from inspector.errors import (
     ConnectionProblem,
     HandshakeError,
@@ -816,7 +816,7 @@ async def test_changes_count_and_wake(connect):
 
 
 def test_capabilities_are_checked_in_parts():
-    from inspector.client.server import Server as Seen
+    from inspector.client.state.server import Server as Seen
 
     seen = Seen({"capabilities": CAPABILITIES | {"odd": False}, "serverInfo": {"title": "T", "name": 3}})
     assert seen.can("resources", "subscribe")

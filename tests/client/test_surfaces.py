@@ -10,7 +10,7 @@ import pytest
 from inspector.client.options import Options
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
-from inspector.client.surfaces import is_read, read_surface, surface_of
+from inspector.client.state.surfaces import is_read, read_surface, surface_of
 from inspector.config.targets import StdioTarget
 from inspector.errors import ConnectionProblem
 from inspector.journal.journal import Journal

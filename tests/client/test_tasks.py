@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from inspector.client import tasks as tasks_module
-from inspector.client.answers import Standing
+from inspector.client.engine import tasks as tasks_module
+from inspector.client.inbox import Standing
 from inspector.errors import ConnectionProblem, InputRefused, InvalidAnswer, RequestCancelled, ServerError
 from tests.client.conftest import CAPABILITIES, Server, until
 from tests.client.modern import complete, form, modern, tell

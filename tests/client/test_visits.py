@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.client.answers import Standing
+from inspector.client.inbox import Standing
 from inspector.errors import RequestCancelled, ServerError
 from tests.client.conftest import Server, until
 

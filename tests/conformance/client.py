@@ -24,11 +24,11 @@ from typing import Any
 from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
 from inspector.auth.person import Invitation, Nobody
-from inspector.client.answers import Standing
-from inspector.client.catalog import KINDS
 from inspector.client.fetching import Fetching
+from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.client.session import Session
+from inspector.client.state.catalog import KINDS
 from inspector.config.targets import HttpTarget
 from inspector.errors import InspectorError, ServerError
 from inspector.journal.journal import Journal

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from inspector.client.catalog import KINDS
 from inspector.client.options import Options
 from inspector.client.session import Session
+from inspector.client.state.catalog import KINDS
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ServerError
 from inspector.journal.journal import Journal

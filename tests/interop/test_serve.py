@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from inspector.client.answers import Standing
+from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.errors import InspectorError, RequestCancelled

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from inspector.client.answers import Question, Standing, root_object
-from inspector.client.catalog import KINDS
+from inspector.client.engine.calls import Call
+from inspector.client.inbox import Question, Standing, root_object
 from inspector.client.options import Options
-from inspector.client.pending import Call
 from inspector.client.session import Session
+from inspector.client.state.catalog import KINDS
 from inspector.config.targets import HttpTarget
 from inspector.errors import InputRefused, RequestCancelled, ServerError
 from inspector.journal.format import Dir, Kind

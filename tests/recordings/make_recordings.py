@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from inspector.client.answers import Standing, root_object
+from inspector.client.inbox import Standing, root_object
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget, Target, parse_target

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.client.bare import BareConnection
+from inspector.client.bare_connection import BareConnection
 from inspector.config.targets import StdioTarget
 from inspector.errors import ServerExited
 from inspector.journal.format import Kind

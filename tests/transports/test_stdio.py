@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from inspector.client.wire import Wire
+from inspector.client.engine.wire import Wire
 from inspector.errors import InspectorError, LimitReached, ServerExited, SpawnError
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
@@ -535,7 +535,7 @@ def test_no_orphan_survives_a_kill_of_the_inspector(code):
     """The guard ends the child's group when we are killed and cannot do it ourselves."""
     program = f"""
 import asyncio
-from inspector.client.wire import Wire
+from inspector.client.engine.wire import Wire
 from inspector.journal.journal import Journal
 from inspector.transports.stdio import StdioTransport
 class L:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from textual.pilot import Pilot
 
-from inspector.client.answers import Standing
+from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget, StdioTarget, Target

@@ -12,7 +12,7 @@ from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widget import Widget
 
-from inspector.client.answers import Standing
+from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.remember import ServerMemory

@@ -9,9 +9,9 @@ import pytest
 from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
 from inspector.auth.person import Nobody
-from inspector.client.authorization import Authorizations, AuthStep
 from inspector.client.fetching import Fetching
 from inspector.client.options import Options
+from inspector.client.state.login import Authorizations, AuthStep
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
 from inspector.tui.app import InspectorApp

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from inspector.client.authorization import Authorizations, AuthStep
+from inspector.client.state.login import Authorizations, AuthStep
 from inspector.journal.journal import Journal
 from inspector.tui.login.facts import distance, logged_in_rows, step_rows
 from inspector.tui.login.screen import AuthorizationScreen

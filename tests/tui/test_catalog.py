@@ -6,9 +6,9 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from inspector.client.catalog import ListName
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
+from inspector.client.state.catalog import ListName
 from inspector.errors import ConnectionProblem, NotOffered
 from inspector.journal.journal import Journal
 from inspector.tui.events import ItemHighlighted, ItemOpened

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.client.catalog import KINDS, ListName, ServerList
+from inspector.client.state.catalog import KINDS, ListName, ServerList
 from inspector.tui.work.catalog_rows import CatalogRows
 
 WITH_Q = {"type": "object", "properties": {"q": {}}}

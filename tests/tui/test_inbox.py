@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inspector.client.answers import Question
+from inspector.client.inbox import Question
 from inspector.client.recorded import RecordedSession
 from inspector.journal.journal import Journal
 from inspector.tui.ask import labels

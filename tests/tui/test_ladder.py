@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from textual.pilot import Pilot
 
 from inspector.auth import again
-from inspector.client.authorization import AuthStep, Outcome
+from inspector.client.state.login import AuthStep, Outcome
 from inspector.journal.journal import Journal
 from inspector.tui.login.document import LoginDocument, document_of, looked_at
 from inspector.tui.login.facts import step_rows

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 from textual.widgets import Button
 
-from inspector.client.answers import Question
+from inspector.client.inbox import Question
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
 from inspector.config.remember import ServerMemory

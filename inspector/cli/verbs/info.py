@@ -10,7 +10,7 @@ from inspector.cli.verb import Verb
 
 if TYPE_CHECKING:
     from inspector.cli.words import Invocation
-    from inspector.client.server import Server
+    from inspector.client.state.server import Server
 
 NAME = 200
 

@@ -12,7 +12,7 @@ from inspector.cli.verb import Verb
 
 if TYPE_CHECKING:
     from inspector.cli.words import Invocation
-    from inspector.client.catalog import ListName, ServerList
+    from inspector.client.state.catalog import ListName, ServerList
     from inspector.config.targets import RecordingTarget
     from inspector.journal.findings import Finding
     from inspector.journal.journal import Journal

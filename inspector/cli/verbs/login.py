@@ -33,7 +33,7 @@ def log_in(said: Invocation) -> int:
         )
 
     async def work(session: Session, out: Output) -> int:
-        from inspector.client.wire import Wire
+        from inspector.client.engine.wire import Wire
 
         authorizer = session.options.authorize
         assert authorizer is not None

@@ -112,7 +112,7 @@ def _pin(said: Invocation, out: Output, pins: Pins, target: Target) -> int:
     before = None if replaceable and not _readable(pins, target) else pins.get(target)
 
     async def work(session: Session, out: Output) -> int:
-        from inspector.client.surfaces import read_surface
+        from inspector.client.state.surfaces import read_surface
 
         surface = await read_surface(session)
         changes = _changes(surface, before)

@@ -141,7 +141,7 @@ def _upstream(said: Invocation) -> Upstream | None:
     if not said.target_words:
         return None
     from inspector.cli import setup
-    from inspector.client.bare import BareConnection, Hearer
+    from inspector.client.bare_connection import BareConnection, Hearer
 
     target = setup.live_target(said)
     options = setup.options_of(said, target, setup.settings_of(said), asking=False)

@@ -14,7 +14,7 @@ from textual.containers import Container, VerticalScroll
 from textual.message import Message
 from textual.widget import Widget
 
-from inspector.client.answers import HUMAN_MODEL, Question, Standing, root_object, sampling_result
+from inspector.client.inbox import HUMAN_MODEL, Question, Standing, root_object, sampling_result
 from inspector.protocol.form import UNSET, Form
 from inspector.text import safe
 from inspector.tui.themes import signs_now

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from inspector.client.answers import Question
+from inspector.client.inbox import Question
 from inspector.text import count
 from inspector.tui.ask import labels
 from inspector.tui.events import AnySession, HintsChanged

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from inspector.client.answers import Question
-from inspector.client.pending import Call
-from inspector.client.recorded_calls import RecordedCall
-from inspector.client.server import Server
+from inspector.client.engine.calls import Call
+from inspector.client.inbox import Question
+from inspector.client.state.recorded_calls import RecordedCall
+from inspector.client.state.server import Server
 from inspector.protocol.views import ContentBlock
 from inspector.text import safe
 from inspector.tui.events import AnySession

@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.worker import get_current_worker
 
-from inspector.client.answers import Question
+from inspector.client.inbox import Question
 from inspector.client.recorded import RecordedSession
 from inspector.text import duration, safe
 from inspector.tui.ask import labels

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.client.recorded import RecordedSession
-from inspector.client.surfaces import surface_of
+from inspector.client.state.surfaces import surface_of
 from inspector.compare.conversation import SURFACE_METHODS, Conversation, compare_conversations
 from inspector.compare.rules import Rules
 from inspector.compare.surface import Change, compare_surfaces, unread_lists

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspector.client.catalog import KINDS, Catalog
+from inspector.client.state.catalog import KINDS, Catalog
 from inspector.journal.filters import FilterError
 from inspector.journal.filters.syntax import tokens
 from inspector.journal.format import Dir

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
-from inspector.client.authorization import AuthStep
 from inspector.client.session import Session
+from inspector.client.state.login import AuthStep
 from inspector.errors import InspectorError
 from inspector.tui.events import AnySession
 from inspector.tui.login.steps import title
@@ -16,7 +16,7 @@ from inspector.tui.wording import in_words
 
 if TYPE_CHECKING:
     from inspector.auth.credential import Authorizer, Login
-    from inspector.client.wire import Wire
+    from inspector.client.engine.wire import Wire
 
 TOLD_SECONDS = 10
 
@@ -132,7 +132,7 @@ class LoginWork:
         self._screen.notify(words, timeout=TOLD_SECONDS)
 
     def _recorder(self) -> Wire:
-        from inspector.client.wire import Wire
+        from inspector.client.engine.wire import Wire
 
         assert isinstance(self._session, Session)
         return Wire(self._session.journal, self._session, lambda: None)

@@ -7,7 +7,7 @@ from typing import Any
 
 from textual.app import ComposeResult
 
-from inspector.client.authorization import AuthStep
+from inspector.client.state.login import AuthStep
 from inspector.journal.journal import Journal
 from inspector.protocol.views import View
 from inspector.text import duration, safe, size

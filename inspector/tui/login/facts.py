@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from inspector.auth.rules import rule_of
-from inspector.client.authorization import AuthStep, LoggedIn
+from inspector.client.state.login import AuthStep, LoggedIn
 from inspector.journal.journal import Journal
 from inspector.text import duration, safe
 from inspector.tui.themes import signs_now

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 
-from inspector.client.authorization import Authorizations, AuthStep
+from inspector.client.state.login import Authorizations, AuthStep
 from inspector.text import count, safe
 from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint, bindings

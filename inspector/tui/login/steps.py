@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from rich.segment import Segment
 from textual.message import Message
 
-from inspector.client.authorization import AuthStep
+from inspector.client.state.login import AuthStep
 from inspector.text import duration
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint

@@ -6,8 +6,8 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
 
-from inspector.client.catalog import KINDS
 from inspector.client.session import Session
+from inspector.client.state.catalog import KINDS
 from inspector.config.targets import HttpTarget
 from inspector.errors import AuthorizationNeeded
 from inspector.text import count, duration, safe

@@ -10,7 +10,7 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widget import Widget
 
-from inspector.client.catalog import KINDS
+from inspector.client.state.catalog import KINDS
 from inspector.tui.check.pane import CheckPane
 from inspector.tui.events import AnySession, HintsChanged
 from inspector.tui.keymap import bindings

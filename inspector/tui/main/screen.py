@@ -11,8 +11,8 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 
 from inspector.check.judge import Judge
-from inspector.client.catalog import KINDS, ListName
 from inspector.client.session import Session
+from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import RecordingTarget
 from inspector.tui import events
 from inspector.tui.ask.inbox import InboxPane

@@ -12,8 +12,8 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from inspector.client.catalog import KINDS
 from inspector.client.recorded import RecordedSession
+from inspector.client.state.catalog import KINDS
 from inspector.errors import UsageError
 from inspector.replay import places, speeds
 from inspector.replay.player import FOLD, Player

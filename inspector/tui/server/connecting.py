@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from inspector.client.negotiation import BLIND_LIMIT, UNREAD_LIMIT
-from inspector.client.pending import Call
+from inspector.client.engine.calls import Call
+from inspector.client.engine.negotiation import BLIND_LIMIT, UNREAD_LIMIT
 from inspector.client.session import Session
-from inspector.client.steps import Step, connection_steps, last_start
+from inspector.client.state.steps import Step, connection_steps, last_start
 from inspector.journal.codes import next_code
 from inspector.journal.format import Dir, Kind
 from inspector.text import quantity

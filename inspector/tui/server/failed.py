@@ -13,9 +13,9 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.message import Message
 
-from inspector.client.authorization import Authorizations
 from inspector.client.session import Session
-from inspector.client.steps import Step, connection_steps
+from inspector.client.state.login import Authorizations
+from inspector.client.state.steps import Step, connection_steps
 from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited
 from inspector.text import safe

@@ -12,9 +12,9 @@ from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.message import Message
 
-from inspector.client.authorization import Authorizations
 from inspector.client.session import Session
-from inspector.client.steps import connection_steps
+from inspector.client.state.login import Authorizations
+from inspector.client.state.steps import connection_steps
 from inspector.config.secrecy import mask_url
 from inspector.config.targets import HttpTarget
 from inspector.journal.format import Kind

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from inspector.client.catalog import KINDS
 from inspector.client.pins import Pin, Pins
 from inspector.client.session import Session
-from inspector.client.surfaces import is_read, surface_of
+from inspector.client.state.catalog import KINDS
+from inspector.client.state.surfaces import is_read, surface_of
 from inspector.errors import ConfigError
 from inspector.tui.events import AnySession
 from inspector.tui.server.pane import ServerPane

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.client.steps import Step
+from inspector.client.state.steps import Step
 from inspector.text import duration
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, text_lines

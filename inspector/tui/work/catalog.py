@@ -10,8 +10,8 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from inspector.client.catalog import ListName
 from inspector.client.session import Session
+from inspector.client.state.catalog import ListName
 from inspector.errors import NotOffered
 from inspector.text import count
 from inspector.tui.events import AnySession, HintsChanged, ItemHighlighted, ItemOpened

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from inspector.client.catalog import ListName
-from inspector.client.pending import Call
+from inspector.client.engine.calls import Call
 from inspector.client.session import Session
+from inspector.client.state.catalog import ListName
 from inspector.errors import UsageError
 from inspector.protocol.uritemplate import Template, Variable
 from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool

@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.segment import Segment
 
-from inspector.client.catalog import ServerList
+from inspector.client.state.catalog import ServerList
 from inspector.protocol.views import UNNAMED, Named, Prompt, Resource, ResourceTemplate, Tool
 from inspector.text import cell_len, safe
 from inspector.tui.themes import signs_now

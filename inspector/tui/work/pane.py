@@ -15,13 +15,13 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widget import Widget
 
-from inspector.client.answers import Question
-from inspector.client.catalog import ListName
-from inspector.client.pending import Call
+from inspector.client.engine.calls import Call
+from inspector.client.inbox import Question
 from inspector.client.recorded import RecordedSession
-from inspector.client.recorded_calls import RecordedCall
 from inspector.client.revision_hints import revision_hint
 from inspector.client.session import Session
+from inspector.client.state.catalog import ListName
+from inspector.client.state.recorded_calls import RecordedCall
 from inspector.config.remember import ServerMemory
 from inspector.errors import InspectorError
 from inspector.protocol.form import UNSET

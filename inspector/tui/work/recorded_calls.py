@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any
 
-from inspector.client.catalog import ListName
 from inspector.client.recorded import RecordedSession
+from inspector.client.state.catalog import ListName
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape

@@ -11,10 +11,10 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from inspector.client.pending import Call, Progress
-from inspector.client.recorded_calls import RecordedCall
+from inspector.client.engine.calls import Call, Progress
+from inspector.client.engine.tasks import Task
 from inspector.client.session import Session
-from inspector.client.tasks import Task
+from inspector.client.state.recorded_calls import RecordedCall
 from inspector.text import duration
 from inspector.tui.events import AnySession, ShowExchange
 from inspector.tui.keymap import Hint, bindings

@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.timer import Timer
 
-from inspector.client.tasks import Task
+from inspector.client.engine.tasks import Task
 from inspector.text import duration, safe
 from inspector.tui.events import AnySession, LeaveWork
 from inspector.tui.keymap import Hint, bindings

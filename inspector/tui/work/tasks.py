@@ -10,9 +10,9 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
-from inspector.client.catalog import ListName
+from inspector.client.engine.tasks import Task
 from inspector.client.session import Session
-from inspector.client.tasks import Task
+from inspector.client.state.catalog import ListName
 from inspector.tui.events import AnySession, HintsChanged, ShowFiltered
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints

@@ -7,8 +7,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.client.pending import Call
-from inspector.client.recorded_calls import RecordedCall
+from inspector.client.engine.calls import Call
+from inspector.client.state.recorded_calls import RecordedCall
 from inspector.config.remember import ServerMemory
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from inspector.client.answers import TOPICS, Inbox, Question
+from inspector.client.inbox import TOPICS, Inbox, Question
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import Features
 from inspector.protocol.sampling import refusal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.client.catalog import KINDS
+from inspector.client.state.catalog import KINDS
 
 if TYPE_CHECKING:
     from inspector.client.recorded import RecordedSession

@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
-from inspector.client.answers import TASKS_EXTENSION
-from inspector.client.listening import FOR_EVER
-from inspector.client.pending import Call, server_error
-from inspector.client.rounds import InputRound
+from inspector.client.engine.calls import Call, server_error
+from inspector.client.engine.input_requests import InputRound
+from inspector.client.engine.listening import FOR_EVER
+from inspector.client.inbox import TASKS_EXTENSION
 from inspector.errors import (
     ConnectionProblem,
     InputRefused,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from array import array
 
-from inspector.client.pending import Progress
-from inspector.client.recorded_tracks import params_of
+from inspector.client.engine.calls import Progress
+from inspector.client.state.recorded_tracks import params_of
 from inspector.journal import durations
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State

@@ -20,10 +20,10 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from inspector.client.legacy import LegacyDriver
-from inspector.client.modern import ModernDriver, supported, versions_of
-from inspector.client.pending import Call
-from inspector.client.server import Server
+from inspector.client.engine.calls import Call
+from inspector.client.engine.legacy import LegacyDriver
+from inspector.client.engine.modern import ModernDriver, supported, versions_of
+from inspector.client.state.server import Server
 from inspector.config.targets import HttpTarget, Target
 from inspector.errors import (
     AuthorizationNeeded,

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from inspector.client.connect import Connect, transport_for
-from inspector.client.header_fields import VERSION_KEY, HeaderFields
+from inspector.client.engine.connect import Connect, transport_for
+from inspector.client.engine.header_fields import VERSION_KEY, HeaderFields
+from inspector.client.engine.wire import Wire
 from inspector.client.options import Options
-from inspector.client.wire import Wire
 from inspector.config.targets import Target
 from inspector.errors import InspectorError
 from inspector.journal.journal import Frame, Journal

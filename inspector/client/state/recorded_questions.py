@@ -10,9 +10,9 @@ from array import array
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
-from inspector.client.answers import TOPICS, Inbox, Question, State
-from inspector.client.recorded_tracks import Budget, params_of, result_of
-from inspector.client.rounds import MOST_QUESTIONS
+from inspector.client.engine.input_requests import MOST_QUESTIONS
+from inspector.client.inbox import TOPICS, Inbox, Question, State
+from inspector.client.state.recorded_tracks import Budget, params_of, result_of
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import State as Standing
 from inspector.journal.journal import Journal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.client.tasks import Task
+from inspector.client.engine.tasks import Task
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape

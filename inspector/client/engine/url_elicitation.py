@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.client.pending import Call
-from inspector.client.rounds import InputRound
+from inspector.client.engine.calls import Call
+from inspector.client.engine.input_requests import InputRound
 from inspector.errors import ServerError
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from copy import copy
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from inspector.client.catalog import KINDS, ListName
-from inspector.client.header_fields import VERSION_KEY
-from inspector.client.modern import discovered
-from inspector.client.recorded_tasks import MOST, find_maker
-from inspector.client.server import Server
-from inspector.client.tasks import Task
+from inspector.client.engine.header_fields import VERSION_KEY
+from inspector.client.engine.modern import discovered
+from inspector.client.engine.tasks import Task
+from inspector.client.state.catalog import KINDS, ListName
+from inspector.client.state.recorded_tasks import MOST, find_maker
+from inspector.client.state.server import Server
 from inspector.journal.format import Dir, Event
 from inspector.protocol.jsonrpc import Shape
 

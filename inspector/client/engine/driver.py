@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from inspector.client.catalog import ListName
-from inspector.client.pending import Call
-from inspector.client.server import Server
+from inspector.client.engine.calls import Call
+from inspector.client.state.catalog import ListName
+from inspector.client.state.server import Server
 from inspector.journal.journal import Frame
 from inspector.protocol.revisions import Era
 

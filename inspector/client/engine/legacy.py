@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from inspector.client.answers import TOPICS
-from inspector.client.catalog import KINDS, ListName
-from inspector.client.pending import Call, Progress, server_error
-from inspector.client.server import Server
-from inspector.client.visits import UrlVisits, elicitations_of
+from inspector.client.engine.calls import Call, Progress, server_error
+from inspector.client.engine.url_elicitation import UrlVisits, elicitations_of
+from inspector.client.inbox import TOPICS
+from inspector.client.state.catalog import KINDS, ListName
+from inspector.client.state.server import Server
 from inspector.errors import HandshakeError, NotOffered, ServerError
 from inspector.journal.findings import Finding
 from inspector.journal.journal import Frame

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
-from inspector.client.catalog import KINDS, ListName
-from inspector.client.header_fields import VERSION_KEY, HeaderFields
-from inspector.client.legacy import on_progress
-from inspector.client.listening import Listening
-from inspector.client.pending import Call
-from inspector.client.rounds import InputRound
-from inspector.client.server import Server
+from inspector.client.engine.calls import Call
+from inspector.client.engine.header_fields import VERSION_KEY, HeaderFields
+from inspector.client.engine.input_requests import InputRound
+from inspector.client.engine.legacy import on_progress
+from inspector.client.engine.listening import Listening
+from inspector.client.state.catalog import KINDS, ListName
+from inspector.client.state.server import Server
 from inspector.errors import HandshakeError, InputRefused, InspectorError, InvalidAnswer, NotOffered
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from inspector.client.catalog import BY_METHOD, KINDS
+from inspector.client.state.catalog import BY_METHOD, KINDS
 
 KEPT = 1000
 """Hints at most; the oldest are dropped."""

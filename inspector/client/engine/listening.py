@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from inspector.client.catalog import KINDS
-from inspector.client.pending import Call
+from inspector.client.engine.calls import Call
+from inspector.client.state.catalog import KINDS
 from inspector.errors import InspectorError, NotOffered
 from inspector.journal.journal import Frame
 from inspector.protocol.jsonrpc import id_key

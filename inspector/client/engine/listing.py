@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING
 
-from inspector.client.catalog import KINDS, ListName
+from inspector.client.state.catalog import KINDS, ListName
 from inspector.errors import InspectorError, NotOffered, ServerError, SessionLost
 from inspector.journal.findings import Finding
 from inspector.protocol import jsonrpc

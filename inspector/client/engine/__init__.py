@@ -1,0 +1,1 @@
+"""Effects: the connection, its requests in flight, and the two eras."""
