@@ -70,9 +70,9 @@ __all__ = [
 
 _HOMES = {
     "auth.options": ("AuthOptions",),
-    "client.pending": ("Progress",),
-    "client.server": ("Server",),
-    "client.tasks": ("Task",),
+    "client.engine.calls": ("Progress",),
+    "client.state.server": ("Server",),
+    "client.engine.tasks": ("Task",),
     "errors": (
         "AuthorizationNeeded", "ConfigError", "ConnectionProblem", "HandshakeError", "InputRefused", "InspectorError",
         "InvalidAnswer", "NotOffered", "RecordingError", "RequestCancelled", "RequestTimeout", "ServerError",
