@@ -1,0 +1,89 @@
+"""No module imports another that imports it back, by any way: imports within functions and for types count too."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def module_name(path: Path) -> str:
+    """The dotted name of a file below the root."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(path: Path, modules: set[str]) -> set[str]:
+    """The modules that a file imports anywhere. `from package import name` means the module that `name` is, if it is one."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [
+                name if (name := f"{node.module}.{alias.name}") in modules else node.module for alias in node.names
+            ]
+        else:
+            continue
+        found.update(name for name in names if name in modules)
+    return found - {module_name(path)}
+
+
+def graph() -> dict[str, set[str]]:
+    """Each module of the package with the modules that it imports."""
+    files = {module_name(path): path for path in (ROOT / "inspector").rglob("*.py")}
+    return {name: imported(path, set(files)) for name, path in files.items()}
+
+
+def circles(imports: dict[str, set[str]]) -> list[set[str]]:
+    """The sets of modules of which each reaches each other."""
+    found = []
+    rest = dict(imports)
+    while True:
+        try:
+            TopologicalSorter(rest).prepare()
+        except CycleError as error:
+            start = error.args[1][0]
+            forth = _reached(rest, start)
+            circle = {name for name in forth if start in _reached(rest, name)}
+            found.append(circle)
+            rest = {name: targets - circle for name, targets in rest.items() if name not in circle}
+        else:
+            return found
+
+
+def _reached(imports: dict[str, set[str]], start: str) -> set[str]:
+    seen: set[str] = set()
+    waiting = [start]
+    while waiting:
+        for name in imports.get(waiting.pop(), ()):
+            if name not in seen:
+                seen.add(name)
+                waiting.append(name)
+    return seen
+
+
+TANGLED = {"check", "cli", "client", "config", "demo", "protocol", "replay", "tui"}
+"""Packages in which there are still circles: each leaves this set when it is in order."""
+
+
+def test_no_module_is_in_a_circle() -> None:
+    found = [sorted(circle) for circle in circles(graph())]
+    assert [circle for circle in found if not {name.split(".")[1] for name in circle} <= TANGLED] == []
+    assert {name.split(".")[1] for circle in found for name in circle} == TANGLED
+
+
+@pytest.mark.parametrize(
+    ("imports", "expected"),
+    [
+        ({"a": {"b"}, "b": {"c"}, "c": set()}, []),
+        ({"a": {"b"}, "b": {"a"}, "c": {"a"}}, [{"a", "b"}]),
+        ({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": {"d"}}, [{"a", "b", "c"}, {"d", "e"}]),
+    ],
+)
+def test_circles_are_found(imports: dict[str, set[str]], expected: list[set[str]]) -> None:
+    assert sorted(map(sorted, circles(imports))) == sorted(map(sorted, expected))
