@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from inspector.errors import UsageError
+from inspector.reasons import os_reason
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,7 +135,7 @@ def text_or_file(word: str) -> str:
         try:
             return "" if sys.stdin is None else sys.stdin.read()
         except (OSError, ValueError) as error:
-            raise UsageError(f"Standard input cannot be read: {error}.") from None
+            raise UsageError(f"Standard input cannot be read: {os_reason(error)}.") from None
     from inspector.config.files import read_text
 
     return read_text(path(word[1:]), limit=1 << 30)

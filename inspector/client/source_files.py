@@ -8,6 +8,7 @@ from pathlib import Path
 
 from inspector.config.targets import StdioTarget
 from inspector.errors import UsageError
+from inspector.reasons import os_reason
 
 _SUFFIXES = frozenset((
     ".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", ".rs", ".rb", ".php", ".java",
@@ -53,4 +54,4 @@ async def changes(target: StdioTarget) -> AsyncIterator[list[str]]:
         async for found in awatch(folder, watch_filter=counts):
             yield sorted({os.path.relpath(path, folder) for _, path in found})
     except (OSError, RuntimeError) as error:
-        raise UsageError(f"The files in {folder} cannot be watched: {error}.") from error
+        raise UsageError(f"The files in {folder} cannot be watched: {os_reason(error)}.") from error

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from inspector.protocol.jsonrpc import NotJson
 from inspector.protocol.jsontokens import Broken, Token, tokens, unquote
+from inspector.reasons import json_fault
 
 Type = Literal["null", "boolean", "integer", "number", "string", "array", "object"]
 
@@ -35,7 +36,7 @@ def read(text: str | bytes) -> Any:
     try:
         return _decode(text)
     except json.JSONDecodeError as error:
-        raise NotJson(f"{error.msg.removesuffix(' at')} at character {error.pos + 1}") from None
+        raise NotJson(json_fault(error)) from None
     except RecursionError:
         return _read_deep(text)
     except ValueError:

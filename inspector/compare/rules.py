@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from inspector.compare.paths import GlobStep, Key, parse_glob
 from inspector.errors import UsageError
+from inspector.reasons import regex_reason
 
 LONGEST_MASKED = 1 << 20
 """Characters of a text above which patterns are not looked for in it: it is equal or it is not."""
@@ -197,7 +198,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         return re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
         raise UsageError(
-            f"“{pattern[:80]}” is no regular expression: {error}.", hint="The syntax is that of Python's re module."
+            f"“{pattern[:80]}” is not a regular expression: {regex_reason(error)}.",
+            hint="The syntax is that of Python's re module.",
         ) from None
 
 

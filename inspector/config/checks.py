@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from inspector.config import secrecy
 from inspector.errors import TargetError
+from inspector.reasons import url_reason
 
 _FIELD_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _FIELD_BREAKER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
@@ -88,7 +89,7 @@ def checked_url(url: str) -> str:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise TargetError(f"{shown} is not a URL: {error}") from None
+        raise TargetError(f"{shown} is not a URL: {url_reason(error)}") from None
     if not host or port == 0:
         raise TargetError(f"{shown} names no {'port that can be connected to' if host else 'host'}")
     return url

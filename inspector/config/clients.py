@@ -18,6 +18,7 @@ from inspector.config.definition import Definition
 from inspector.config.places import Family, Place
 from inspector.config.targets import NO_OPTIONS, ServerOptions
 from inspector.errors import ConfigError
+from inspector.reasons import split_reason
 
 _OWN_TOP = ["$schema", "servers", "mcpServers", "inputs"]
 OWN_KEYS = [
@@ -140,7 +141,7 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
         try:
             command = shlex.split(command)
         except ValueError as error:
-            raise ConfigError(f"“command” cannot be split into words: {error}") from None
+            raise ConfigError(f"“command” cannot be split into words: {split_reason(error)}") from None
     if isinstance(command, list):
         words = definition.texts({"command": command}, "command")
         plain |= {"command": words[0] if words else "", "args": [*words[1:], *definition.texts(raw, "args")]}

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from inspector.config.secrecy import MASK
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import TargetError
+from inspector.reasons import split_reason
 
 
 def edited(target: StdioTarget | HttpTarget, text: str) -> StdioTarget | HttpTarget:
@@ -57,7 +58,7 @@ def _split(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise TargetError(f"This cannot be split into words: {error}") from None
+        raise TargetError(f"This cannot be split into words: {split_reason(error)}") from None
     if not words:
         raise TargetError("There is no command")
     return words

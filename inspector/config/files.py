@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from inspector.config import jsonc
 from inspector.errors import ConfigError
+from inspector.reasons import os_reason
 
 MAX_BYTES = 16 * 1024 * 1024
 """A config file of more bytes is refused. Client files which also hold histories do reach several megabytes."""
@@ -56,7 +57,7 @@ def read_bytes(path: Path, *, limit: int = MAX_BYTES, never: Path | None = None)
                 raise ConfigError(f"{path} cannot be read: it holds the logins that Inspector keeps")
             content = file.read(limit + 1)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {_reason(error)}") from None
+        raise ConfigError(f"{path} cannot be read: {os_reason(error)}") from None
     size = max(status.st_size, len(content))
     if size > limit:
         raise ConfigError(f"{path} cannot be read: it has {size:,} bytes, and {limit:,} are allowed")
@@ -74,7 +75,7 @@ def open_regular(path: Path) -> IO[bytes]:
     except IsADirectoryError:
         raise ConfigError(f"{path} cannot be read: it is a folder") from None
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} cannot be read: {_reason(error)}") from None
+        raise ConfigError(f"{path} cannot be read: {os_reason(error)}") from None
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
@@ -131,7 +132,3 @@ def nearest(word: str, known: list[str]) -> str:
     folded = {name.casefold(): name for name in known[:_MOST_CANDIDATES]}
     found = difflib.get_close_matches(word[:200].casefold(), folded, n=1, cutoff=0.6)
     return folded[found[0]] if found else ""
-
-
-def _reason(error: Exception) -> str:
-    return (getattr(error, "strerror", None) or str(error) or type(error).__name__).lower()

@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any, NoReturn
 
+from inspector.reasons import json_reason
+
 # Each alternative consumes to the end of the text when it is not closed, so that hostile input costs one pass.
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
 _STRING_OR_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*+|/\*(?:.*?\*/|.*\Z)", re.DOTALL)
@@ -51,20 +53,25 @@ def _blank_comma(found: re.Match[str]) -> str:
     return " " if found[0] == "," else found[0]
 
 
+class _NotANumber(ValueError):
+    """A constant that Python reads and JSON does not have."""
+
+
 def _loads(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        raise JsoncError(error.msg, error.lineno, error.colno) from None
+        raise JsoncError(json_reason(error), error.lineno, error.colno) from None
     except ValueError as error:
-        # Python refuses to convert a number of more than 4,300 digits, and parse_constant refuses NaN.
-        raise JsoncError(str(error), 1, 1) from None
+        # parse_constant refuses NaN; Python refuses to convert a number of more than 4,300 digits.
+        why = str(error) if isinstance(error, _NotANumber) else "an integer of more than 4,300 digits"
+        raise JsoncError(why, 1, 1) from None
     except RecursionError:
         raise JsoncError("it is nested too deeply", 1, 1) from None
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
+    raise _NotANumber(f"{name} is not a JSON number")
 
 
 def _place(text: str, offset: int) -> tuple[int, int]:

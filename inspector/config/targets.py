@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from inspector.config import paths, secrecy
 from inspector.config.checks import checked_headers, checked_text, checked_url, format_command, one_line
 from inspector.errors import TargetError
+from inspector.reasons import split_reason
 
 if TYPE_CHECKING:
     from inspector.config.expand import Prompt
@@ -369,7 +370,9 @@ def _split(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise TargetError(f"The command {one_line(text[:80])} cannot be split into words: {error}") from None
+        raise TargetError(
+            f"The command {one_line(text[:80])} cannot be split into words: {split_reason(error)}"
+        ) from None
     if not words:
         raise TargetError("The command is empty")
     return words

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
+from inspector.reasons import os_reason, tls_reason
 from inspector.transports.http_client import tls_context
 from inspector.transports.http_url import Url
 
@@ -79,7 +80,7 @@ async def try_port(address: str, port: int, seconds: float) -> Tried:
         state, reason = "filtered", f"no answer within {seconds:g} s"
     except OSError as error:
         refused = error.errno == errno.ECONNREFUSED
-        state, reason = "refused" if refused else "unreachable", error.strerror or str(error)
+        state, reason = "refused" if refused else "unreachable", os_reason(error)
     return Tried(address, state, time.perf_counter() - began, reason)
 
 
@@ -114,9 +115,9 @@ async def try_tls(address: str, url: Url, seconds: float) -> Tls:
     except TimeoutError:
         found.reason = f"no answer within {seconds:g} s"
     except ssl.SSLError as error:
-        found.reason = error.reason or str(error)
+        found.reason = tls_reason(error)
     except OSError as error:
-        found.reason = error.strerror or str(error) or "it hung up"
+        found.reason = os_reason(error)
     found.seconds = time.perf_counter() - began
     if found.spoken or found.verify_code:
         try:
@@ -150,8 +151,8 @@ def _read_certificate(found: Tls, certificate: bytes) -> None:
         found.names = [str(name.value)[:200] for name in list(alternative)[:20]]
     except x509.ExtensionNotFound:
         found.names = []
-    except ValueError as error:
-        found.subject = f"cannot be read: {error}"[:300]
+    except ValueError:
+        found.subject = "cannot be read"
 
 
 def days_left(found: Tls, now: datetime | None = None) -> int | None:

@@ -20,6 +20,7 @@ from inspector.doctor.process import introduced
 from inspector.doctor.web import Response, Web
 from inspector.errors import AuthorizationNeeded, UsageError
 from inspector.journal.journal import Journal
+from inspector.reasons import os_reason
 from inspector.text import duration
 from inspector.transports.http_url import PROXY_SCHEMES, Url, parse_url, system_proxy
 
@@ -124,7 +125,7 @@ class UrlDoctor:
             tried = await asyncio.gather(*(network.try_port(each, proxy.port, self.limits.port) for each in found))
         except (OSError, TimeoutError) as error:
             self.chart.add(
-                "proxy", "failed", f"{proxy.host} cannot be resolved", details=[str(error)],
+                "proxy", "failed", f"{proxy.host} cannot be resolved", details=[os_reason(error)],
                 fix=Fix("Check the proxy, or do without it for this host.", f"export NO_PROXY={url.host}"),
                 cause=f"The proxy {proxy.host} ({self._proxy_source()}) cannot be resolved to an address.",
             )  # fmt: skip

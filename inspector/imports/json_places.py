@@ -6,6 +6,7 @@ import json
 import re
 
 from inspector.protocol.jsontokens import Broken, Token, tokens
+from inspector.reasons import json_reason
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _decode = json.JSONDecoder().raw_decode
@@ -19,7 +20,7 @@ def value_end(text: str, at: int) -> int:
     try:
         return int(_decode(text, at)[1])
     except json.JSONDecodeError as error:
-        raise Broken(error.msg.removesuffix(" at"), error.pos) from None
+        raise Broken(json_reason(error), error.pos) from None
     except (RecursionError, ValueError):
         return _end_by_tokens(text, at)
 
@@ -107,7 +108,7 @@ def _key(text: str, at: int) -> tuple[str, int]:
     try:
         key, end = _decode(text, at)
     except json.JSONDecodeError as error:
-        raise Broken(error.msg.removesuffix(" at"), error.pos) from None
+        raise Broken(json_reason(error), error.pos) from None
     colon = _skip(text, end)
     if text[colon : colon + 1] != ":":
         raise Broken("a key without its colon", at)

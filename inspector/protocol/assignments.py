@@ -10,6 +10,7 @@ from inspector.errors import UsageError
 from inspector.protocol.formschema import Shape
 from inspector.protocol.formvalues import UNSET
 from inspector.protocol.jsontokens import escape_step
+from inspector.reasons import json_fault
 from inspector.text import safe
 
 if TYPE_CHECKING:
@@ -131,8 +132,9 @@ def _json(key: str, text: str) -> Any:
     except RecursionError:
         raise UsageError(f"{_short(key)}: the JSON is nested too deeply") from None
     except ValueError as error:
+        why = json_fault(error) if isinstance(error, json.JSONDecodeError) else "an integer of more than 4,300 digits"
         raise UsageError(
-            f"{_short(key)}: {_short(text)} is not JSON: {safe(str(error), 80)}",
+            f"{_short(key)}: {_short(text)} is not JSON: {why}",
             hint="Text goes in quotes after :=, or as it is after = alone.",
         ) from None
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from inspector.protocol.formschema import Choice, Shape, Shaper
 from inspector.protocol.formvalues import json_of, same, text_of
+from inspector.reasons import json_fault
 from inspector.text import safe
 
 HINT_LIMIT = 60
@@ -142,6 +143,6 @@ def _read_json(shape: Shape, text: str) -> tuple[Any, str]:
     except ValueError as error:
         if shape.kind == "json" and shape.schema.get("type", "string") == "string":
             return text, ""
-        why = f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else "not JSON"
+        why = json_fault(error) if isinstance(error, json.JSONDecodeError) else "a number is too long"
         return text, f"not JSON: {why}"
     return value, ""

@@ -128,7 +128,9 @@ def _lenient(raw: bytes) -> Any:
     try:
         return _decode(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
-        raise NotJson(f"{error.msg.removesuffix(' at')} at character {error.pos + 1}") from None
+        from inspector.reasons import json_fault
+
+        raise NotJson(json_fault(error)) from None
     except RecursionError:
         return _too_deep(text)
     except ValueError:

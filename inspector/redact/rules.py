@@ -10,6 +10,7 @@ from typing import Any
 
 from inspector.config.files import read_text
 from inspector.errors import UsageError
+from inspector.reasons import os_reason, regex_reason, yaml_reason
 from inspector.redact.paths import Path
 from inspector.redact.shapes import NAMES, SHAPES, Shape
 
@@ -62,7 +63,7 @@ class Rules:
         try:
             pattern = re.compile(source)
         except (re.error, RecursionError, OverflowError) as error:
-            raise UsageError(f"The pattern {name[:80]} cannot be used: {error}.") from None
+            raise UsageError(f"The pattern {name[:80]} cannot be used: {regex_reason(error)}.") from None
         if pattern.match("") is not None:
             raise UsageError(f"The pattern {name[:80]} fits the empty text, and so everything.")
         self.patterns.append((name, pattern))
@@ -89,10 +90,9 @@ def _read_file(rules: Rules, file: File) -> None:
             raise UsageError(f"{file} is larger than {LARGEST_FILE >> 20} MB: those are no rules.")
         found = yaml.safe_load(read_text(file))
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from None
+        raise UsageError(f"{file} cannot be read: {os_reason(error)}.") from None
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        why = " ".join(str(error).split())
-        raise UsageError(f"{file} is no YAML: {why[:200]}.") from None
+        raise UsageError(f"{file} is not YAML: {yaml_reason(error)}.") from None
     if type(found) is not dict or not found.keys() <= {"shapes", "rules"}:
         raise UsageError(
             f"{file} holds no rules: they stand under `rules`, and names of shapes with true or false under `shapes`."

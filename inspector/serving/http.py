@@ -18,6 +18,7 @@ from inspector.errors import InspectorError, UsageError
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import MODERN, R4
+from inspector.reasons import os_reason
 from inspector.serving.base import Arrived, Fields, Head, Opens
 from inspector.serving.http_connection import Connection, Limits, Refusal, Request, Response
 from inspector.serving.http_guard import Guard
@@ -81,7 +82,7 @@ class HttpEnd:
             self._server = await self._listen()
         except (OSError, OverflowError, UnicodeError) as error:
             taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
-            reason = "another process listens there" if taken else str(error)
+            reason = "another process listens there" if taken else os_reason(error)
             raise UsageError(
                 f"Nothing can listen on {self._host}:{self._port}: {reason}.",
                 hint="Name another port, or 0 for any that is free.",

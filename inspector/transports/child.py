@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from inspector.errors import SpawnError
+from inspector.reasons import os_reason
 
 MARK = "INSPECTOR_CHILD"
 """The environment variable by which what a child started is found, whatever session it has moved to."""
@@ -146,7 +147,7 @@ def _spawn_error(error: Exception, name: str, program: str | None, cwd: str | No
         return SpawnError(
             f"“{name}” may not be executed.", hint=f"Try: chmod +x {name} — or start it with its interpreter."
         )
-    reason = getattr(error, "strerror", None) or str(error)
+    reason = os_reason(error)
     return SpawnError(f"“{name}” could not be started: {reason}.", hint="Check the command; it is run without a shell.")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import re
 import socket
 import ssl
 from collections.abc import Iterator
 
 from inspector.errors import HttpError
+from inspector.reasons import os_reason, tls_reason
 from inspector.text import safe
 from inspector.transports.http_url import Url
 
@@ -58,7 +60,7 @@ def explain(
         return _tls(tls, url)
     if "ProxyError" in names:
         return HttpError(
-            f"The proxy {proxy} refused to connect to {where}: {_text(error)}.",
+            f"The proxy {proxy} refused to connect to {where}: {safe(str(error), _DETAIL)}.",
             hint="Check the proxy's address, user and password, and whether it lets this host through.",
         )
     if answered:
@@ -88,8 +90,47 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
             waiting.append(cause)
 
 
+_WORDS = (
+    ("illegal status line", "its first line is not an HTTP status line"),
+    ("illegal header line", "a line of its header is not valid"),
+    ("continuation line", "its header begins with a continuation line"),
+    ("Receive buffer too long", "its header is too long"),
+    ("no response line", "the first line is missing"),
+    ("conflicting Content-Length", "it has two different Content-Length headers"),
+    ("bad Content-Length", "its Content-Length is not a number"),
+    ("Too much data", "the body is longer than its Content-Length"),
+    ("Too little data", "the body is shorter than its Content-Length"),
+    ("multiple Transfer-Encoding", "it has several Transfer-Encoding headers"),
+    ("Only Transfer-Encoding", "its Transfer-Encoding is not “chunked”"),
+    ("malformed chunk", "a chunk of the body is not valid"),
+    ("Response status_code", "its status code is out of range"),
+    ("status code must be", "its status code is not a number"),
+    ("Received server _SWITCH", "it switches to a protocol that was not asked for"),
+    ("Illegal header name", "the name of a header is not valid"),
+    ("Illegal header value", "the value of a header is not valid"),
+    ("Illegal target", "the path has characters that are not allowed"),
+    ("Illegal method", "the method has characters that are not allowed"),
+    ("peer unexpectedly closed", "the connection was closed"),
+    ("peer closed connection", "the connection was closed"),
+    ("Server disconnected", "the connection was closed"),
+)
+"""How h11 and httpcore begin a sentence, and what is said instead."""
+_RECEIVED = re.compile(r"received (\d+) bytes, expected (\d+)")
+
+
 def _text(error: BaseException) -> str:
-    return safe(str(error) or type(error).__name__, _DETAIL).rstrip(".")
+    """What was wrong with the HTTP of the other side, or with ours, as a clause."""
+    text = str(error)
+    reason = next((reason for start, reason in _WORDS if text.startswith(start)), "it breaks the rules of HTTP")
+    if counts := _RECEIVED.search(text):
+        reason += f" after {int(counts[1]):,} of {int(counts[2]):,} bytes"
+    if quoted := _QUOTED.search(text):
+        reason += f": “{safe(quoted[2], _DETAIL)}”"
+    return reason
+
+
+_QUOTED = re.compile(r"bytearray\(b(['\"])(.*?)\1\)$", re.DOTALL)
+"""The bytes that h11 quotes at the end of its sentence."""
 
 
 def _certificate(error: ssl.SSLCertVerificationError, url: Url) -> HttpError:
@@ -109,7 +150,7 @@ def _tls(error: ssl.SSLError, url: Url) -> HttpError:
             hint=f"It may be a plain HTTP server: try http://{url.netloc}{url.target}",
         )
     return HttpError(
-        f"The TLS handshake with {url.address} failed: {safe(reason or str(error), _DETAIL)}.",
+        f"The TLS handshake with {url.address} failed: {tls_reason(error)}.",
         hint="The server may want a client certificate, or a version of TLS that is switched off here.",
     )
 
@@ -121,7 +162,7 @@ def _connecting(chain: list[BaseException], names: set[str], url: Url, proxy: st
     if isinstance(system, socket.gaierror):
         name = proxy.rpartition(":")[0] if proxy else url.host
         return HttpError(
-            f"The name {name} cannot be resolved: {safe(system.strerror, _DETAIL)}.",
+            f"The name {name} cannot be resolved: {os_reason(system)}.",
             hint="Check the spelling, and whether this machine is online.",
         )
     if "ConnectTimeout" in names or (system is not None and system.errno == errno.ETIMEDOUT):
@@ -142,7 +183,7 @@ def _connecting(chain: list[BaseException], names: set[str], url: Url, proxy: st
             hint="Send fewer requests at once, or raise the limit (ulimit -n).",
         )
     return HttpError(
-        f"No connection to {peer} could be made: {safe(system.strerror or str(system), _DETAIL)}.",
+        f"No connection to {peer} could be made: {os_reason(system)}.",
         hint="Check host and port, and the network between.",
     )
 
@@ -168,7 +209,7 @@ def _exchanging(error: BaseException, names: set[str], url: Url) -> HttpError:
     if type(error).__name__ == "RemoteProtocolError" and cause is not None:
         hint = "Check that the port is that of the MCP server's HTTP endpoint."
         text = _text(error)
-        if _BINARY in text:
+        if _BINARY in str(error):
             text = "its answer is binary"
             if url.scheme == "http":
                 hint = f"It may expect TLS: try https://{url.netloc}{url.target}"
@@ -186,6 +227,6 @@ def _exchanging(error: BaseException, names: set[str], url: Url) -> HttpError:
 
 def _reason(error: BaseException) -> str:
     for one in _causes(error):
-        if isinstance(one, OSError) and one.strerror:
-            return safe(one.strerror, _DETAIL)
+        if isinstance(one, OSError):
+            return os_reason(one)
     return _text(error)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from inspector.addresses import is_loopback
+from inspector.reasons import url_reason
 
 SCHEMES = ("http", "https")
 PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
@@ -65,7 +66,7 @@ def parse_url(text: str, schemes: Sequence[str] = SCHEMES) -> Url:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
-        raise ValueError(f"it cannot be read ({error})") from None
+        raise ValueError(url_reason(error)) from None
     scheme = parts.scheme.lower()
     if scheme not in schemes:
         raise ValueError(f"it does not begin with {' or '.join(f'{name}://' for name in schemes)}")

@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.widget import Widget
 
+from inspector.reasons import json_reason
 from inspector.text import safe
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.sections import json_spans
@@ -106,7 +107,7 @@ def read_json(text: str) -> tuple[Any, str]:
     try:
         return json.loads(text, parse_constant=_refuse), ""
     except json.JSONDecodeError as error:
-        return None, f"line {error.lineno}, column {error.colno}: {safe(error.msg[:1].lower() + error.msg[1:], 100)}"
+        return None, f"line {error.lineno}, column {error.colno}: {json_reason(error)}"
     except _NotJson as error:
         return None, f"{safe(error, 20)} is not JSON"
     except ValueError:

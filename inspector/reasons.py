@@ -1,0 +1,153 @@
+"""Why something could not be read or reached, in our own words.
+
+Libraries raise errors whose text is written for programmers and changes between versions. Each function here takes such
+an error and returns a short clause that fits behind a colon: lower case, without a full stop, never the library's text.
+What a table does not know becomes a general clause; the place of the fault is kept where the library gives one.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from json import JSONDecodeError
+    from ssl import SSLError
+
+_JSON: Final = {
+    "Expecting value": "a value is missing",
+    "Expecting property name enclosed in double quotes": "a member name in double quotes is missing",
+    "Expecting ':' delimiter": "“:” is missing",
+    "Expecting ',' delimiter": "“,” is missing",
+    "Unterminated string starting at": "a string is not closed",
+    "Invalid control character at": "a control character is in a string",
+    "Invalid \\escape": "an escape sequence is not valid",
+    "Invalid \\uXXXX escape": "an escape sequence is not valid",
+    "Extra data": "more text follows the value",
+    "Illegal trailing comma before end of object": "a comma stands before the end of the object",
+    "Illegal trailing comma before end of array": "a comma stands before the end of the list",
+    "Unexpected UTF-8 BOM (decode using utf-8-sig)": "a byte order mark is in the text",
+}
+
+_REGEX: Final = (
+    ("missing )", "a group is not closed"),
+    ("unbalanced parenthesis", "a “)” closes no group"),
+    ("unterminated character set", "a “[” is not closed"),
+    ("nothing to repeat", "there is nothing to repeat"),
+    ("multiple repeat", "a repetition is repeated"),
+    ("min repeat greater", "the least number of repetitions is above the greatest"),
+    ("bad character range", "the range of characters is not valid"),
+    ("bad escape (end of pattern)", "it ends with a backslash"),
+    ("bad escape", "an escape sequence is not valid"),
+    ("incomplete escape", "an escape sequence is not complete"),
+    ("look-behind requires", "a look-behind needs a fixed width"),
+    ("invalid group reference", "it refers to a group that does not exist"),
+    ("unknown group name", "it refers to a group that does not exist"),
+    ("redefinition of group", "two groups have the same name"),
+    ("bad character in group name", "the name of a group is not valid"),
+    ("unknown extension", "the group's extension is not known"),
+    ("global flags not at the start", "flags for the whole pattern belong at its start"),
+)
+
+_URL: Final = (
+    ("Port out of range", "its port is above 65535"),
+    ("Port could not be cast", "its port is not a number"),
+    ("Invalid IPv6", "its IPv6 address is not valid"),
+    ("IPv6", "its IPv6 address is not valid"),
+    ("IPvFuture", "its IPv6 address is not valid"),
+    ("netloc", "its host has characters that are not allowed"),
+)
+
+_TLS: Final = {
+    "WRONG_VERSION_NUMBER": "the answer is not TLS",
+    "UNSUPPORTED_PROTOCOL": "the TLS version of the server is too old",
+    "NO_PROTOCOLS_AVAILABLE": "no TLS version is allowed on both sides",
+    "TLSV1_ALERT_PROTOCOL_VERSION": "the server refuses the TLS version",
+    "SSLV3_ALERT_HANDSHAKE_FAILURE": "the server refuses the handshake",
+    "TLSV13_ALERT_CERTIFICATE_REQUIRED": "the server wants a client certificate",
+    "SSLV3_ALERT_BAD_CERTIFICATE": "the server refuses the client certificate",
+    "TLSV1_ALERT_UNKNOWN_CA": "the server does not trust the client certificate",
+    "TLSV1_UNRECOGNIZED_NAME": "the server does not know this host name",
+    "TLSV1_ALERT_INTERNAL_ERROR": "the server reports an internal error",
+    "DH_KEY_TOO_SMALL": "the key of the server is too short",
+    "CERTIFICATE_VERIFY_FAILED": "the certificate is not trusted",
+    "UNEXPECTED_EOF_WHILE_READING": "the server closed the connection",
+}
+
+_NAMES: Final = {
+    "EAI_NONAME": "the name does not exist",
+    "EAI_AGAIN": "the name server did not answer",
+    "EAI_FAIL": "the name server failed",
+    "EAI_NODATA": "the name has no address",
+    "EAI_SERVICE": "the port is not known",
+}
+
+
+def json_reason(error: JSONDecodeError) -> str:
+    """Why a text is not JSON, without the place."""
+    return next((reason for start, reason in _JSON.items() if error.msg.startswith(start)), "the syntax is not valid")
+
+
+def json_fault(error: JSONDecodeError) -> str:
+    """Why a text is not JSON, and at which character (from 1)."""
+    return f"{json_reason(error)} at character {error.pos + 1}"
+
+
+def regex_reason(error: re.error | RecursionError | OverflowError) -> str:
+    """Why a regular expression does not compile, with the place (from 1) where it is known."""
+    if not isinstance(error, re.error):
+        return "it is too large"
+    reason = next((reason for start, reason in _REGEX if error.msg.startswith(start)), "the syntax is not valid")
+    return reason if error.pos is None else f"{reason} (character {error.pos + 1})"
+
+
+def split_reason(error: ValueError) -> str:
+    """Why a command line cannot be split into words (`shlex.split`)."""
+    return "it ends with a backslash" if "escape" in str(error) else "a quotation mark is not closed"
+
+
+def url_reason(error: ValueError) -> str:
+    """Why `urllib.parse` cannot read a URL."""
+    text = str(error)
+    return next((reason for part, reason in _URL if part in text), "it is not a valid URL")
+
+
+def tls_reason(error: SSLError) -> str:
+    """Why a TLS handshake failed. OpenSSL's own word is kept where it has one that is not known here."""
+    word = error.reason or ""
+    return _TLS.get(word) or (word.replace("_", " ").lower() if word else "the connection was closed")
+
+
+def os_reason(error: Exception) -> str:
+    """Why an operation of the system failed: the system's own words for an `OSError`, without its number and path.
+
+    The other errors that such an operation raises are `ValueError` (a null character in a path), `UnicodeError` and
+    `OverflowError` (a port above 65535).
+    """
+    import socket
+    import ssl
+
+    if isinstance(error, ssl.SSLError):
+        return tls_reason(error)
+    if isinstance(error, socket.gaierror):
+        known = {getattr(socket, name, None): reason for name, reason in _NAMES.items()}
+        return known.get(error.errno, "the name cannot be resolved")
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    if isinstance(error, OverflowError):
+        return "the number is out of range"
+    if isinstance(error, ValueError):
+        return "it has a character that is not allowed"
+    if not isinstance(error, OSError) or error.errno is None:
+        return "the operating system refused it"
+    return os.strerror(error.errno).lower() if error.errno != errno.EPIPE else "the other side closed it"
+
+
+def yaml_reason(error: Exception) -> str:
+    """Why a file is not YAML, with line and column (from 1) where PyYAML gives them."""
+    mark = getattr(error, "problem_mark", None)
+    if mark is None:
+        return "its text cannot be read as YAML"
+    return f"the syntax is not valid at line {mark.line + 1}, column {mark.column + 1}"

@@ -1,0 +1,106 @@
+"""The clauses that stand for the texts of libraries, each from the error that the library really raises."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import socket
+import ssl
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from inspector.reasons import json_fault, os_reason, regex_reason, split_reason, tls_reason, url_reason, yaml_reason
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "a value is missing at character 1"),
+        ("{oops", "a member name in double quotes is missing at character 2"),
+        ('{"a" 1}', "“:” is missing at character 6"),
+        ("[1 2]", "“,” is missing at character 4"),
+        ('["open', "a string is not closed at character 2"),
+        ('["\\q"]', "an escape sequence is not valid at character 3"),
+        ('["\x01"]', "a control character is in a string at character 3"),
+        ("{} {}", "more text follows the value at character 4"),
+    ],
+)
+def test_json(text: str, fault: str) -> None:
+    with pytest.raises(json.JSONDecodeError) as raised:
+        json.loads(text)
+    assert json_fault(raised.value) == fault
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("(a", "a group is not closed (character 1)"),
+        ("a)", "a “)” closes no group (character 2)"),
+        ("[a", "a “[” is not closed (character 1)"),
+        ("*a", "there is nothing to repeat (character 1)"),
+        ("a**", "a repetition is repeated (character 3)"),
+        ("a{3,1}", "the least number of repetitions is above the greatest (character 3)"),
+        ("[z-a]", "the range of characters is not valid (character 2)"),
+        ("\\", "it ends with a backslash (character 1)"),
+        ("(?<=a+)b", "a look-behind needs a fixed width"),
+        ("(?P=b)", "it refers to a group that does not exist (character 5)"),
+    ],
+)
+def test_regular_expressions(pattern: str, reason: str) -> None:
+    with pytest.raises(re.error) as raised:
+        re.compile(pattern)
+    assert regex_reason(raised.value) == reason
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"), [("'half", "a quotation mark is not closed"), ("half\\", "it ends with a backslash")]
+)
+def test_command_lines(line: str, reason: str) -> None:
+    with pytest.raises(ValueError) as raised:
+        shlex.split(line)
+    assert split_reason(raised.value) == reason
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://a:99999", "its port is above 65535"),
+        ("http://a:b", "its port is not a number"),
+        ("http://[::1", "its IPv6 address is not valid"),
+        ("http://a℀b", "its host has characters that are not allowed"),
+    ],
+)
+def test_urls(url: str, reason: str) -> None:
+    with pytest.raises(ValueError) as raised:
+        assert urlsplit(url).port
+    assert url_reason(raised.value) == reason
+
+
+def test_tls_of_a_server_that_speaks_something_else() -> None:
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    connection = ssl.create_default_context().wrap_bio(incoming, outgoing, server_hostname="a.example")
+    incoming.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+    with pytest.raises(ssl.SSLError) as raised:
+        connection.do_handshake()
+    assert tls_reason(raised.value) == "the answer is not TLS"
+    assert os_reason(raised.value) == "the answer is not TLS"
+
+
+def test_the_operating_system() -> None:
+    with pytest.raises(OSError) as raised:
+        open("/nowhere/at/all")  # noqa: SIM115 - it does not open
+    assert os_reason(raised.value) == "no such file or directory"
+    with pytest.raises(ValueError) as null:
+        open("a\0b")  # noqa: SIM115 - it does not open
+    assert os_reason(null.value) == "it has a character that is not allowed"
+    assert os_reason(socket.gaierror(socket.EAI_NONAME, "Name or service not known")) == "the name does not exist"
+    assert os_reason(OSError("only a text")) == "the operating system refused it"
+
+
+def test_yaml_says_where() -> None:
+    with pytest.raises(yaml.YAMLError) as raised:
+        yaml.safe_load("a: 1\n  b: [")
+    assert yaml_reason(raised.value) == "the syntax is not valid at line 2, column 4"
