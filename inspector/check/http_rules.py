@@ -27,6 +27,7 @@ LATER = 3
 _CHANGES = re.compile(r"notifications/(?:(?:tools|resources|prompts)/list_changed|resources/updated)")
 _AUTH_STATUSES = (401, 403)
 _KEPT_TYPES = ("", "message", "endpoint")
+SESSION_FIELD = "mcp-session-id"
 _AUTH_WORDS = re.compile(r"\b401\b|unauthori[sz]ed|bearer|www-authenticate", re.IGNORECASE)
 _FIRST_METHODS = frozenset((
     "initialize", "server/discover", "ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list",
@@ -37,8 +38,8 @@ class Exchange:
     """One HTTP request and its response so far."""
 
     __slots__ = (
-        "answer_n", "answers", "begun", "ended", "ids", "later", "method", "resumes", "rpc", "rpc_n", "shape", "status",
-        "stream", "stream_n", "wanted",
+        "answer_n", "answers", "begun", "ended", "ids", "later", "method", "resumes", "rpc", "rpc_n", "session",
+        "shape", "status", "stream", "stream_n", "wanted",
     )  # fmt: skip
 
     def __init__(self, rpc: str, rpc_n: int, shape: Shape, wanted: int) -> None:
@@ -49,6 +50,8 @@ class Exchange:
         """Answers that it should have."""
         self.method = ""
         self.resumes = False
+        self.session = ""
+        """The session id that the request names, or the response to `initialize` gives."""
         self.status = 0
         self.stream = False
         self.stream_n = 0
@@ -71,7 +74,8 @@ class HttpWatch:
         """The transport is HTTP+SSE."""
         self._exchanges: dict[str, Exchange] = {}
         self._origin = ""
-        self._ids: set[str] = set()
+        self._ids: set[tuple[str, str]] = set()
+        """Session id and event id: a second `initialize` on the same connection begins another session."""
         self._open: dict[str, Exchange] = {}
         """Streams that have brought all their answers and have not ended."""
         self._said: set[str] = set()
@@ -112,6 +116,7 @@ class HttpWatch:
             exchange.begun = exchange.ended = False
             self._keep(event.ch, exchange)
         exchange.method = method if type(method) is str else ""
+        exchange.session = _field(event, SESSION_FIELD) or ""
         url = event.fields.get("url")
         if type(url) is str and event.ch.startswith("get-"):
             self._origin = _origin(url)
@@ -127,6 +132,7 @@ class HttpWatch:
         exchange.status = status
         exchange.stream = 200 <= status < 300 and kind == STREAM_TYPE
         exchange.stream_n = event.n
+        exchange.session = exchange.session or _field(event, SESSION_FIELD) or ""
         if status == 429 and _field(event, "retry-after") is None:
             yield "ECO-17", "note", "Status 429 came without Retry-After."
         if self.old or exchange.method != "POST":
@@ -261,10 +267,10 @@ class HttpWatch:
         if watched.era == "modern":
             if self._once("HTTP-74"):
                 yield "HTTP-74", "note", "Events have ids, though streams of this revision cannot be resumed."
-        elif id in self._ids and not exchange.resumes:
+        elif (exchange.session, id) in self._ids and not exchange.resumes:
             yield "HTTP-39", "must", f"The event id {short(id)} was used before."
         elif len(self._ids) < MOST_IDS:
-            self._ids.add(id)
+            self._ids.add((exchange.session, id))
 
     # Ends
 

@@ -1,12 +1,16 @@
 """Streamable HTTP with a handshake: for each check a server that breaks it, and one in order."""
 
 import asyncio
+import json
 import re
 
 import pytest
 
+from inspector.check.judge import Judge
 from inspector.check.visit import Allowed
 from inspector.config.targets import HttpTarget
+from inspector.journal.format import Dir
+from inspector.journal.journal import Journal
 from tests.check.planted import Bodies, Heads, Mends, PlantedWeb, Says, WebFault, is_found, is_not_blamed, put
 from tests.check.planted import WebCase as Case
 from tests.transports.web import answer_to
@@ -206,3 +210,21 @@ async def test_a_planted_fault_is_found(case):
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_server_in_order_is_not_blamed(case):
     await is_not_blamed(case)
+
+
+@pytest.mark.parametrize(("second", "found"), [("session-b", []), ("session-a", ["HTTP-39"])])
+def test_event_ids_are_counted_in_each_session_of_a_connection(second, found):
+    journal = Journal.unnamed({})
+    asked = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": R4}}
+    told = {"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": R4, "capabilities": {}}}
+    journal.record_sent("post-1", json.dumps(asked).encode(), asked)
+    journal.record_received("post-1", [json.dumps(told).encode()])
+    stream = [("Content-Type", "text/event-stream")]
+    for channel, session in (("get-1", "session-a"), ("get-2", second)):
+        head = [("Mcp-Session-Id", session)]
+        journal.record_http(channel, Dir.SEND, method="GET", url="http://127.0.0.1:8000/mcp", headers=head)
+        journal.record_http(channel, Dir.RECV, status=200, headers=stream)
+        journal.record_sse(channel, "", id="2.1")
+    Judge(journal).run_all()
+    assert [finding.rule for finding in journal.findings.all() if finding.rule == "HTTP-39"] == found
+    journal.release()
