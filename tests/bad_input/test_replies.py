@@ -27,7 +27,7 @@ STUCK = ("long-integer", "nul", "text-and-answer", "no-result", "string-id", "nu
 SHARED = ("stdio", "http+sse")
 JUDGED = {
     "good": None,
-    "broken-line": "Unterminated string starting at character 35",
+    "broken-line": "a string is not closed at character 35",
     "huge": "larger than 4 MiB",
     "dies-mid-reply": "the stream ended before the message did",
     "invalid-utf8": "not valid UTF-8",
@@ -40,12 +40,12 @@ JUDGED = {
     "duplicate-keys": "the object has this key already",
     "crlf": None,
     "separators": "U+2028 in a string",
-    "nul": "Invalid control character at character 70",
+    "nul": "a control character is in a string at character 70",
     "bom": "byte order mark",
     "blank-lines": None,
     "deep": "nested 100,002 levels deep",
-    "banner": "Expecting value at character 1",
-    "text-and-answer": "Expecting value at character 1",
+    "banner": "a value is missing at character 1",
+    "text-and-answer": "a value is missing at character 1",
     "null-result": "/result: expected object, got null",
     "no-result": "neither method, nor result, nor error",
     "result-and-error": "both a result and an error",
@@ -63,10 +63,10 @@ JUDGED = {
 JUDGED_ELSEWHERE = {
     ("crlf", "stdio"): "ends with CR LF",
     ("blank-lines", "stdio"): "an empty line",
-    ("broken-line", "json"): "Invalid control character at character 39",
-    ("answers-twice", "json"): "Extra data",
-    ("unknown-id", "json"): "Extra data",
-    ("strange-messages", "json"): "Extra data",
+    ("broken-line", "json"): "a control character is in a string at character 39",
+    ("answers-twice", "json"): "more text follows the value",
+    ("unknown-id", "json"): "more text follows the value",
+    ("strange-messages", "json"): "more text follows the value",
 }
 """The same where it depends on the form: two messages are no body in JSON, and lines are nothing there."""
 SHOWN = {

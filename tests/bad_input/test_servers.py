@@ -48,7 +48,7 @@ def test_a_command_that_does_not_exist(run: Run, verb: list[str]) -> None:
     [
         ("print(1)", 0o644, "may not be executed"),
         ("#!/no/such/interpreter\n", 0o755, "the interpreter in its first line was not"),
-        ("\x7fELF garbage", 0o755, "could not be started: Exec format error"),
+        ("\x7fELF garbage", 0o755, "could not be started: exec format error"),
     ],
 )
 def test_a_file_that_cannot_be_executed(run: Run, tmp_path: Path, text: str, mode: int, told: str) -> None:
@@ -251,7 +251,7 @@ def test_notes_on_what_cannot_be_used_are_few(run: Run, tmp_path: Path) -> None:
     server = write(tmp_path / "server", "#!/bin/sh\nfor n in 1 2 3 4 5 6 7 8 9 10 11 12; do echo line $n; done\n")
     ran = run("tools", "--", server)
     notes = [line for line in ran.err.splitlines() if line.startswith("note: ")]
-    assert notes[0] == "note: Message 3 is no JSON: Expecting value at character 1 (line 1)."
+    assert notes[0] == "note: Message 3 is no JSON: a value is missing at character 1 (line 1)."
     assert notes[-1] == "note: More that cannot be used is in the recording."
     assert len(notes) == 6
     assert "note:" not in run("tools", "--quiet", "--", server).err

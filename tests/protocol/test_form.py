@@ -277,7 +277,7 @@ def test_text_that_cannot_be_read_is_kept_and_said_to_be_wrong() -> None:
         ("/i", "1" * 5000, "has more than 4,000 digits"),
         ("/i", "١٢", "not a whole number"),
         ("/b", "yes", "must be true or false"),
-        ("/o", "[1,", "not JSON: Expecting value at character 4"),
+        ("/o", "[1,", "not JSON: a value is missing at character 4"),
         ("/o", "[" * 200_000, "nested too deeply"),
     ):
         form.set(path, text)

@@ -83,7 +83,7 @@ async def test_a_name_that_does_not_exist(peer, monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", lookup)
     client = await peer("http://nowhere.invalid/mcp")
     error = await client.error()
-    assert error.message == "The name nowhere.invalid cannot be resolved: Name or service not known."
+    assert error.message == "The name nowhere.invalid cannot be resolved: the name does not exist."
 
 
 async def test_a_connection_that_is_never_taken(peer):

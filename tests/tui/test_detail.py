@@ -79,7 +79,7 @@ async def test_text_that_is_no_json_says_why() -> None:
     app, _ = on(example(), 11)
     async with app.run_test(size=(90, 20)) as pilot:
         await settle(pilot, lambda: "Server running on port 3000" in screen_text(app))
-        assert "not JSON: Expecting value at character 1" in screen_text(app)
+        assert "not JSON: a value is missing at character 1" in screen_text(app)
 
 
 async def test_stderr_cannot_move_the_cursor() -> None:

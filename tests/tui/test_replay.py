@@ -383,7 +383,7 @@ async def test_it_is_run_again_on_a_target_that_is_asked_for(path: Path) -> None
         await pilot.press("ctrl+u", "ctrl+r")
         await shows(app, pilot, "a target is needed")
         await pilot.press(*"'half", "ctrl+r")
-        await shows(app, pilot, "No closing quotation")
+        await shows(app, pilot, "a quotation mark is not closed")
         await pilot.press("ctrl+u", *"/no/such/program", "ctrl+r")
         await shows(app, pilot, "ended with exit code")
         await pilot.press("escape", "escape")

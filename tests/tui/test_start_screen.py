@@ -160,7 +160,7 @@ async def test_what_is_typed_is_opened(configured: Path, typed: str) -> None:
     ("typed", "words"),
     [
         ("@shpo", "Did you mean @shop?"),
-        ("'half", "No closing quotation"),
+        ("'half", "a quotation mark is not closed"),
         ("missing.mcp.jsonl", "missing.mcp.jsonl"),
         ("http://", "http"),
     ],
