@@ -109,7 +109,7 @@ async def test_what_cannot_be_sent_says_so_and_stays() -> None:
             open_on(app, session, "{oops")
             await session.close()
             await pilot.press("ctrl+r")
-            await settle(pilot, lambda: "closed" in screen_text(app) or "gone" in screen_text(app))
+            await settle(pilot, lambda: "The server ended with exit code 0." in screen_text(app))
             assert "{oops" in screen_text(app)
 
 
