@@ -25,6 +25,7 @@ _WORDS = {
     "asked": "request ",
     "input": "result that wants input",
     "structured": "structured content",
+    "media": "image or audio",
     "result": "result of ",
     "error": "error of ",
 }

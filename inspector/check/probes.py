@@ -31,6 +31,8 @@ class Probes:
         """The channels of probes over HTTP, and whether the probe was a request, which has an id."""
         self._unreadable = False
         """A probe was sent whose id cannot be read: its error has none."""
+        self._unpaired: set[Any] = set()
+        """Ids of probes that are not requests: the index pairs nothing with them, and an error may name the id."""
 
     def sent(self, event: Event, index: Index) -> None:
         """Take note of event `event`, if it is a message or a head that went to the server."""
@@ -47,6 +49,8 @@ class Probes:
             self._ids[id_key(event.message.get("id"))] += 1
         elif event.kind != Kind.HTTP and shape is not Shape.NOTIFICATION:
             self._unreadable = True
+            if shape is Shape.NONE and type(event.message) is dict and "id" in event.message:
+                self._unpaired.add(id_key(event.message["id"]))
         if own:
             self._channels[event.ch] = shape is Shape.REQUEST
             if len(self._channels) > MOST_CHANNELS:
@@ -70,4 +74,7 @@ class Probes:
         by_channel = self._channels.get(event.ch)
         if id is None:
             return self._unreadable or by_channel is not None
+        if index.shape(event.n) is Shape.ERROR and id_key(id) in self._unpaired:
+            self._unpaired.discard(id_key(id))  # The second one is an answer too many.
+            return True
         return by_channel is False

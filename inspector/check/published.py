@@ -4,6 +4,8 @@ icons. Rules like those of `rules`; the judge asks them where it is told to be t
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +15,7 @@ from inspector.check import listed, wording
 from inspector.check.rules import Verdict, short
 from inspector.check.watched import Watched
 from inspector.errors import SchemaError
+from inspector.protocol.jsonrpc import excerpt
 
 MOST = 10_000
 """Values of one message that are looked at."""
@@ -34,6 +37,12 @@ _ENTRIES = {
     "tools/list": "tools", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
     "prompts/list": "prompts",
 }  # fmt: skip
+
+_MAGIC = {
+    "image/png": (b"\x89PNG",), "image/jpeg": (b"\xff\xd8\xff",), "image/gif": (b"GIF8",), "image/webp": (b"RIFF",),
+    "audio/wav": (b"RIFF",), "audio/mpeg": (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2"), "audio/ogg": (b"OggS",),
+}  # fmt: skip
+"""How data of well-known kinds begins."""
 
 
 def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
@@ -78,6 +87,7 @@ def result_rules(
         yield from listed.alike(method, entries)
     if method == "tools/call":
         given = wording.unusual((asked or {}).get("arguments"))
+        yield from _media_rules((asked or {}).get("name"), result.get("content"))
         yield from _word_rules("the result", result.get("content"), orders_too=False, echoed=given)
         begins = wording.failure(result, (asked or {}).get("arguments"))
         if begins:
@@ -85,6 +95,30 @@ def result_rules(
     info = result.get("serverInfo")
     if method == "initialize" and type(info) is dict:
         yield from _icon_rules("the server", info.get("icons"), watched, "LIFE-11")
+
+
+def _media_rules(tool: Any, content: Any) -> Iterator[Verdict]:
+    for block in content if type(content) is list else ():
+        wrong = wrong_media(block) if type(block) is dict and block.get("type") in ("image", "audio") else ""
+        if wrong:
+            yield "TOOL-12", "must", f"{short(tool)}: {wrong}."
+
+
+def wrong_media(block: dict[str, Any]) -> str:
+    """What is wrong with the data of an image or audio block; empty where nothing is."""
+    data, kind = block.get("data"), block.get("mimeType")
+    if not isinstance(kind, str) or "/" not in kind:
+        return f"its {block['type']} has the type {excerpt(kind, 40)}"
+    try:
+        begins = base64.b64decode(data, validate=True)[:16] if isinstance(data, str) else None
+    except (binascii.Error, ValueError):
+        begins = None
+    if begins is None:
+        return f"the data of its {block['type']} is not base64"
+    magic = _MAGIC.get(kind.lower())
+    if magic is not None and not begins.startswith(magic):
+        return f"the data of its {block['type']} does not begin as {excerpt(kind, 40)} does"
+    return ""
 
 
 def _word_rules(

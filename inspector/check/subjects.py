@@ -2,11 +2,12 @@
 
 Kinds: `message`, `answer`, `result`, `error`, `notification`, `request` (all of the server's); `result:METHOD`,
 `error:METHOD`, `told:METHOD` (a notification), `asked:METHOD` (a request of the server), `input` (results that want
-input), `task` (results that are tasks), `structured` (those with structured content); `tool`, `resource`,
-`template`, `prompt` (items of lists), `schema` (input and output schemas), `icon`, `annotations`; `stderr`, `invalid`,
-`http` (heads of responses), `http:STATUS`, `http:stream` (heads of event streams), `posted` (heads of responses to
-messages), `sse` (events without a message), `endpoint` (those that name one), `told-id` (events with an id), `stdio`,
-`stream` (messages that came over HTTP), `event` (those that came as events), `event:get` (on a standing stream).
+input), `task` (results that are tasks), `structured` (those with structured content), `media` (those with images or
+audio); `tool`, `resource`, `template`, `prompt` (items of lists), `schema` (input and output schemas), `icon`,
+`annotations`; `stderr`, `invalid`, `http` (heads of responses), `http:STATUS`, `http:stream` (heads of event
+streams), `posted` (heads of responses to messages), `sse` (events without a message), `endpoint` (those that name
+one), `told-id` (events with an id), `stdio`, `stream` (messages that came over HTTP), `event` (those that came as
+events), `event:get` (on a standing stream).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ _LISTS = {
     "resources/templates/list": ("resourceTemplates", "template"),
     "prompts/list": ("prompts", "prompt"),
 }
+_MEDIA = ("image", "audio")
 _KINDS = {Kind.STDERR: "stderr", Kind.SSE: "sse", Kind.INVALID: "invalid"}
 
 
@@ -105,6 +107,9 @@ def _of_message(message: Any, method: str) -> Iterator[str]:
             yield "task" if resulted == "task" else "input"
         if type(result) is dict and "structuredContent" in result:
             yield "structured"
+        blocks = result.get("content") if type(result) is dict and method == "tools/call" else None
+        if type(blocks) is list and any(type(block) is dict and block.get("type") in _MEDIA for block in blocks):
+            yield "media"
         if shape is Shape.RESULT and type(message["result"]) is dict:
             yield from _of_items(message["result"], method)
     elif shape is Shape.NOTIFICATION:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.catalog import active
 from inspector.check.outcome import Outcome, bad, good, skipped
+from inspector.check.published import wrong_media
 from inspector.check.trials import trials
 from inspector.check.visit import Visit
 from inspector.errors import SchemaError
@@ -18,11 +17,6 @@ from inspector.protocol.sample import sample
 _GROUP = "tools"
 _PAGE = "server/tools"
 _BLOCKS = {"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
-_MAGIC = {
-    "image/png": (b"\x89PNG",), "image/jpeg": (b"\xff\xd8\xff",), "image/gif": (b"GIF8",), "image/webp": (b"RIFF",),
-    "audio/wav": (b"RIFF",), "audio/mpeg": (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2"), "audio/ogg": (b"OggS",),
-}  # fmt: skip
-"""How data of well-known kinds begins."""
 
 
 @active(
@@ -93,7 +87,7 @@ async def content(visit: Visit) -> Outcome:
 
 
 @active(
-    "TOOL-12", "type", "r1+", page=f"{_PAGE}#image-content", group=_GROUP, mode="tool",
+    "TOOL-12", "type", "r1+", page=f"{_PAGE}#image-content", group=_GROUP, mode="tool", shown=("media",),
     says="Pictures and sounds are base64 of what their type says.",
     fix="Encode the bytes as base64 without line breaks, and name the type that they have.",
 )  # fmt: skip
@@ -104,7 +98,7 @@ async def media(visit: Visit) -> Outcome:
         for block in _blocks(asked):
             if type(block) is not dict or block.get("type") not in ("image", "audio"):
                 continue
-            wrong = _wrong_media(block)
+            wrong = wrong_media(block)
             if wrong:
                 return bad(f"{_name(tool)}: {wrong}.", *asked.events)
             seen += asked.events
@@ -204,22 +198,6 @@ def _blocks(asked: Asked) -> list[Any]:
 
 def _is_text(block: Any) -> bool:
     return type(block) is dict and block.get("type") == "text" and bool(block.get("text"))
-
-
-def _wrong_media(block: dict[str, Any]) -> str:
-    data, kind = block.get("data"), block.get("mimeType")
-    if not isinstance(kind, str) or "/" not in kind:
-        return f"its {block['type']} has the type {excerpt(kind, 40)}"
-    try:
-        begins = base64.b64decode(data, validate=True)[:16] if isinstance(data, str) else None
-    except (binascii.Error, ValueError):
-        begins = None
-    if begins is None:
-        return f"the data of its {block['type']} is no base64"
-    magic = _MAGIC.get(kind.lower())
-    if magic is not None and not begins.startswith(magic):
-        return f"the data of its {block['type']} does not begin as {excerpt(kind, 40)} does"
-    return ""
 
 
 def _spoiled(tool: dict[str, Any]) -> dict[str, Any] | None:
