@@ -46,7 +46,9 @@ _BY_SUBSCRIPTION = frozenset((*_CHANGED, *(f"notifications/{name}" for name in _
 def declared_logging(notice: Notice, watched: Watched) -> Iterator[Verdict]:
     """The handshake era: who sends log messages has said so."""
     if notice.method == "notifications/message" and watched.revision and not watched.server_has("logging"):
-        yield "UTIL-08", "must", "A log message came, but logging is not declared."
+        logger = notice.params.get("logger")
+        of = f" of the logger {short(logger)}" if type(logger) is str else ""
+        yield "UTIL-08", "must", f"A log message{of} came, but logging is not declared."
 
 
 def wanted_logging(notice: Notice, watched: Watched) -> Iterator[Verdict]:

@@ -151,6 +151,7 @@ SDKS: tuple[Sdk, ...] = (
             Cause("PROM-04", _CODE_0),
             Cause("PROM-05", _CODE_0),
             Cause("RES-07", _CODE_0),
+            Cause("UTIL-08", r'^A log message of the logger "mcp\.server\.exception_handler" came'),
             Cause("UTIL-20", r'^Before the handshake it is answered with error -32602 "Invalid request parameters"'),
         ),
     ),
@@ -203,8 +204,23 @@ SDKS: tuple[Sdk, ...] = (
             Cause("UTIL-09", r"^A level that does not exist is answered with error -32603"),
         ),
     ),
+    Sdk(
+        "Go SDK 1.8",
+        ((r'"code":-32601,"message":"method not found: \\"inspector/no-such-method\\""',),),
+        (
+            Cause("BASE-07", r"no answers any more: The server ended with exit code", _STDIO),
+            Cause("BASE-08", _NO_METHOD),
+            Cause("BASE-18", r"^A request without _meta was (served|answered with error 0 )", _STDIO),
+            Cause("LIFE-23", r"answered with error -32601 .{0,3}method not found", _STDIO),
+            Cause("LIFE-24", r"^A request of revision \S+ was answered with the result", _STDIO),
+            Cause("RES-07", r"answered with error -32602 .{0,3}Resource not found"),
+            Cause("STDIO-06", r"no answers any more: The server ended with exit code", _STDIO),
+            Cause("UTIL-09", r"^A level that does not exist is answered with the result \{\}"),
+            Cause("UTIL-12", r"^It is answered with the result"),
+        ),
+    ),
 )
-_FAMILIES = ("Python", "TypeScript")
+_FAMILIES = ("Python", "TypeScript", "Go")
 
 
 def recognised(journal: Journal) -> Recognised:

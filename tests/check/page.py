@@ -20,6 +20,7 @@ SHOWN = {
     "input": "a result that wants input",
     "request": "a request of the server",
     "structured": "a result with `structuredContent`",
+    "media": "a result with an image or audio",
     "task": "a result that is a task",
 }
 HOW = {"passive": "watches", "active": "asks", "tool": "calls", "auth": "login", "intrusive": "intrusive"}

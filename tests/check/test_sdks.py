@@ -26,6 +26,7 @@ TYPESCRIPT_1 = '{"result":{"tools":[]},"jsonrpc":"2.0","id":4}'
 NO_METHOD = '{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"Method not found"}}'
 MCP_SERVER = '{"result":{"content":[{"type":"text","text":"MCP error -32602: Tool x not found"}],"isError":true},"jsonrpc":"2.0","id":7}'
 TYPESCRIPT_2 = '{"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"Request is missing the required _meta envelope for protocol revision 2026-07-28"}}'
+GO = r'{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"method not found: \"inspector/no-such-method\""}}'
 PLAIN = '{"jsonrpc":"2.0","id":4,"result":{"tools":[]}}'
 
 
@@ -61,10 +62,12 @@ def seen(*messages: str) -> Recognised:
         ([TYPESCRIPT_1, NO_METHOD], "TypeScript SDK 1.12 to 1.32"),
         ([TYPESCRIPT_1, NO_METHOD, MCP_SERVER], "TypeScript SDK 1.32 (McpServer)"),
         ([TYPESCRIPT_1, NO_METHOD, TYPESCRIPT_2], "TypeScript SDK 2.4"),
+        ([GO], "Go SDK 1.8"),
         ([], ""),
         ([PLAIN, NO_METHOD], ""),
         ([TYPESCRIPT_1], ""),  # One sign alone is not enough.
         ([PYTHON_1, MCP_SERVER], ""),  # A gateway: either side may be the cause.
+        ([PYTHON_1, GO], ""),
     ],
 )
 def test_an_sdk_is_recognised_by_what_it_sends(messages: list[str], name: str) -> None:
@@ -89,6 +92,7 @@ def report(results: list[Result], *messages: str, policy: Policy | None = None) 
 
 
 BATCHES = result("BASE-12", bad("Of two requests in an array 2 got no answer.", 3))
+LOGS = "A log message of the logger {} came, but logging is not declared. (3 more)"
 ISSUES = result("TOOL-15", bad("“add” succeeded without [“a”].", 4))
 
 
@@ -119,6 +123,8 @@ def test_a_server_whose_only_fault_is_its_sdks_passes_under_app() -> None:
             "stdio",
             True,
         ),
+        ("UTIL-08", bad(LOGS.format('"mcp.server.exception_handler"'), 1), "stdio", True),
+        ("UTIL-08", bad(LOGS.format('"my-server"'), 1), "stdio", False),
         ("BASE-12", good(), "stdio", False),
     ],
 )
@@ -127,6 +133,17 @@ def test_a_finding_is_the_sdks_only_where_it_looks_like_it(
 ) -> None:
     found = report([result(id, outcome, transport)], PYTHON_1).run.results[0]
     assert (found.origin is not None) is origin
+
+
+def test_a_server_whose_only_fault_is_the_go_sdks_passes_under_app() -> None:
+    ends = result(
+        "BASE-07",
+        bad("After a line that is no JSON there were no answers any more: The server ended with exit code 1.", 3),
+    )
+    hangs = result("BASE-07", bad("After a line that is no JSON there were no answers any more: no answer.", 3))
+    assert report([ends], GO, policy=Policy(profile="app")).exit_code == 0
+    assert report([hangs], GO, policy=Policy(profile="app")).exit_code == 5
+    assert report([ends], PLAIN, policy=Policy(profile="app")).exit_code == 5
 
 
 def test_what_an_author_can_switch_on_counts_and_names_the_option() -> None:
