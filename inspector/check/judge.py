@@ -139,6 +139,7 @@ class Judge:
         if kind == Kind.RPC:
             yield from self._message(event)
         elif kind == Kind.HTTP:
+            self._now.lost.head(event)
             yield from self._now.http.head(event, self.watched)
         elif kind == Kind.SSE:
             yield from self._now.http.bare_event(event, self.watched)

@@ -16,6 +16,7 @@ from inspector.protocol.jsonrpc import Shape
 
 CALL = "tools/call"
 _GIVEN_UP = (State.CANCELLED, State.TIMED_OUT)
+_MOST_STATUSES = 4096
 _LOOKED_AT = 5_000
 """Events after a request in which answers to others are looked for."""
 
@@ -35,6 +36,18 @@ class LostRequests:
     def __init__(self) -> None:
         self._stands = False
         """The server has said something since the connection was made."""
+        self._statuses: dict[str, int] = {}
+        """By channel, the HTTP status by which its request was refused."""
+
+    def head(self, event: Event) -> None:
+        """The head of a response came: a status of 400 and above is an answer of HTTP, and no broken connection."""
+        status = event.fields.get("status")
+        if event.dir == Dir.RECV and type(status) is int:
+            self._statuses.pop(event.ch, None)
+            if status >= 400:
+                self._statuses[event.ch] = status
+                if len(self._statuses) > _MOST_STATUSES:
+                    del self._statuses[next(iter(self._statuses))]
 
     def arrived(self) -> None:
         """Something came from the server: the connection stands."""
@@ -70,6 +83,14 @@ class LostRequests:
         message = error.get("message") if type(error) is dict else fields.get("why")
         if message is None or not self._stands:
             return  # We closed the connection, or it was gone before.
+        asked: int = event.fields["for"]
+        status = self._statuses.get(index.channel(asked), 0)
+        if status:
+            # The server refuses with 4xx, which has checks of its own; with 5xx it failed to answer.
+            if status >= 500:
+                text = f"{short(index.method(asked))} was answered with status {status} and without a JSON-RPC message."
+                yield Unanswered(asked, ("BASE-02", "must", text), False)
+            return
         self._stands = False
         n = _newest_open(index, event)
         method = index.method(n)

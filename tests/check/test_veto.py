@@ -108,6 +108,30 @@ async def test_a_call_that_is_only_slow_is_not_failed():
     journal.release()
 
 
+class Refuses(WebFault):
+    """A call is answered by a status and a word, without JSON-RPC."""
+
+    def __init__(self, status):
+        self.status = status
+
+    async def asked(self, request, reply):
+        if calls_echo(request):
+            reply.body(self.status, b"No.", ("Content-Type", "text/plain"))
+        return calls_echo(request)
+
+
+@pytest.mark.parametrize(("status", "ids"), [(400, set()), (429, set()), (500, {"BASE-02"})])
+async def test_a_status_is_no_broken_connection(status, ids):
+    """A 4xx refuses; a 5xx is a failure to answer, and says so."""
+    async with PlantedWeb(Refuses(status)) as made:
+        run, journal = await run_of(made, only=frozenset(("BASE-02", "TOOL-30")), allowed=ECHO)
+    assert failed(run) == ids
+    assert failed(of_recording(journal, "the run", Wanted(only=ONLY))) == ids
+    texts = [result.outcome.text for result in run.results if result.verdict == "fail"]
+    assert all("was answered with status 500" in text for text in texts)
+    journal.release()
+
+
 @pytest.mark.parametrize("revision", [R1, R4])
 async def test_a_right_server_is_not_blamed_for_the_probes_in_its_recording(revision):
     """The errors that answer broken JSON have no id, which the schema of the older revisions does not allow."""
