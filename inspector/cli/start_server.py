@@ -20,6 +20,7 @@ from inspector.transports.child import (
     Guard,
     describe_status,
     exit_status,
+    mark_limits,
     new_mark,
     signal_left,
 )
@@ -60,8 +61,14 @@ async def started(words: list[str], target: HttpTarget, seconds: float) -> Async
             hint="End the server that runs there, or leave --start out.",
         )
     mark = new_mark()
-    process = _spawn(words, mark)
-    guard = Guard(process.pid, mark[MARK], lambda: exit_status(process) is None)
+    guard = Guard(mark[MARK])
+    try:
+        process = _spawn(words, mark)
+    except BaseException:
+        guard.stop()
+        raise
+    guard.watch(process.pid)
+    mark_limits(process.pid, mark[MARK])
     last: deque[str] = deque(maxlen=LAST_LINES)
     reader = asyncio.create_task(_read(process, last))
     try:

@@ -66,7 +66,13 @@ class StdioTap:
         self._mark = mark[MARK]
         given = (dict(os.environ) if environment is None else environment) | mark
         program = find_program(self.command, given)
-        self._process = start_child(self.command, program, given, self._cwd)
+        guard = Guard(self._mark)
+        try:
+            self._process = start_child(self.command, program, given, self._cwd)
+        except BaseException:
+            guard.stop()
+            raise
+        guard.watch(self._process.pid)
         self.journal.record_life(
             CHANNEL, "spawn", argv=self.command, program=program or self.command[0],
             cwd=self._cwd or os.getcwd(), env=sorted(given), pid=self._process.pid, by="tap",
@@ -80,7 +86,6 @@ class StdioTap:
         self._from_stderr = BlockPipe(self._process.stderr, self._complained)
         self._from_client = Input(files.stdin, self._asked)
         watch = ExitWatch(self._process, lambda: self._exited.set_result(None))
-        guard = Guard(self._process.pid, self._mark, lambda: not self._exited.done())
         self._take_signals()
         self._from_client.start()
         try:

@@ -14,6 +14,9 @@ from contextlib import suppress
 from inspector.errors import SpawnError
 from inspector.reasons import os_reason
 
+if sys.platform == "linux":
+    import resource
+
 MARK = "INSPECTOR_CHILD"
 """The environment variable by which what a child started is found, whatever session it has moved to."""
 MOST_SWEEPS = 5
@@ -33,15 +36,17 @@ PROXIES = frozenset(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"))
 """Those of them that may hold a user name and a password, which a child does not get."""
 INHERITED_PREFIXES = ("LC_", "XDG_")
 
-# Waits for us to die (its stdin ends without a word), then ends the child's process group and what has its mark.
+# Reads the leader of the child's process group, waits for us to die (its stdin ends without a word), then ends that
+# group and what has the mark.
 _GUARD = """
-read -r word && exit 0
+read -r leader && [ "$leader" != done ] && read -r word && exit 0
+[ "$leader" = done ] && exit 0
 left() {
-    for file in $(grep -ls -e "$2" /proc/[0-9]*/environ 2>/dev/null); do
+    for file in $(grep -ls -e "$1" /proc/[0-9]*/environ; grep -ls -e "timeout *$2 " /proc/[0-9]*/limits); do
         pid=${file#/proc/}
-        kill -s "$3" "${pid%/environ}" 2>/dev/null
+        kill -s "$3" "${pid%%/*}" 2>/dev/null
     done
-    kill -s "$3" -- "-$1" 2>/dev/null
+    [ -n "$leader" ] && kill -s "$3" -- "-$leader" 2>/dev/null
 }
 left "$1" "$2" TERM
 sleep 1
@@ -72,23 +77,51 @@ def new_mark() -> dict[str, str]:
     return {MARK: os.urandom(8).hex()}
 
 
+def _limit(mark: str) -> int:
+    """The same mark as a limit: microseconds of real-time processor time, more than any process can use."""
+    return 1 << 61 | int(mark, 16) & (1 << 61) - 1
+
+
+def mark_limits(pid: int, mark: str) -> None:
+    """Mark a process that was just started, and what it starts, also by a resource limit.
+
+    Every process inherits its limits, and keeps them when it moves to another session or empties its environment. The
+    limit is the soft one of `RLIMIT_RTTIME`, which is unlimited unless a process sets it for itself, and holds only for
+    processes of a real-time scheduling class. Ours is not changed, so that other children of this process have no mark.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError, ValueError):
+            soft, hard = resource.prlimit(pid, resource.RLIMIT_RTTIME)
+            if soft == resource.RLIM_INFINITY:
+                resource.prlimit(pid, resource.RLIMIT_RTTIME, (_limit(mark), hard))
+
+
 def _marked(mark: str) -> list[int]:
-    """The processes whose environment has the mark; none where the system does not show environments."""
-    wanted = f"{MARK}={mark}".encode()
-    found: list[int] = []
+    """The processes with the mark in their environment or their limits; none where the system shows neither."""
+    wanted, limit = f"{MARK}={mark}".encode(), _limit(mark)
+    pids: list[int] = []
     with suppress(OSError), os.scandir("/proc") as entries:
-        for entry in entries:
-            if entry.name.isdecimal():
-                with suppress(OSError), open(f"/proc/{entry.name}/environ", "rb", buffering=0) as file:
-                    if wanted in file.read():
-                        found.append(int(entry.name))
-    return found
+        pids.extend(int(entry.name) for entry in entries if entry.name.isdecimal())
+    return [pid for pid in pids if _has_limit(pid, limit) or _has_variable(pid, wanted)]
+
+
+def _has_limit(pid: int, limit: int) -> bool:
+    if sys.platform == "linux":
+        with suppress(OSError):
+            return resource.prlimit(pid, resource.RLIMIT_RTTIME)[0] == limit
+    return False
+
+
+def _has_variable(pid: int, wanted: bytes) -> bool:
+    with suppress(OSError), open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
+        return wanted in file.read()
+    return False
 
 
 def signal_left(mark: str, number: int) -> None:
     """Send a signal to everything that the marked child has started, in whatever session it is.
 
-    With SIGKILL until nothing is left. What has emptied its own environment is not found.
+    With SIGKILL until nothing is left. A process that emptied its environment is found by its limits.
     """
     if sys.platform != "linux":
         return
@@ -109,9 +142,13 @@ def find_program(command: Sequence[str], environment: Mapping[str, str]) -> str 
 def start_child(
     command: Sequence[str], program: str | None, environment: Mapping[str, str], cwd: str | None
 ) -> subprocess.Popen[bytes]:
-    """Start a command in a process group of its own, with three pipes. Raises `SpawnError` with the reason."""
+    """Start a command in a process group of its own, with three pipes.
+
+    The mark that `environment` has is put into the limits of the process, too. Raises `SpawnError` with the
+    reason.
+    """
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [*command],
             executable=program,
             stdin=subprocess.PIPE,
@@ -124,6 +161,9 @@ def start_child(
         )
     except (OSError, ValueError) as error:
         raise _spawn_error(error, command[0], program, cwd) from error
+    if MARK in environment:
+        mark_limits(process.pid, environment[MARK])
+    return process
 
 
 def _spawn_error(error: Exception, name: str, program: str | None, cwd: str | None) -> SpawnError:
@@ -217,33 +257,37 @@ class ExitWatch:
 
 
 class Guard:
-    """A small process that ends a child and what it started if we are killed (also by `kill -9`)."""
+    """A small process that ends a child and what it started if we are killed (also by `kill -9`).
 
-    def __init__(self, leader: int, mark: str, wanted: Callable[[], bool]) -> None:
-        """`leader` is the number of the child's group; `wanted` says whether there still is one."""
-        self._leader = leader
-        self._mark = f"{MARK}={mark}"
-        self._wanted = wanted
+    It is started before the child, which it finds by the mark: we may be killed at any moment.
+    """
+
+    def __init__(self, mark: str) -> None:
+        """`mark` is the child's, see `new_mark`."""
         self._process: subprocess.Popen[bytes] | None = None
-        # In the loop's next turn: what the child is waiting for is sent first.
-        self._start_soon = asyncio.get_running_loop().call_soon(self._start)
+        if os.name == "posix":
+            with suppress(OSError):
+                self._process = subprocess.Popen(
+                    ["/bin/sh", "-c", _GUARD, "inspector-guard", f"{MARK}={mark}", str(_limit(mark))],
+                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                    start_new_session=True, env={}, cwd="/",
+                )  # fmt: skip
 
-    def _start(self) -> None:
-        if os.name != "posix" or not self._wanted():
-            return
-        with suppress(OSError):
-            self._process = subprocess.Popen(
-                ["/bin/sh", "-c", _GUARD, "inspector-guard", str(self._leader), self._mark],
-                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                start_new_session=True, env={}, cwd="/",
-            )  # fmt: skip
+    def watch(self, leader: int) -> None:
+        """The child was started: `leader` is the number of its group."""
+        self._say(f"{leader}\n")
 
     def stop(self) -> None:
-        """The group has ended: no guard is needed. Idempotent."""
-        self._start_soon.cancel()
+        """The group has ended, or there is none: no guard is needed. Idempotent."""
+        self._say("done\n")
         guard, self._process = self._process, None
         if guard is not None and guard.stdin is not None:
             with suppress(OSError):
-                guard.stdin.write(b"done\n")
                 guard.stdin.close()
             guard.wait()
+
+    def _say(self, line: str) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.write(line.encode())
+                self._process.stdin.flush()

@@ -123,7 +123,13 @@ class StdioTransport:
         self._mark = mark[MARK]
         environment = child_environment(self.env) | mark
         program = find_program(self.command, environment)
-        process = self.process = start_child(self.command, program, environment, self.cwd)
+        guard = self._guard = Guard(self._mark)
+        try:
+            process = self.process = start_child(self.command, program, environment, self.cwd)
+        except BaseException:
+            guard.stop()
+            raise
+        guard.watch(process.pid)
         self.sink.life(
             self.channel, "spawn", argv=self.command, program=program or self.command[0], cwd=self.cwd or os.getcwd(),
             env=sorted(environment), pid=process.pid,
@@ -138,7 +144,6 @@ class StdioTransport:
         )
         self._err = StderrPipe(process.stderr, self._complained)
         self._watch = ExitWatch(process, self._process_ended)
-        self._guard = Guard(process.pid, self._mark, lambda: not self._is_gone())
 
     # Reading
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 from inspector.transports import stdio
 from inspector.transports.base import Outgoing
-from inspector.transports.child import child_environment, describe_status, exit_status
+from inspector.transports.child import Guard, child_environment, describe_status, exit_status
 from inspector.transports.stdio import StdioTransport
 
 ECHO = "import sys\nfor line in sys.stdin.buffer:\n  sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"
@@ -304,9 +305,9 @@ async def gone(*pids, seconds=60):
 STUBBORN = """
 import os, signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-grandchild = subprocess.Popen([sys.executable, "-S", "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)"])
+grandchild = subprocess.Popen([sys.executable, "-S", "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)"])
 sys.stdout.write('{"id":1,"result":[%d,%d]}' % (os.getpid(), grandchild.pid) + chr(10)); sys.stdout.flush()
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -466,16 +467,20 @@ async def test_a_child_that_ignores_everything_is_killed_with_its_children():
 
 ESCAPED = """
 import json, os, subprocess, sys, time
-sleeper = "import os, time; os.fork() and os._exit(0); os.setsid(); print(os.getpid(), flush=True); time.sleep(60)"
+sleeper = "import os, time; os.fork() and os._exit(0); os.setsid(); print(os.getpid(), flush=True); time.sleep(600)"
 left = subprocess.Popen([sys.executable, "-S", "-c", sleeper], stdout=subprocess.PIPE, start_new_session=True)
 print(json.dumps({"id": 1, "result": [os.getpid(), int(left.stdout.readline())]}), flush=True)
 sys.stdin.read()
 """
 
 
+NAMELESS = ESCAPED.replace("start_new_session=True)", "start_new_session=True, env={})")
+
+
+@pytest.mark.parametrize("code", [ESCAPED, NAMELESS], ids=["escaped", "without an environment"])
 @pytest.mark.parametrize("now", [False, True], ids=["closed", "killed at once"])
-async def test_what_a_child_left_in_a_session_of_its_own_is_ended_too(now):
-    async with Child(ESCAPED) as child:
+async def test_what_a_child_left_in_a_session_of_its_own_is_ended_too(now, code):
+    async with Child(code) as child:
         await child.listener.wait(lambda: child.listener.frames)
         pids = child.listener.frames[0].message["result"]
         if now:
@@ -530,7 +535,7 @@ async def test_unread_input_is_known():
         assert child.transport.unread() == 0
 
 
-@pytest.mark.parametrize("code", [STUBBORN, ESCAPED], ids=["stubborn", "escaped"])
+@pytest.mark.parametrize("code", [STUBBORN, ESCAPED, NAMELESS], ids=["stubborn", "escaped", "without an environment"])
 def test_no_orphan_survives_a_kill_of_the_inspector(code):
     """The guard ends the child's group when we are killed and cannot do it ourselves."""
     program = f"""
@@ -559,6 +564,60 @@ asyncio.run(main())
     while any(alive(pid) for pid in pids) and time.monotonic() < end:
         time.sleep(0.05)
     assert not any(alive(pid) for pid in pids)
+
+
+def test_a_kill_of_the_inspector_at_the_very_start_leaves_no_deaf_server():
+    """The guard stands before the child does."""
+    program = f"""
+import asyncio, os, signal
+from inspector.client.wire import Wire
+from inspector.journal.journal import Journal
+from inspector.transports import stdio
+start = stdio.start_child
+def start_and_die(*how):
+    print(start(*how).pid, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+stdio.start_child = start_and_die
+async def main():
+    deaf = [{sys.executable!r}, "-S", "-c", "import time; time.sleep(60)"]
+    await stdio.StdioTransport(deaf, Wire(Journal.unnamed({{}}), None, lambda: None)).start()
+asyncio.run(main())
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    with process.stdout:
+        pid = int(process.stdout.readline())
+    assert process.wait() == -signal.SIGKILL
+    end = time.monotonic() + 10
+    while alive(pid) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not alive(pid)
+
+
+def sleeper(**how):
+    return subprocess.Popen(["sleep", "60"], start_new_session=True, **how)
+
+
+async def test_a_process_that_is_not_of_the_server_keeps_its_limits_and_its_life():
+    """Neither we nor another child of ours is marked."""
+    before = resource.getrlimit(resource.RLIMIT_RTTIME)
+    with sleeper() as earlier:
+        async with Child(ESCAPED) as child:
+            await child.listener.wait(lambda: child.listener.frames)
+            with sleeper(env={}) as later:
+                await child.transport.close()
+                left = [later.poll(), earlier.poll()]
+                later.kill()
+        earlier.kill()
+    assert left == [None, None]
+    assert resource.getrlimit(resource.RLIMIT_RTTIME) == before
+
+
+async def test_a_command_that_cannot_be_started_leaves_no_guard(monkeypatch):
+    guards = []
+    monkeypatch.setattr(stdio, "Guard", lambda mark: guards.append(Guard(mark)) or guards[-1])
+    with pytest.raises(SpawnError):
+        await StdioTransport(["no-such-program"], Wire(Journal.unnamed({}), None, lambda: None)).start()
+    assert [guard._process for guard in guards] == [None]
 
 
 def test_exit_statuses_in_words():
