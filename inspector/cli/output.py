@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
@@ -35,6 +36,29 @@ MOST_HELD = 200
 _ASCII = str.maketrans({"“": '"', "”": '"', "…": "...", "—": "-", "–": "-", "‘": "'", "’": "'", "·": ".", "×": "x"})
 
 
+class _Held:
+    """Notes that wait for the end of the command: with `--json` an error is the only line on stderr and holds them.
+
+    Of many the newest are kept, and how many others there were.
+    """
+
+    def __init__(self) -> None:
+        self._texts: deque[str] = deque(maxlen=MOST_HELD)
+        self._added = 0
+
+    def add(self, text: str) -> None:
+        self._texts.append(text)
+        self._added += 1
+
+    def take(self) -> list[str]:
+        """All of them, once."""
+        left_out = self._added - len(self._texts)
+        found = [*([f"note: {left_out:,} earlier notes are left out."] if left_out else []), *self._texts]
+        self._texts.clear()
+        self._added = 0
+        return found
+
+
 class Output:
     """Where a command prints. Streams are looked up when they are used, so that they can be exchanged."""
 
@@ -45,9 +69,7 @@ class Output:
         """Tells on stderr what came before the result."""
         self.unread = False
         """Whoever read stdout has gone: what is printed from now on reaches nobody."""
-        self.holds_notes = json
-        """Notes wait for the end of the command: with `--json` an error is the only line on stderr and holds them."""
-        self._held: list[str] = []
+        self._held = _Held()
         self._failed = False
         """The line with the error has been printed."""
         self._ascii: bool | None = None
@@ -219,17 +241,16 @@ class Output:
 
     def warn(self, text: str) -> None:
         """A remark that is not an error and yet must be read: what was asked for has not been done in full."""
-        if self.holds_notes:
-            self._held.append(text)
-            del self._held[:-MOST_HELD]
+        if self.json:
+            self._held.add(text)
         else:
             self.aside(f"{text}\n")
 
     def finish(self) -> None:
         """Print the notes that waited. Call it when the command is done."""
-        if self._held and not self._failed:
-            self.aside("".join(f"{text}\n" for text in self._held))
-        self._held.clear()
+        held = self._held.take()
+        if held and not self._failed:
+            self.aside("".join(f"{text}\n" for text in held))
 
     def hold_with(self, other: Output) -> None:
         """Hold notes where `other` does, which prints them."""
@@ -251,8 +272,8 @@ class Output:
             from inspector.protocol import jsonrpc
             from inspector.text import escape_json
 
-            body = error.as_json() | ({"notes": [*self._held]} if self._held else {})
-            self._held.clear()
+            held = self._held.take()
+            body = error.as_json() | ({"notes": held} if held else {})
             self._failed = True
             self._aside(escape_json(strict(jsonrpc.encode({"error": body}).decode())[0]).encode() + b"\n")
             return

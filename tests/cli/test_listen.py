@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from inspector.cli.notices import written
+from inspector.cli.output import MOST_HELD, Output
 from inspector.protocol.jsonrpc import LEFT_OUT
 from tests.cli.conftest import Run, Script
 from tests.cli.test_processes import is_alive, start
@@ -70,6 +71,32 @@ def test_as_json_each_message_is_a_line_as_it_came(run: Run, teller: list[str]) 
     ran = run("listen", "--resource", "a:1", "--json", "--quiet", *teller)
     assert [json.loads(line) for line in ran.out.splitlines()] == MESSAGES
     assert (ran.code, ran.error["code"]) == (4, "exited")
+
+
+def test_as_json_notes_are_in_the_one_line_of_the_error(run: Run, teller: list[str]) -> None:
+    ran = run("listen", "--resource", "a:1", "--json", *teller)
+    assert ran.error["code"] == "exited"
+    assert ran.error["notes"][0] == "Listening to the lists of tools, a:1; Ctrl-C ends it."
+
+
+def test_as_json_notes_come_at_the_end_where_nothing_failed(demo: list[str]) -> None:
+    with start("listen", "--resource", "demo://clock", "--json", "--for", "1", *demo) as process:
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert all(json.loads(line) for line in out.splitlines())
+    assert err.decode().splitlines()[0].endswith("Ctrl-C ends it.")
+
+
+def test_of_very_many_notes_the_number_of_those_left_out_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    out = Output(json=True)
+    for number in range(MOST_HELD + 1500):
+        out.note(f"note {number}")
+    assert capsys.readouterr().err == ""
+    out.finish()
+    first, second, *rest = capsys.readouterr().err.splitlines()
+    assert first == "note: 1,500 earlier notes are left out."
+    assert second == "note 1500"
+    assert len(rest) == MOST_HELD - 1
 
 
 def test_numbers_stay_as_they_were_written_and_a_message_stays_one_line(run: Run, script: Script) -> None:

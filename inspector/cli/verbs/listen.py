@@ -24,7 +24,6 @@ def run(said: Invocation) -> int:
     """Subscribe and print every notification until interrupted, until the time is over or the connection is."""
     from inspector.cli import headless, notices
 
-    Output.of(said).holds_notes = False  # It prints as it goes, and may go on for hours.
     uris: list[str] = list(dict.fromkeys(said.option("resource", ())))
     made: list[Notices] = []
 
