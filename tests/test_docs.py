@@ -210,3 +210,11 @@ def test_the_theme_of_the_page_is_one(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(source)
     assert read_theme(path).name == "mine"
+
+
+def test_each_part_of_the_security_page_names_tests_that_exist() -> None:
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in page.partition("## Tests")[2].splitlines() if "::" in line]
+    assert {row[0] for row in rows} == set(re.findall(r"^\*\*(.+?)\.\*\*", page, re.MULTILINE))
+    for file, name in re.findall(r"`([a-z_/]+\.py)::(test_\w+)`", page):
+        assert f"def {name}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), name
