@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +75,13 @@ def test_what_goes_back_to_the_server_is_what_it_sent(run: Run, server: list[str
     run("call", TOOL["name"], *server)
     sent: list[Any] = [json.loads(line) for line in (tmp_path / "received").read_text().splitlines()]
     assert [one["params"]["name"] for one in sent if one.get("method") == "tools/call"] == [TOOL["name"]]
+
+
+@pytest.mark.parametrize("json_wanted", [(), ("--json",)])
+@pytest.mark.parametrize("stream", ["stderr", "stdout"])
+def test_the_last_words_of_a_server_are_told_without_it(run: Run, stream: str, json_wanted: tuple[str, ...]) -> None:
+    dies = f"import os, sys; print('cannot use', os.environ['SHOP_TOKEN'], file=sys.{stream}); sys.exit(3)"
+    ran = run("info", *json_wanted, "--env", f"SHOP_TOKEN={SECRET}", "--", sys.executable, "-c", dies)
+    assert ran.code == 4
+    assert leaks(ran.out + ran.err) == []
+    assert stream == "stdout" or "cannot use ‹redacted " in ran.err
