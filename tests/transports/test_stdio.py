@@ -570,7 +570,7 @@ def test_a_kill_of_the_inspector_at_the_very_start_leaves_no_deaf_server():
     """The guard stands before the child does."""
     program = f"""
 import asyncio, os, signal
-from inspector.client.wire import Wire
+from inspector.client.engine.wire import Wire
 from inspector.journal.journal import Journal
 from inspector.transports import stdio
 start = stdio.start_child
