@@ -463,7 +463,7 @@ async def test_a_recorded_question_is_shown_with_its_answer() -> None:
         await settle(pilot, lambda: "accepted" in screen_text(app))
         assert "Really?" in screen_text(app)
         assert '"yes": true' in screen_text(app)
-        assert [hint.verb for hint in pane.hints()] == ["ask.its-messages"]
+        assert [hint.verb for hint in pane.hints()] == ["ask.its-messages", "ask.cancel"]
 
 
 async def test_a_url_can_be_copied_to_be_opened_elsewhere(tmp_path: Path) -> None:
