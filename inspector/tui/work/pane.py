@@ -487,6 +487,7 @@ class WorkPane(Container):
         if (within or self._focus_question) and self._lower is self.asking:
             self.asking.focus_inside()
         self._focus_question = False
+        self._waits()
 
     def on_question_pane_next(self, event: QuestionPane.Next) -> None:
         event.stop()
