@@ -103,3 +103,24 @@ async def test_the_title_of_the_json_key_says_what_it_does_next() -> None:
                 assert title in {hint.title for hint in chrome.footer_hints(screen)}
             if pane is RequestPane:
                 await pilot.press("ctrl+r")
+
+
+async def test_letters_on_a_field_that_takes_no_text_are_not_actions() -> None:
+    async with on_demo() as (app, pilot):
+        screen = main_screen(app)
+        request = screen.query_one(RequestPane)
+        screen.show_address("tools", "book-trip")
+        await becomes(app, pilot, lambda: in_form_of(request, "book-trip"), "in the form")
+        await pilot.press(*"Ada")
+        value = request.form.value
+        assert value == {"traveller": {"name": "Ada"}}
+        for path in ("/traveller", "/legs", "/insurance"):
+            field = next(field for field in focusable(request) if field.field.path == path)
+            field.focus()
+            await pilot.pause()
+            await pilot.press(*"qmbxzMRrcw27")
+            assert app.screen is screen, f"still here, from {path}"
+            assert app.focused is field
+            assert request.form.value == value
+        await pilot.press("shift+tab")
+        assert app.focused is not None, "the form is open, and its keys work on"
