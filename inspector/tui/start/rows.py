@@ -216,7 +216,7 @@ class StartRows:
         )  # fmt: skip
 
     def _recording(self, info: RecordingInfo, width: int) -> list[Segment]:
-        state: Pieces = [(quantity(info.errors, "error"), "error")] if info.errors else ""
+        state: Pieces = [(quantity(info.failures, "error"), "error")] if info.failures else ""
         if info.problem:
             state = [(info.problem, "error")]
         elif info.growing:
