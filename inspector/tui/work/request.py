@@ -121,7 +121,7 @@ class RequestPane(SnugEdge):
         if work is None or not self.waiting_since or not work.is_running:
             return False
         value = self._form.value
-        return ({} if value is UNSET else value) == work.sent
+        return bool(({} if value is UNSET else value) == work.sent)
 
     @property
     def form(self) -> FormView:
