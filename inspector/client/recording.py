@@ -167,8 +167,16 @@ class RecordingInfo(NamedTuple):
     growing: bool = False
     """A living process is writing it."""
     errors: int | None = None
+    """Error answers, those to `server/discover` among them."""
     problem: str = ""
     """Why it cannot be read."""
+    refused_probes: int = 0
+    """Errors that answered `server/discover` before the connection was ready: a server of the older era says no so."""
+
+    @property
+    def failures(self) -> int:
+        """Error answers that tell of something: a server of the older era has no fault because of its era."""
+        return max((self.errors or 0) - self.refused_probes, 0)
 
 
 def list_recordings(folder: Path | None = None) -> list[RecordingInfo]:
@@ -194,9 +202,7 @@ def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
     if header is None or header.get("format") != FORMAT:
         return RecordingInfo(path, octets, problem="is no recording")
     target = _object(header.get("target"))
-    revision = next(
-        (line["revision"] for line in lines if line.get("event") == "ready" and type(line.get("revision")) is str), ""
-    )
+    revision, refused = _negotiated(lines)
     last = _last_object(tail)
     ended = last.get("kind") == "end" and "n" not in last
     return RecordingInfo(
@@ -211,7 +217,30 @@ def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
         ended,
         growing and not ended,
         _count(last.get("errors")) if ended else None,
+        refused_probes=refused,
     )
+
+
+def _negotiated(lines: Iterator[dict[str, Any]]) -> tuple[str, int]:
+    """The revision that was agreed, or an empty text, and how often `server/discover` was answered by an error."""
+    probes: set[str] = set()
+    refused = 0
+    for line in lines:
+        if line.get("event") == "ready" and type(line.get("revision")) is str:
+            return line["revision"], refused
+        raw = _text(line.get("raw"))
+        if line.get("kind") != "rpc" or not ("server/discover" in raw or '"error"' in raw):
+            continue
+        try:
+            message = _object(parse(raw.encode("utf-8", "surrogatepass")))
+        except NotJson:
+            continue
+        id = repr(message.get("id"))
+        if message.get("method") == "server/discover":
+            probes.add(id)
+        elif "error" in message and id in probes:
+            refused += 1
+    return "", refused
 
 
 def _objects(block: bytes) -> Iterator[dict[str, Any]]:

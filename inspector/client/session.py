@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
+from time import monotonic
 from typing import Any, Literal
 
 from inspector.client.engine.cache import Cache
@@ -62,6 +63,8 @@ class Session:
         self.options = options or Options()
         self.changes = Changes()
         self.phase: Phase = "new"
+        self.phase_since = monotonic()
+        """When `phase` began, by the monotonic clock in seconds."""
         self.error: InspectorError | None = None
         """Why the session failed or was lost."""
         self.server = Server()
@@ -190,7 +193,7 @@ class Session:
         self.changes.bump("server")
 
     def _set_phase(self, phase: Phase) -> None:
-        self.phase = phase
+        self.phase, self.phase_since = phase, monotonic()
         self.changes.bump("phase")
 
     def run(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:

@@ -38,7 +38,7 @@ def _hint(shape: Shape, shaper: Shaper, level: int) -> str:
     if kind == "string":
         form = schema.get("format")
         length = _range(schema, "minLength", "maxLength")
-        parts = [kind, form if isinstance(form, str) else "", f"{length} characters" if length else ""]
+        parts = [kind, form if isinstance(form, str) else "", _counted(length, "character")]
         if isinstance(schema.get("pattern"), str) and not isinstance(form, str):
             parts.append(schema["pattern"])
         return " ".join(filter(None, parts))
@@ -56,8 +56,13 @@ def _hint(shape: Shape, shaper: Shaper, level: int) -> str:
         of = ""
         if isinstance(schema.get("items"), dict) and level < 2:
             of = f" of {_hint(shaper.shape(schema['items']), shaper, level + 1)}"
-        return f"array{of}{f', {length} items' if length else ''}"
+        return ", ".join(filter(None, (f"array{of}", _counted(length, "item"))))
     return "any JSON" if kind == "json" else kind
+
+
+def _counted(length: str, noun: str) -> str:
+    """A range with its noun, which is singular after a last number of 1: `from 1 item`, `1 to 3 items`."""
+    return f"{length} {noun}{'' if length.split()[-1] == '1' else 's'}" if length else ""
 
 
 def _range(schema: Mapping[str, Any], low: str, high: str) -> str:

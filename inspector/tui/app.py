@@ -77,6 +77,8 @@ class InspectorApp(KeysInOrder, App[int]):
         PALETTE_CSS
         + """
     Toast { width: 72; max-width: 90%; padding: 0 1; background: $panel; }
+    .-narrow Toast { width: 100%; max-width: 100%; }
+    .-narrow ToastRack { scrollbar-size-vertical: 0; }
     Toast.-information, Toast.-warning, Toast.-error { border-left: none; }
     Toast.-warning { color: $warning; }
     Toast.-error { color: $error; }

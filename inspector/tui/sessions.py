@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from inspector.client.engine.calls import Call
@@ -29,7 +29,6 @@ class Opened:
 
     session: AnySession
     screen: MainScreen
-    since: float = field(default_factory=time.monotonic)
 
     @property
     def name(self) -> str:
@@ -44,9 +43,9 @@ class Opened:
     @property
     def state(self) -> tuple[str, str]:
         """The state in a few words, and the role in which it is drawn."""
-        if not self.session.can_send:
+        if not isinstance(self.session, Session):
             return "recording", "muted"
-        for_time = _time(time.monotonic() - self.since)
+        for_time = _time(time.monotonic() - self.session.phase_since)
         return {
             "new": ("not connected", "muted"),
             "connecting": (f"connecting {for_time}", "progress"),

@@ -269,6 +269,16 @@ def test_the_steps_of_a_connection_that_was_made_again_count_from_its_own_beginn
     assert [step.t for step in connection_steps(talk.journal)] == [200_000]
 
 
+@pytest.mark.parametrize(
+    ("info", "said"), [({"name": "shop", "version": "4.2"}, "shop 4.2"), ({"name": "shop", "version": ""}, "shop")]
+)
+def test_a_step_names_the_server_with_the_version_that_it_tells(info: dict[str, str], said: str) -> None:
+    talk = Talk()
+    talk.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}})
+    talk.receive({"jsonrpc": "2.0", "id": 1, "result": {"serverInfo": info, "protocolVersion": "2025-11-25"}})
+    assert connection_steps(talk.journal)[-1].detail == f"initialize: {said}, 2025-11-25"
+
+
 def test_checkpoints_are_few_and_small() -> None:
     kept: Checkpoints[int] = Checkpoints(1)
     for position in range(5000):

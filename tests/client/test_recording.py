@@ -166,6 +166,19 @@ def test_a_finished_recording_says_what_it_is(tmp_path: Path) -> None:
     assert info.size == (tmp_path / "a.mcp.jsonl").stat().st_size
 
 
+@pytest.mark.parametrize(("method", "failures"), [("server/discover", 0), ("initialize", 1), ("ping", 1)])
+def test_that_a_server_is_of_the_older_era_is_not_a_failure(tmp_path: Path, method: str, failures: int) -> None:
+    journal = Journal.create(tmp_path / "a.mcp.jsonl", TARGET.as_header())
+    request = {"id": "d1", "method": method, "jsonrpc": "2.0"}
+    journal.record_sent("stdio", json.dumps(request).encode(), request)
+    journal.record_received("stdio", [b'{"jsonrpc":"2.0","id":"d1","error":{"code":-32601,"message":"Not found"}}'])
+    journal.record_life("", "ready", revision="2025-11-25", era="legacy", transport="stdio")
+    journal.close("closed")
+    journal.release()
+    (info,) = list_recordings(tmp_path)
+    assert (info.errors, info.failures, info.revision) == (1, failures, "2025-11-25")
+
+
 def test_one_without_an_end_is_told_from_one_that_grows(tmp_path: Path) -> None:
     path = tmp_path / "a.mcp.jsonl"
     finished(path, end=False).release()

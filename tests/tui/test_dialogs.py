@@ -12,7 +12,7 @@ import pytest
 from inspector.export import FORMATS, html
 from inspector.tui import events
 from inspector.tui.dialogs import AskPath, Choose, Confirm
-from tests.tui.live_app import SESSION, becomes, main_screen, on_recording, running, shows
+from tests.tui.live_app import NARROW, SESSION, becomes, main_screen, on_recording, running, shows
 from tests.tui.tui_screens import Stage, screen_lines, screen_text
 
 
@@ -108,6 +108,16 @@ async def test_what_a_filter_leaves_is_exported(home: Path) -> None:
     text = written.read_text()
     assert "initialize" in text
     assert "tools/call" not in text
+
+
+async def test_in_one_column_a_notice_takes_the_whole_line(home: Path) -> None:
+    async with on_recording(size=NARROW, until="echo") as (app, pilot):
+        main_screen(app).post_message(events.Export([2, 3]))
+        await shows(app, pilot, "Export 2 messages")
+        await pilot.press("enter")
+        await shows(app, pilot, "Export 2 messages as md")
+        await pilot.press("ctrl+u", *"out.md", "enter")
+        await becomes(app, pilot, lambda: " Written to out.md." in screen_lines(app), "nothing of the line below it")
 
 
 async def test_data_is_saved_under_the_suggested_name_unless_another_is_given(home: Path) -> None:

@@ -22,7 +22,7 @@ async def test_open_questions_come_first_and_what_was_answered_stays() -> None:
             await settle(pilot, lambda: "asks nothing of you" in screen_text(app))
             session.call_tool("ask-user", {"message": "First of all"})
             await settle(pilot, lambda: "First of all" in screen_text(app))
-            assert "1 waiting" in screen_lines(app)[0]
+            assert screen_lines(app)[0].endswith(" 1 waiting ─╮"), "all of them: they are counted once"
             first = session.inbox.questions[0]
             assert pane.question is first
             pane.focus_inside()
@@ -33,6 +33,7 @@ async def test_open_questions_come_first_and_what_was_answered_stays() -> None:
             session.call_tool("where-am-i")
             await settle(pilot, lambda: "which folders" in screen_text(app))
             lines = screen_lines(app)
+            assert "1 waiting  2" in lines[0]
             assert "roots" in lines[1]
             assert "First of all" in lines[2]
 

@@ -338,6 +338,17 @@ async def test_the_last_message_in_one_line() -> None:
         assert screen_lines(app)[0].endswith("m messages")
 
 
+async def test_the_last_message_tells_the_time_of_a_person_apart() -> None:
+    talk = Talk()
+    talk.at(0).call(1, "order-pizza")
+    talk.at(500).receive({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": "Size?"}})
+    talk.at(14_500).send({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": {"size": "l"}}})
+    talk.at(15_700).say(1, "ordered")
+    app = Ticking(LastMessageLine(talk.session))
+    async with app.run_test(size=(80, 3)) as pilot:
+        await settle(pilot, lambda: "← 1 order-pizza 1.7 s +14.0 s yours" in screen_text(app))
+
+
 async def test_ascii_screens_have_ascii_signs() -> None:
     app = Ticking(MessagesPane(example().session), ascii_only=True)
     async with app.run_test(size=(78, 16)):

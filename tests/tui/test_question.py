@@ -14,13 +14,14 @@ from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
 from inspector.config.remember import ServerMemory
 from inspector.journal.journal import Journal
+from inspector.tui.ask.inbox import InboxPane
 from inspector.tui.ask.question import QuestionPane
 from inspector.tui.events import Copy, ShowExchange
 from inspector.tui.widgets import links
 from inspector.tui.widgets.form import FormView
 from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running, shows
-from tests.tui.live_demo import Ticking, desk, go, write
+from tests.tui.live_demo import Ticking, desk, go, sent, write
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 
@@ -392,8 +393,45 @@ async def test_a_question_that_the_server_takes_back_says_so(tmp_path: Path) -> 
         app.work.show_question(question)
         session.inbox.withdraw(question.id)
         await settle(pilot, lambda: "withdrawn by the server" in screen_text(app))
+        assert "No answer was sent." in screen_text(app)
         await pilot.press("ctrl+r", "ctrl+d")
         assert answers(session) == []
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_escape_goes_from_a_question_that_is_over_to_the_inbox(size: tuple[int, int]) -> None:
+    async with running(demo(), size=size, until=f"Tools {TOOLS}") as (app, pilot):
+        main_screen(app).show_address("tools", "where-am-i")
+        await becomes(app, pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within, "in the form")
+        await pilot.press("ctrl+r")
+        await becomes(app, pilot, lambda: main_screen(app).query_one(QuestionPane).has_focus_within, "asked")
+        await pilot.press("ctrl+d")
+        await becomes(app, pilot, lambda: app.session is not None and not app.session.inbox.open(), "declined")
+        await becomes(app, pilot, lambda: "asks you" not in screen_text(app), "over")
+        await pilot.press("escape", "7", "enter")
+        await becomes(app, pilot, lambda: main_screen(app).query_one(QuestionPane).has_focus_within, "looked at")
+        assert "asked  declined" in screen_text(app)
+        assert "which folders may it see?" in screen_text(app), "what was asked stands there"
+        assert "esc list" in screen_lines(app)[-1]
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: main_screen(app).query_one(InboxPane).has_focus_within, "the inbox")
+
+
+async def test_the_key_that_calls_goes_to_the_question_that_the_call_waits_for(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-user")
+        await pilot.press("enter", "ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        app.work.request.focus_inside()
+        await settle(pilot, lambda: "^r to the question" in screen_text(app))
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        assert len(sent(session, "tools/call")) == 1, "not called a second time"
+        app.work.request.focus_inside()
+        await pilot.press(*"other")
+        await settle(pilot, lambda: "^r call" in screen_text(app))
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: len(sent(session, "tools/call")) == 2)
 
 
 async def test_an_answered_question_leads_to_the_messages_of_its_call(tmp_path: Path) -> None:
@@ -463,7 +501,7 @@ async def test_a_recorded_question_is_shown_with_its_answer() -> None:
         await settle(pilot, lambda: "accepted" in screen_text(app))
         assert "Really?" in screen_text(app)
         assert '"yes": true' in screen_text(app)
-        assert [hint.verb for hint in pane.hints()] == ["ask.its-messages"]
+        assert [hint.verb for hint in pane.hints()] == ["ask.its-messages", "ask.cancel"]
 
 
 async def test_a_url_can_be_copied_to_be_opened_elsewhere(tmp_path: Path) -> None:

@@ -219,6 +219,8 @@ async def test_a_tool_error_that_comes_from_the_revision_offers_another_one() ->
         await shows(app, pilot, "f9 other revision")
         await pilot.press("f9", "up", "up", "enter")
         await becomes(app, pilot, lambda: app.session is not None and app.session.server.revision == "2025-11-25")
+        await becomes(app, pilot, lambda: "not have that" not in screen_text(app), "said of another revision")
+        assert "other revision" not in screen_text(app)
         main_screen(app).show_address("tools", "ask-user")
         await pilot.press("ctrl+r")
         await shows(app, pilot, "asks you")

@@ -56,6 +56,18 @@ async def test_a_session_stays_open_behind_the_start_list(configured: Path) -> N
         assert first.session.phase == second.session.phase == "ready"
 
 
+async def test_the_time_of_a_session_counts_from_connecting() -> None:
+    async with running(demo(), size=MEDIUM, until="connected") as (app, pilot):
+        opened = app.sessions.opened[0]
+        assert isinstance(opened.session, Session)
+        await becomes(app, pilot, lambda: ready(app, 1), "connected")
+        opened.session.phase_since -= 12 * 60
+        await pilot.press("f3")
+        await shows(app, pilot, "connected 12 min")
+        await opened.session.reopen()
+        assert opened.state[0].endswith(" s"), "from the new connection"
+
+
 async def test_f3_works_while_one_types_and_goes_back_too() -> None:
     async with running(demo(), size=MEDIUM, until="connected") as (app, pilot):
         main = app.screen

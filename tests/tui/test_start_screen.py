@@ -108,6 +108,37 @@ async def test_typed_text_narrows_and_enter_opens_the_marked_row(configured: Pat
         await shows(app, pilot, "nothing is sent")
 
 
+async def test_the_entry_of_the_typed_name_is_marked_before_one_that_only_has_it(home: Path) -> None:
+    servers = {name: {"command": "uv", "args": ["run", name]} for name in ("our-git", "git", "git-lfs")}
+    (home / "inspector.json").write_text(json.dumps({"servers": servers}))
+    async with running(None, size=SIZE, until="@our-git") as (app, pilot):
+        await pilot.press(*"gi")
+        await becomes(app, pilot, lambda: "3 of 3" in screen_text(app), "narrowed")
+        assert marked(app).split()[0] == "@our-git", "the first that has it"
+        await pilot.press("t")
+        await becomes(app, pilot, lambda: marked(app).split()[0] == "@git", "the one of this name")
+        await pilot.press("-")
+        await becomes(app, pilot, lambda: marked(app).split()[0] == "@git-lfs", "narrowed to one")
+
+
+async def test_a_long_command_keeps_the_name_of_its_program_and_its_end(home: Path) -> None:
+    servers = {
+        "files": {"command": "/opt/tools/node_modules/.bin/mcp-server-filesystem", "args": ["/data"]},
+        "everything": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything"]},
+        "url": {"url": "https://shop.example/a/very/long/path/to/the/endpoint/mcp"},
+    }
+    (home / "inspector.json").write_text(json.dumps({"servers": servers}))
+    async with running(None, size=NARROW, until="@files") as (app, pilot):
+        rows = {line.split("@")[1].split()[0]: line for line in screen_lines(app) if " @" in line}
+        assert "…/mcp-server-filesystem /data " in rows["files"]
+        assert "server-everything " in rows["everything"]
+        assert "npx -y @" in rows["everything"]
+        assert "https://shop" in rows["url"]
+        assert "endpoint/mcp " in rows["url"]
+        await pilot.resize_terminal(160, 45)
+        await shows(app, pilot, "/opt/tools/node_modules/.bin/mcp-server-filesystem /data")
+
+
 async def test_the_arrows_walk_all_groups_while_the_field_keeps_the_focus(configured: Path) -> None:
     async with running(None, size=SIZE, until="@shop") as (app, pilot):
         seen = [marked(app)]

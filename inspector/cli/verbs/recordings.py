@@ -49,8 +49,8 @@ def _row(out: Output, info: RecordingInfo) -> tuple[str, ...]:
         remarks.append("end is missing")
     elif not info.revision:
         remarks.append("never connected")
-    if info.errors:
-        remarks.append(_amount(info.errors, "error"))
+    if info.failures:
+        remarks.append(_amount(info.failures, "error"))
     return (
         when,
         out.safe(info.label, LABEL),

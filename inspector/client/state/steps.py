@@ -196,6 +196,8 @@ def _introduced(result: dict[str, Any]) -> str:
     """Name, version and revisions, from an answer of either era."""
     meta = result.get("_meta")
     info = result.get("serverInfo") or (meta.get("io.modelcontextprotocol/serverInfo") if type(meta) is dict else None)
-    named = f"{info.get('name')} {info.get('version')}" if type(info) is dict else "no serverInfo"
+    named = "no serverInfo"
+    if type(info) is dict:
+        named = " ".join(str(info[name]) for name in ("name", "version") if info.get(name))
     revisions = result.get("protocolVersion", result.get("supportedVersions"))
     return f"{named}, {', '.join(map(str, revisions[:10])) if type(revisions) is list else revisions}"

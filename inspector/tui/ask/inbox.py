@@ -139,7 +139,7 @@ class InboxPane(Edge):
         self.facts = [
             *([[(f"{count(declined)} declined unseen", "finding")]] if declined else []),
             *([[(f"{count(waiting)} waiting", "ask")]] if waiting else []),
-            *([count(total)] if total else []),
+            *([count(total)] if total > waiting else []),
         ]
         self.keys = hints(self, "inbox.ask-again") if self._answers_stand else []
         self.post_message(HintsChanged())

@@ -18,7 +18,7 @@ from inspector.client.recorded import RecordedSession
 from inspector.text import duration, safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.answer import MESSAGE_LINES, FormBody, RootsBody, TextBody, UrlBody, body_for, fill
-from inspector.tui.events import AnySession, Copy, HintsChanged, ShowExchange
+from inspector.tui.events import AnySession, Copy, HintsChanged, LeaveWork, ShowExchange
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.log.rows import moment
 from inspector.tui.pane_keys import hints
@@ -164,6 +164,10 @@ class QuestionPane(SnugEdge):
         place = waiting.index(question) + 1 if question in waiting else 0
         self.state_facts = [labels.kind(question), *([f"{place} of {len(waiting)}"] if place else [])]
         said: list[Paragraph] = [(question.message, "bright")] if question.message else []
+        if question.topic == "roots" and not waits:
+            said = [(labels.gist(question), "bright")]
+        if question.state in ("withdrawn", "lost"):
+            said.append(("No answer was sent.", "muted"))
         self._said.show(said)
         self._foot.show(self._foot_lines(question))
         self.state_keys = self.hints()
@@ -243,7 +247,7 @@ class QuestionPane(SnugEdge):
             return []
         if not self.is_open:
             answer = [("replay.answer", "go to the answer")] if self._looks_back else []
-            return hints(self, *answer, "ask.its-messages")
+            return hints(self, *answer, "ask.its-messages", ("ask.cancel", "list"))
         wanted: list[str | tuple[str, str]] = []
         if question.topic == "elicitation":
             if isinstance(self.body, UrlBody) and not self.body.link.refusal:
@@ -289,9 +293,10 @@ class QuestionPane(SnugEdge):
             self._after()
 
     def action_cancel(self) -> None:
-        """Dismiss the question. One that is over already is left."""
+        """Dismiss the question. From one that is over it goes back to the list."""
         if self.question is None or not self.is_open:
-            raise SkipAction
+            self.post_message(LeaveWork())
+            return
         if self.question.topic == "elicitation":
             self._stand({"elicitation": "cancel"})
         self.question.cancel()

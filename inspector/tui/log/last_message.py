@@ -8,6 +8,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from inspector.client.session import Session
+from inspector.journal.durations import took
 from inspector.journal.format import Kind
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration
@@ -65,9 +66,13 @@ class LastMessageLine(Widget):
         words = subject(journal, n)
         if len(words) > 1 and index.method(n) == "tools/call":
             words = [(words[1] if isinstance(words[1], str) else words[1][0]).strip()]
-        us = index.duration(n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
-        took: list[paint.Piece] = [(f" {duration(us)}", "muted")] if us is not None else []
-        return [sign_of(index, n, signs_now()), f" {id_text(index, n)}".rstrip(), " ", *words, *took]
+        time = took(index, n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
+        times: list[paint.Piece] = []
+        if time is not None:
+            times.append((f" {duration(time.server)}", "muted"))
+            if time.person:
+                times.append((f" +{duration(time.person)} yours", "ask"))
+        return [sign_of(index, n, signs_now()), f" {id_text(index, n)}".rstrip(), " ", *words, *times]
 
     def on_click(self, event: events.Click) -> None:
         event.stop()

@@ -192,7 +192,8 @@ class StartRows:
         line += paint.cell(self._marked(name, "muted" if dim else "bright"), names - 1) + paint.cell("", 1)
         if kinds:
             line += paint.cell([(kind, "muted")], kinds)
-        return [*line, *paint.cell(self._marked(target, "muted"), middle), *paint.cell("", 1), *state, *end]
+        shown = self._marked(_shortened(target, middle), "muted")
+        return [*line, *paint.cell(shown, middle), *paint.cell("", 1), *state, *end]
 
     def _opened(self, opened: Opened, width: int) -> list[Segment]:
         target, roomy = opened.session.target, width >= _ROOMY
@@ -215,7 +216,7 @@ class StartRows:
         )  # fmt: skip
 
     def _recording(self, info: RecordingInfo, width: int) -> list[Segment]:
-        state: Pieces = [(quantity(info.errors, "error"), "error")] if info.errors else ""
+        state: Pieces = [(quantity(info.failures, "error"), "error")] if info.failures else ""
         if info.problem:
             state = [(info.problem, "error")]
         elif info.growing:
@@ -247,6 +248,14 @@ class StartRows:
             pieces += [(text[done:start], role), (text[start:end], f"{role} underline")]
             done = end
         return [*pieces, (text[done:], role)]
+
+
+def _shortened(target: str, cells: int) -> str:
+    """A command, URL or path that fits: the folders of a program go first, then what is in the middle."""
+    program, blank, arguments = target.partition(" ")
+    if cell_len(target) > cells and "/" in program and "://" not in program:
+        target = f"{signs_now().cut}/{program.rpartition('/')[2]}{blank}{arguments}"
+    return paint.middle(target, cells)
 
 
 def _identity(thing: Thing) -> Hashable:

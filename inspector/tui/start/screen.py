@@ -224,12 +224,10 @@ class StartScreen(Screen[None]):
         self._show_footer()
 
     def _best(self, rows: StartRows, text: str) -> int:
-        """The row that Enter is most likely meant for: the entry of this name, else the first."""
-        named = rows.find(
-            lambda thing: isinstance(thing, Configured) and text in (f"@{thing.entry.name}", thing.entry.reference)
-        )
+        """The row that Enter is most likely meant for: the session or entry of this name, else the first."""
+        found = rows.find(lambda thing: _is_named(thing, text))
         first = rows.find(lambda thing: True)
-        return named if named is not None else first if first is not None else 0
+        return found if found is not None else first if first is not None else 0
 
     def _show_header(self) -> None:
         marks: list[Piece] = []
@@ -475,6 +473,16 @@ def _is_target(text: str) -> bool:
     if not more:
         return is_recording(recording_path(text)) or ("/" in text and os.path.isfile(os.path.expanduser(text)))
     return shutil.which(first) is not None
+
+
+def _is_named(thing: Thing, text: str) -> bool:
+    """Whether a text is the whole name of a session or of an entry of a config file."""
+    if isinstance(thing, Opened):
+        return text.casefold() == thing.name.casefold()
+    if not isinstance(thing, Configured):
+        return False
+    name = thing.entry.name.casefold()
+    return text.casefold() in (name, f"@{name}") or text == thing.entry.reference
 
 
 def _kind_of(text: str) -> str:

@@ -437,3 +437,9 @@ class FormView(VerticalScroll, can_focus=False):
 
     def on_focus(self, event: events.Focus) -> None:
         self.refresh()
+
+    def on_resize(self) -> None:
+        """Keep the focused field in view when the form gets fewer lines, as when a result comes below it."""
+        focused = self.screen.focused
+        if isinstance(focused, FieldFrame) and focused in self.children:
+            self.scroll_to_widget(focused, animate=False, immediate=True, force=True)

@@ -82,6 +82,7 @@ class WorkPane(Container):
         self._items = Latest(self, self._put_item)
         self._puts = Latest(self, self._put_question)
         self._seen: tuple[Any, ...] = ()
+        self._revision = ""
         self._log_seen = (-1, 0)
         self._questions_seen: set[tuple[int, Any]] = set()
         self._edits = 0
@@ -199,6 +200,10 @@ class WorkPane(Container):
         work, session = event.work, self.session
         if not isinstance(session, Session):
             return
+        if self.request.asks_for_answer and self.request.has_focus_within:
+            # It was meant for the question: another call would put that one out of sight.
+            self.focus_question()
+            return
         if session.phase != "ready":
             work.problem = "There is no connection to the server."
         else:
@@ -263,6 +268,7 @@ class WorkPane(Container):
         seen = tuple(changes[topic] for topic in ("calls", "inbox", "subscriptions", "phase", "server"))
         if seen != self._seen:
             self._seen = seen
+            self._forget_revision_hints()
             for work in self.works.all():
                 if settle(work, self.session.journal):
                     self._ended(work)
@@ -279,6 +285,18 @@ class WorkPane(Container):
                 self.running.tick()
             if self._recorded is not None:
                 self._draw_recorded()
+
+    def _forget_revision_hints(self) -> None:
+        """What was said of another revision than the one in use now is over."""
+        revision = self.session.server.revision
+        if not revision or revision == self._revision:
+            return
+        self._revision = revision
+        for work in self.works.all():
+            if work.revision_hint:
+                work.revision_hint = ""
+                if work is self.work:
+                    self.request.redraw()
 
     def _ended(self, work: Work) -> None:
         answer = work.answer
@@ -469,6 +487,7 @@ class WorkPane(Container):
         if (within or self._focus_question) and self._lower is self.asking:
             self.asking.focus_inside()
         self._focus_question = False
+        self._waits()
 
     def on_question_pane_next(self, event: QuestionPane.Next) -> None:
         event.stop()

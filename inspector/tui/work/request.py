@@ -115,6 +115,15 @@ class RequestPane(SnugEdge):
         self._uri.display = False
 
     @property
+    def asks_for_answer(self) -> bool:
+        """The call waits for the user's answer, and the form holds what was sent."""
+        work = self.work
+        if work is None or not self.waiting_since or not work.is_running:
+            return False
+        value = self._form.value
+        return bool(({} if value is UNSET else value) == work.sent)
+
+    @property
     def form(self) -> FormView:
         """The form that is shown."""
         return self._form
@@ -361,7 +370,7 @@ class RequestPane(SnugEdge):
         running = work.is_running
         wanted: list[str | tuple[str, str]] = []
         if self.session.can_send:
-            wanted.append(("form.call", work.subject.verb))
+            wanted.append(("form.call", "to the question" if self.asks_for_answer else work.subject.verb))
             if self._may_be_task:
                 wanted.append("form.call-task")
             if work.revision_hint:
