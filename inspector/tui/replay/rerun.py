@@ -19,6 +19,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from inspector.reasons import split_reason
 from inspector.text import safe
 from inspector.tui.keymap import Hint
 from inspector.tui.widgets.clipboard import copy
@@ -86,7 +87,7 @@ class RerunScreen(ModalScreen[None]):
                 return words_of(self._path, text)
             self._say("a target is needed", "error")
         except ValueError as error:
-            self._say(str(error), "error")
+            self._say(split_reason(error), "error")
         return None
 
     def _say(self, words: str, role: str) -> None:

@@ -22,6 +22,7 @@ from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget, is_recording, parse_target, recording_path
 from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
+from inspector.reasons import split_reason
 from inspector.text import quantity, size
 from inspector.tui.events import CloseSession, First, OpenTarget, ShowSession
 from inspector.tui.keymap import Hint, bindings, label
@@ -355,7 +356,8 @@ class StartScreen(Screen[None]):
         except (InspectorError, ValueError) as error:
             edge = self.query_one("#start", Edge)
             hint = [error.hint] if isinstance(error, InspectorError) and error.hint else []
-            edge.facts = [[(said, "error")] for said in (str(error), *hint)]
+            problem = error.message if isinstance(error, InspectorError) else split_reason(error)
+            edge.facts = [[(said, "error")] for said in (problem, *hint)]
             edge.tone = "error"
             return
         if target is not None:
