@@ -50,6 +50,7 @@ class State(IntEnum):
 
 
 # Looking a member up in an enum costs more than all that is done with it; this is the hot path.
+_KINDS, _DIRS, _SHAPES, _STATES = tuple(Kind), tuple(Dir), tuple(Shape), tuple(State)
 _SEND, _RECV = Dir.SEND, Dir.RECV
 _RPC, _INVALID_KIND, _HTTP, _SSE = Kind.RPC, Kind.INVALID, Kind.HTTP, Kind.SSE
 _NONE, _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = Shape
@@ -140,19 +141,38 @@ class Index:
 
     def kind(self, n: int) -> Kind:
         """What event `n` is."""
-        return Kind(self.codes[n - 1] & 15)
+        return _KINDS[self.codes[n - 1] & 15]
 
     def dir(self, n: int) -> Dir:
         """Which way event `n` went."""
-        return Dir((self.codes[n - 1] >> 4) & 3)
+        return _DIRS[(self.codes[n - 1] >> 4) & 3]
 
     def shape(self, n: int) -> Shape:
         """What event `n` is in JSON-RPC's terms."""
-        return Shape(self.codes[n - 1] >> 6)
+        return _SHAPES[self.codes[n - 1] >> 6]
 
     def state(self, n: int) -> State:
         """How event `n` stands."""
-        return State(self.states[n - 1])
+        return _STATES[self.states[n - 1]]
+
+    def time(self, n: int) -> int:
+        """When event `n` happened, in microseconds since the recording began."""
+        return self.times[n - 1]
+
+    def size(self, n: int) -> int:
+        """Bytes of the message of event `n`."""
+        return self.sizes[n - 1]
+
+    def pair(self, n: int) -> int:
+        """The partner of event `n`: the answer of a request; the request of an answer, a progress or a cancellation.
+
+        0 where there is none.
+        """
+        return self.pairs[n - 1]
+
+    def parent(self, n: int) -> int:
+        """The request inside which event `n` happened; 0 where there is none."""
+        return self.parents[n - 1]
 
     def method(self, n: int) -> str:
         """The method of a request or notification; of an answer, the method of its request."""
@@ -439,6 +459,11 @@ class Index:
             return self._channel_request[conn, channel]
         calls = self._open_calls.get(conn, _NOTHING)
         return next(iter(calls)) if len(calls) == 1 else 0
+
+
+def code_of(kind: Kind, dir: Dir, shape: Shape) -> int:
+    """Kind, direction and shape of an event in one number: how the index keeps them."""
+    return kind + dir * 16 + shape * 64
 
 
 def conn_of(fields: dict[str, Any]) -> int:

@@ -39,11 +39,11 @@ def wire():
 def test_a_response_finds_its_request(wire):
     request = wire.call(1)
     answer = wire.receive({"id": 1, "result": {}})
-    assert wire.index.pairs[request - 1] == answer
-    assert wire.index.pairs[answer - 1] == request
+    assert wire.index.pair(request) == answer
+    assert wire.index.pair(answer) == request
     assert wire.index.state(request) is wire.index.state(answer) is State.DONE
     assert wire.index.method(answer) == "tools/call"
-    assert wire.index.duration(answer) == wire.index.times[answer - 1] - wire.index.times[request - 1]
+    assert wire.index.duration(answer) == wire.index.time(answer) - wire.index.time(request)
 
 
 def test_one_and_quoted_one_are_different_ids(wire):
@@ -58,7 +58,7 @@ def test_ids_of_the_two_directions_do_not_meet(wire):
     ours = wire.call(1)
     theirs = wire.receive({"id": 1, "method": "roots/list"})
     reply = wire.send({"id": 1, "result": {"roots": []}})
-    assert wire.index.pairs[theirs - 1] == reply
+    assert wire.index.pair(theirs) == reply
     assert wire.index.state(ours) is State.PENDING
 
 
@@ -76,7 +76,7 @@ def test_an_answer_to_nothing_and_a_second_answer(wire):
     again = wire.receive({"id": 1, "result": {}})
     nothing = wire.receive({"id": 99, "result": {}})
     assert wire.index.state(again) is State.DOUBLED
-    assert wire.index.pairs[again - 1] == request
+    assert wire.index.pair(again) == request
     assert wire.index.state(nothing) is State.UNKNOWN
 
 
@@ -88,14 +88,14 @@ def test_a_late_answer_is_shown_as_late(wire, event, state):
     answer = wire.receive({"id": 1, "result": {}})
     assert wire.index.state(answer) is State.LATE
     assert wire.index.state(request) is state
-    assert wire.index.pairs[answer - 1] == request
+    assert wire.index.pair(answer) == request
 
 
 def test_a_cancellation_on_the_wire_settles_the_request(wire):
     request = wire.call(1)
     notice = wire.send({"method": "notifications/cancelled", "params": {"requestId": 1}})
     assert wire.index.state(request) is State.CANCELLED
-    assert wire.index.pairs[notice - 1] == request
+    assert wire.index.pair(notice) == request
 
 
 def test_progress_finds_its_request_by_token_also_after_cancellation(wire):
@@ -104,8 +104,8 @@ def test_progress_finds_its_request_by_token_also_after_cancellation(wire):
     wire.send({"method": "notifications/cancelled", "params": {"requestId": 1}})
     second = wire.receive({"method": "notifications/progress", "params": {"progressToken": "abc", "progress": 2}})
     other = wire.receive({"method": "notifications/progress", "params": {"progressToken": "zzz", "progress": 2}})
-    assert wire.index.pairs[first - 1] == wire.index.pairs[second - 1] == request
-    assert wire.index.pairs[other - 1] == 0
+    assert wire.index.pair(first) == wire.index.pair(second) == request
+    assert wire.index.pair(other) == 0
 
 
 def test_on_stdio_what_comes_belongs_to_the_only_call_in_flight(wire):
@@ -114,8 +114,8 @@ def test_on_stdio_what_comes_belongs_to_the_only_call_in_flight(wire):
     nested = wire.receive({"id": 7, "method": "sampling/createMessage"})
     wire.call(2)
     unclear = wire.receive({"method": "notifications/message", "params": {}})
-    assert wire.index.parents[alone - 1] == wire.index.parents[nested - 1] == first
-    assert wire.index.parents[unclear - 1] == 0
+    assert wire.index.parent(alone) == wire.index.parent(nested) == first
+    assert wire.index.parent(unclear) == 0
 
 
 def test_over_http_the_channel_tells_the_request(wire):
@@ -124,7 +124,7 @@ def test_over_http_the_channel_tells_the_request(wire):
     one = wire.receive({"method": "notifications/message", "params": {}}, "post-1")
     two = wire.receive({"method": "notifications/message", "params": {}}, "post-2")
     free = wire.receive({"method": "notifications/message", "params": {}}, "get-1")
-    assert [wire.index.parents[n - 1] for n in (one, two, free)] == [first, second, 0]
+    assert [wire.index.parent(n) for n in (one, two, free)] == [first, second, 0]
 
 
 def test_an_exchange_is_everything_that_belongs_together(wire):
@@ -154,7 +154,7 @@ def test_a_batch_answers_several_requests(wire):
     assert wire.index.shape(batch) is Shape.BATCH
     assert wire.index.state(first) is State.DONE
     assert wire.index.state(second) is State.ERROR
-    assert wire.index.pairs[first - 1] == wire.index.pairs[second - 1] == batch
+    assert wire.index.pair(first) == wire.index.pair(second) == batch
 
 
 @pytest.mark.parametrize("id", [{"a": 1}, [1], True, 1.5, "x" * 1000, 10**30, -5])

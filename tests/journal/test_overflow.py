@@ -72,8 +72,8 @@ def test_beyond_the_limit_messages_are_counted_and_their_bodies_are_not_kept(tmp
     found = read(path)
     lost = found.event(found.index.dropped[-2])
     assert (lost.kind, lost.raw, lost.data) == (Kind.RPC, None, None)
-    assert lost.dropped == found.index.sizes[lost.n - 1] > 200
-    assert found.dropped == (len(found.index.dropped), sum(found.index.sizes[n - 1] for n in found.index.dropped))
+    assert lost.dropped == found.index.size(lost.n) > 200
+    assert found.dropped == (len(found.index.dropped), sum(found.index.size(n) for n in found.index.dropped))
     assert found.ended is not None
     assert "y" * 200 not in path.read_text().splitlines()[-3]
 
@@ -83,7 +83,7 @@ def test_what_was_not_kept_is_paired_live_and_later_alike(tmp_path):
     talk(journal)
     found = read(tmp_path / "a.mcp.jsonl")
     assert [getattr(found.index, name) for name in COLUMNS] == [getattr(journal.index, name) for name in COLUMNS]
-    calls = [n for n in range(1, len(found) + 1) if found.index.method(n) == "tools/call" and found.index.pairs[n - 1]]
+    calls = [n for n in range(1, len(found) + 1) if found.index.method(n) == "tools/call" and found.index.pair(n)]
     assert {found.index.state(n) for n in calls} == {State.DONE}
 
 
@@ -110,7 +110,7 @@ def test_the_newest_bodies_can_be_read_while_the_session_lives(tmp_path):
     assert journal.event(newest).message["result"] == {"content": []}
     assert journal.event(newest).dropped is None
     first = journal.index.dropped[0]
-    assert journal.event(first).dropped == journal.index.sizes[first - 1]
+    assert journal.event(first).dropped == journal.index.size(first)
 
 
 def test_a_body_in_memory_has_no_secrets_either(tmp_path):

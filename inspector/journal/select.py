@@ -1,0 +1,295 @@
+"""One query over a journal's index: the numbers of the events of some kind, direction, shape, method, and so on.
+
+A `Query` says what is wanted, and is made once, often as a constant of a module. It is asked about one index after the
+other, about the events after `after` up to `upto` (by default all), so that a reader of a growing journal asks only
+about what is new:
+
+    requests = Query(dir=Dir.SEND, shape=Shape.REQUEST)
+    requests.numbers(index)                       # [4, 9, 12]
+    requests.numbers(index, after=seen)           # the new ones
+    requests.first(index, after=9)                # 12; 0 where there is none
+    for n in requests.backwards(index, upto=9):   # 9, 4
+        ...
+
+    Query(method=("initialize", "server/discover"), dir=Dir.RECV, shape=Shape.RESULT)
+    Query(kind=(Kind.RPC, Kind.INVALID), dir=Dir.RECV) | Query(kind=Kind.STDERR)
+    Query(shape=Shape.REQUEST, inside=request)    # what the server asked during a request
+
+No Python object is made for an event that does not fit: the index's arrays are compared a slice at a time, as bytes.
+A million events take a few milliseconds by kind, direction and shape, and some tens with further conditions.
+For the facts of a single event, see `Index`: `kind(n)`, `pair(n)`, `time(n)` and so on.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import compress
+from typing import TypeVar
+
+from inspector.journal.format import Dir, Kind
+from inspector.journal.index import Index, Names, State, code_of
+from inspector.protocol.jsonrpc import Shape
+
+_FIRST, _SLICE = 1 << 8, 1 << 15
+"""Events of the first slice and of the longest: the first event that fits is often near."""
+_DENSE = 8
+"""Of a mask in which one event of so many fits, all are looked at; of a sparser one only those that fit."""
+_LOW, _HIGH = (0, 1) if sys.byteorder == "little" else (1, 0)
+"""Where the two bytes of a code stand in the array."""
+_NUMBERS = range(1, 1 << 32)
+"""The numbers of events, as a column."""
+_SWAP = bytes((1, 0, *range(2, 256)))
+
+_T = TypeVar("_T", Kind, Dir, Shape, State)
+_Test = tuple[Sequence[int], Callable[[int], bool]]
+"""A column of the index, and whether a value of it fits."""
+
+
+# Masks: one byte for each event of a range, 1 where it fits
+
+
+def both(one: bytes, other: bytes) -> bytes:
+    """The mask of what is in two masks of one length."""
+    return (int.from_bytes(one, "little") & int.from_bytes(other, "little")).to_bytes(len(one), "little")
+
+
+def either(one: bytes, other: bytes) -> bytes:
+    """The mask of what is in one of two masks of one length."""
+    return (int.from_bytes(one, "little") | int.from_bytes(other, "little")).to_bytes(len(one), "little")
+
+
+def inverted(mask: bytes) -> bytes:
+    """The mask of what is not in a mask."""
+    return mask.translate(_SWAP)
+
+
+def picked(first: int, mask: bytes) -> Iterable[int]:
+    """The numbers that a mask names, ascending; its first byte stands for event `first`."""
+    if mask.count(1) * _DENSE > len(mask):
+        return compress(range(first, first + len(mask)), mask)
+    return _sparse(first, mask)
+
+
+def _sparse(first: int, mask: bytes) -> Iterator[int]:
+    at = mask.find(1)
+    while at >= 0:
+        yield first + at
+        at = mask.find(1, at + 1)
+
+
+def _narrowed(mask: bytes, values: Sequence[int], fits: Callable[[int], bool]) -> bytes:
+    """The mask of those of its events whose value fits."""
+    if mask.count(1) * _DENSE > len(mask):
+        return both(mask, bytes(map(fits, values)))
+    left = bytearray(mask)
+    for at in _sparse(0, mask):
+        left[at] = fits(values[at])
+    return bytes(left)
+
+
+class Query:
+    """Which events are wanted: those that fit every condition that is given. Holds nothing of any journal.
+
+    A `shape` other than `NONE` is that of an `rpc` event. `method` and `channel` are exact names, one or several;
+    of an answer, the method is that of its request. `prefix` is how the method begins. `id` is a JSON-RPC id (1 and "1"
+    are different). `exchange` is the number of any event of an exchange, all of which is wanted; `inside` the number of
+    the request during which something happened (0: during none). `conn` is the number of a connection, `since` and
+    `until` are times in microseconds since the start, both included.
+    """
+
+    def __init__(
+        self,
+        kind: Kind | Collection[Kind] | None = None,
+        dir: Dir | Collection[Dir] | None = None,
+        shape: Shape | Collection[Shape] | None = None,
+        *,
+        state: State | Collection[State] | None = None,
+        method: str | Collection[str] | None = None,
+        prefix: str = "",
+        id: int | str | None = None,
+        channel: str | Collection[str] | None = None,
+        exchange: int | None = None,
+        inside: int | None = None,
+        conn: int | None = None,
+        since: int | None = None,
+        until: int | None = None,
+    ) -> None:
+        dirs, shapes = _several(dir, Dir), _several(shape, Shape)
+        kinds = _several(kind, Kind if Shape.NONE in shapes else (Kind.RPC,))
+        self._codes = frozenset(
+            code_of(a_kind, a_dir, a_shape) for a_kind in kinds for a_dir in dirs for a_shape in shapes
+        )
+        self._states: bytes | None = None
+        """By state, whether it fits."""
+        if state is not None:
+            fitting = _several(state, State)
+            self._states = bytes(state in fitting for state in range(256))
+        self._method = (method,) if isinstance(method, str) else method
+        self._prefix = prefix
+        self._id = id
+        self._channel = (channel,) if isinstance(channel, str) else channel
+        self._exchange = exchange
+        self._inside = inside
+        self._conn = conn
+        self._since, self._until = since, until
+        self._only_codes = (
+            all(value is None for value in (state, method, id, channel, exchange, inside, conn, since, until))
+            and not prefix
+        )
+        self._set_tables()
+
+    def _set_tables(self) -> None:
+        tables = bytearray(256), bytearray(256)
+        for code in self._codes:
+            tables[code >> 8][code & 255] = 1
+        self._table, self._high_table = map(bytes, tables)
+        self._has_all = len(self._codes) == len(Kind) * len(Dir) * len(Shape)
+
+    def __or__(self, other: Query) -> Query:
+        """What fits this query or another, where both are about nothing but kind, direction and shape."""
+        if not (self._only_codes and other._only_codes):
+            raise ValueError("only queries by kind, direction and shape can be joined")
+        made = Query()
+        made._codes = self._codes | other._codes
+        made._set_tables()
+        return made
+
+    # Asking
+
+    def numbers(self, index: Index, after: int = 0, upto: int | None = None) -> list[int]:
+        """The numbers of all that fit of the events after `after` up to `upto`, ascending."""
+        found: list[int] = []
+        last, tests = _last(index, upto), self._tests(index)
+        for low in range(max(after, 0) + 1, last + 1, _SLICE):
+            found += picked(low, self._mask(index, low, min(low + _SLICE - 1, last), tests))
+        return found
+
+    def each(self, index: Index, after: int = 0, upto: int | None = None) -> Iterator[int]:
+        """The same, one after the other: the index is looked at as far as it is asked for."""
+        last, tests = _last(index, upto), self._tests(index)
+        low, length = max(after, 0) + 1, _FIRST
+        while low <= last:
+            high = min(low + length - 1, last)
+            yield from picked(low, self._mask(index, low, high, tests))
+            low, length = high + 1, min(length * 4, _SLICE)
+
+    def backwards(self, index: Index, after: int = 0, upto: int | None = None) -> Iterator[int]:
+        """The same events, the newest first."""
+        high, tests = _last(index, upto), self._tests(index)
+        length = _FIRST
+        while high > max(after, 0):
+            low = max(high - length + 1, after + 1, 1)
+            mask = self._mask(index, low, high, tests)
+            at = mask.rfind(1)
+            while at >= 0:
+                yield low + at
+                at = mask.rfind(1, 0, at)
+            high, length = low - 1, min(length * 4, _SLICE)
+
+    def first(self, index: Index, after: int = 0, upto: int | None = None) -> int:
+        """The first event that fits; 0 where there is none."""
+        return next(self.each(index, after, upto), 0)
+
+    def last(self, index: Index, after: int = 0, upto: int | None = None) -> int:
+        """The last event that fits; 0 where there is none."""
+        return next(self.backwards(index, after, upto), 0)
+
+    def count(self, index: Index, after: int = 0, upto: int | None = None) -> int:
+        """How many events fit."""
+        last, tests = _last(index, upto), self._tests(index)
+        return sum(
+            self._mask(index, low, min(low + _SLICE - 1, last), tests).count(1)
+            for low in range(max(after, 0) + 1, last + 1, _SLICE)
+        )
+
+    def fits(self, index: Index, n: int) -> bool:
+        """Whether event `n` fits."""
+        if index.codes[n - 1] not in self._codes:
+            return False
+        return self._only_codes or self.mask(index, n, n) == b"\1"
+
+    def mask(self, index: Index, first: int, last: int) -> bytes:
+        """One byte (0 or 1) for each of the events `first` to `last`."""
+        return self._mask(index, first, last, self._tests(index))
+
+    # Looking
+
+    def _mask(self, index: Index, first: int, last: int, tests: list[_Test]) -> bytes:
+        mask = b"\1" * (last - first + 1) if self._has_all else self._by_code(index, first, last)
+        if self._states is not None:
+            mask = both(mask, index.states[first - 1 : last].tobytes().translate(self._states))
+        for column, fits in tests:
+            if 1 not in mask:
+                break
+            mask = _narrowed(mask, column[first - 1 : last], fits)
+        return mask
+
+    def _by_code(self, index: Index, first: int, last: int) -> bytes:
+        codes = index.codes[first - 1 : last].tobytes()
+        low, high = codes[_LOW::2], codes[_HIGH::2]
+        mask = low.translate(self._table)
+        if 1 in high:
+            mask = either(both(mask, inverted(high)), both(low.translate(self._high_table), high))
+        return mask
+
+    def _tests(self, index: Index) -> list[_Test]:
+        """The conditions beside kind, direction and shape, as they are for one index now."""
+        tests: list[_Test] = []
+        if self._only_codes:
+            return tests
+        if self._method is not None:
+            tests.append((index.methods, _numbers(self._method, index.method_names)))
+        if self._prefix:
+            tests.append((index.methods, _Beginning(self._prefix, index.method_names.texts).fits))
+        if self._id is not None:
+            code = index.id_code(self._id)
+            tests.append((index.ids, code.__eq__ if code is not None else _never))
+        if self._channel is not None:
+            tests.append((index.channels, _numbers(self._channel, index.channel_names)))
+        if self._inside is not None:
+            tests.append((index.parents, self._inside.__eq__))
+        if self._since is not None:
+            tests.append((index.times, self._since.__le__))
+        if self._until is not None:
+            tests.append((index.times, self._until.__ge__))
+        if self._conn is not None:
+            conn = self._conn
+            tests.append((_NUMBERS, lambda n: index.conn(n) == conn))
+        if self._exchange is not None:
+            tests.append((_NUMBERS, frozenset(index.exchange(self._exchange, index.count)).__contains__))
+        return tests
+
+
+class _Beginning:
+    """Whether a name begins in some way, by its number; each name is looked at once."""
+
+    def __init__(self, prefix: str, texts: list[str]) -> None:
+        self._prefix = prefix
+        self._texts = texts
+        self._known: dict[int, bool] = {}
+
+    def fits(self, number: int) -> bool:
+        found = self._known.get(number)
+        if found is None:
+            found = self._known[number] = self._texts[number].startswith(self._prefix)
+        return found
+
+
+def _numbers(names: Collection[str], known: Names) -> Callable[[int], bool]:
+    numbers = frozenset(number for name in names if (number := known.find(name)) is not None)
+    return next(iter(numbers)).__eq__ if len(numbers) == 1 else numbers.__contains__
+
+
+def _never(value: int) -> bool:
+    return False
+
+
+def _last(index: Index, upto: int | None) -> int:
+    return index.count if upto is None else min(upto, index.count)
+
+
+def _several(value: _T | Collection[_T] | None, default: Iterable[_T]) -> tuple[_T, ...]:
+    if value is None:
+        return tuple(default)
+    return (value,) if isinstance(value, int) else tuple(value)
