@@ -209,7 +209,7 @@ class HttpWatch:
         self, event: Event, exchange: Exchange, method: str, index: Index, watched: Watched
     ) -> Iterator[Verdict]:
         if method == "notifications/progress":
-            request = index.pairs[event.n - 1]
+            request = index.pair(event.n)
             if watched.era == "legacy" and request and request != exchange.rpc_n:
                 yield "HTTP-17", "should", f"Progress of another request came on the stream of {short(exchange.rpc)}."
         elif _CHANGES.fullmatch(method):

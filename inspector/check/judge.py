@@ -93,7 +93,7 @@ class Judge:
         for n in range(self.judged + 1, last + 1):
             self.judged = n
             now = self._now = self._connection(journal.index.conn(n))
-            if journal.index.sizes[n - 1] > UNREAD:
+            if journal.index.size(n) > UNREAD:
                 self._add(n, (("size", "note", f"The message is larger than {UNREAD >> 20} MiB: it was not checked."),))
                 continue
             for event in journal.events(n, n):
@@ -172,7 +172,7 @@ class Judge:
             if rules.refuses(event) and not rules.is_error_response(message):
                 return
             yield from rules.bytes_rules(event, event.ch == "stdio")
-        large = self.journal.index.sizes[event.n - 1] > LARGEST
+        large = self.journal.index.size(event.n) > LARGEST
         if large:
             yield "size", "note", f"The message is larger than {LARGEST >> 20} MiB: its schema was not looked at."
         elif received:
@@ -235,7 +235,7 @@ class Judge:
     def _notice(self, event: Event, message: dict[str, Any]) -> Notice:
         params = message.get("params")
         index = self.journal.index
-        request = index.pairs[event.n - 1] or index.parents[event.n - 1]
+        request = index.pair(event.n) or index.parent(event.n)
         return Notice(
             event.n, message["method"], params if type(params) is dict else {},
             self.watched.streams.get(event.ch, 0), request, self._request,
@@ -281,7 +281,7 @@ class Judge:
         """The method of the request that is answered, and its number (0: unknown); in a batch, by its id."""
         index, n = self.journal.index, event.n
         if index.shape(n) != Shape.BATCH:
-            request = index.pairs[n - 1]
+            request = index.pair(n)
             if not request and index.shape(n) == Shape.ERROR:
                 request = self.watched.streams.get(event.ch, 0)
             return (index.method(request) if request else ""), request

@@ -144,7 +144,7 @@ class Link:
         """Wait for the answer to a request that was sent with `begin`."""
         seconds = self._allowed(self.timeout if timeout is None else timeout)
         index = self.journal.index
-        known = lambda: not asked.n or bool(index.pairs[asked.n - 1]) or asked.n in self._failed  # noqa: E731
+        known = lambda: not asked.n or bool(index.pair(asked.n)) or asked.n in self._failed  # noqa: E731
         if not await self._wait(known, seconds) and self.lost is None:
             self._overdue[asked.n] = seconds
             if timeout is None and await self._passed():
@@ -156,10 +156,10 @@ class Link:
                     )
                 self._overdue.pop(asked.n)
         asked.seconds = time.monotonic() - asked.began
-        if asked.n and index.pairs[asked.n - 1]:
+        if asked.n and index.pair(asked.n):
             if asked.method not in _LASTING:
                 self._slowest = max(self._slowest, asked.seconds)
-            asked.answer_n = index.pairs[asked.n - 1]
+            asked.answer_n = index.pair(asked.n)
             event = self.journal.event(asked.answer_n)
             message = event.message
             asked.message = message if type(message) is dict else {"result": message}
@@ -190,7 +190,7 @@ class Link:
         asked = self.begin(
             jsonrpc.request(id, "server/discover", self.dressed({})) if self.modern else jsonrpc.request(id, "ping")
         )
-        return asked.n > 0 and await self._wait(lambda: bool(self.journal.index.pairs[asked.n - 1]), self.timeout)
+        return asked.n > 0 and await self._wait(lambda: bool(self.journal.index.pair(asked.n)), self.timeout)
 
     async def barrier(self) -> bool:
         """Have the server answer twice. Whether it did: what it had to say of all that was sent before has come."""

@@ -58,7 +58,7 @@ class LostRequests:
         n, what = event.fields.get("for"), event.fields.get("event")
         if type(n) is not int or not 0 < n < event.n or what not in ("lost", "timeout", "unanswered"):
             return
-        if index.shape(n) is not Shape.REQUEST or index.dir(n) is not Dir.SEND or index.pairs[n - 1]:
+        if index.shape(n) is not Shape.REQUEST or index.dir(n) is not Dir.SEND or index.pair(n):
             return
         method = index.method(n)
         if what == "lost":
@@ -111,7 +111,7 @@ def _newest_open(index: Index, event: Event) -> int:
         for m in range(event.n - 1, last, -1)
         if index.dir(m) is Dir.SEND
         and index.shape(m) is Shape.REQUEST
-        and not index.pairs[m - 1]
+        and not index.pair(m)
         and index.state(m) not in _GIVEN_UP
         and index.conn(m) == conn
     ]
@@ -137,7 +137,7 @@ def _answered_later(index: Index, n: int, until: int) -> int:
     return sum(
         index.shape(m) is Shape.REQUEST
         and index.dir(m) is Dir.SEND
-        and 0 < index.pairs[m - 1] < until
+        and 0 < index.pair(m) < until
         and index.conn(m) == conn
         for m in range(n + 1, min(until, n + _LOOKED_AT))
     )

@@ -63,10 +63,10 @@ class Probes:
         n = event.n
         if index.shape(n) in (Shape.RESULT, Shape.ERROR, Shape.BATCH):
             return self._answers(event, index)
-        return event.ch in self._channels or (index.pairs[n - 1] or index.parents[n - 1]) in self._requests
+        return event.ch in self._channels or (index.pair(n) or index.parent(n)) in self._requests
 
     def _answers(self, event: Event, index: Index) -> bool:
-        request, message = index.pairs[event.n - 1], event.message
+        request, message = index.pair(event.n), event.message
         id = message.get("id") if type(message) is dict else None
         if request:
             twice = index.state(event.n) == State.DOUBLED

@@ -230,11 +230,11 @@ def notification_rules(message: dict[str, Any], index: Index, n: int, watched: W
 
 def _progress_rules(params: dict[str, Any], index: Index, n: int, watched: Watched) -> Iterator[Verdict]:
     token, value = id_key(params.get("progressToken")), params.get("progress")
-    if not index.pairs[n - 1]:
+    if not index.pair(n):
         yield "UTIL-16", "must", f"No request of ours has the progress token {short(params.get('progressToken'))}."
         return
-    state = index.state(index.pairs[n - 1])
-    if state in (State.DONE, State.ERROR) and index.pairs[index.pairs[n - 1] - 1] < n:
+    state = index.state(index.pair(n))
+    if state in (State.DONE, State.ERROR) and index.pair(index.pair(n)) < n:
         yield "UTIL-15", "must", "Progress came after the request was answered."
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         before = watched.progress.get(token)

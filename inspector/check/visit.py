@@ -218,7 +218,7 @@ class Visit:
     def _is_worked_on(self, call: Call) -> bool:
         """Whether the server has told of progress since a request was sent, or asked for something that it needs."""
         index = self.journal.index
-        about = (n for n in index.exchange(call.n) if index.pairs[n - 1] == call.n)
+        about = (n for n in index.exchange(call.n) if index.pair(n) == call.n)
         return bool(call.rounds) or call.held or any(index.method(n) == "notifications/progress" for n in about)
 
     # Connections of a check's own

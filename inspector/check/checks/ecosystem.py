@@ -355,9 +355,9 @@ def _answered(visit: Visit) -> Iterator[tuple[str, float, int]]:
     journal, index = visit.journal, visit.journal.index
     shaken: set[int] = set()
     for n in range(visit.visited.first or 1, index.count + 1):
-        if index.shape(n) in (Shape.RESULT, Shape.ERROR) and index.pairs[n - 1]:
-            method = index.method(index.pairs[n - 1])
+        if index.shape(n) in (Shape.RESULT, Shape.ERROR) and index.pair(n):
+            method = index.method(index.pair(n))
             again = method == "initialize" and index.conn(n) in shaken
             shaken.add(index.conn(n))
             if method in _BUDGETS and not again:  # A second handshake on a connection finds the server ready.
-                yield method, (journal.event(n).t - journal.event(index.pairs[n - 1]).t) / 1_000_000, n
+                yield method, (journal.event(n).t - journal.event(index.pair(n)).t) / 1_000_000, n

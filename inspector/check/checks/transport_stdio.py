@@ -158,7 +158,7 @@ async def silent_after_cancellation(visit: Visit) -> Outcome:
             await link.barrier()
             await link.quiet(link.patience(_ON_ITS_WAY))
             heard = len(visit.journal)
-            if visit.journal.index.pairs[begun.n - 1]:
+            if visit.journal.index.pair(begun.n):
                 continue  # It was answered before the cancellation was read, or in that moment.
             await link.quiet(link.patience(visit.limits.quiet * 4))
             late = [frame for frame in link.frames if frame.n > heard and _is_about(frame, id)]

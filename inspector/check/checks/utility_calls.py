@@ -97,12 +97,12 @@ async def cancelled(visit: Visit) -> Outcome:
                 continue
             id = f"cancelled-{trial.token}"
             asked = link.begin(jsonrpc.request(id, "tools/call", link.dressed(trial.params)))
-            if not await link.barrier() or visit.journal.index.pairs[asked.n - 1]:
+            if not await link.barrier() or visit.journal.index.pair(asked.n):
                 continue
             told = link.notify(_CANCELLED, {"requestId": id, "reason": "a check"})
             if not await link.barrier():
                 continue
-            crossed = bool(visit.journal.index.pairs[asked.n - 1])
+            crossed = bool(visit.journal.index.pair(asked.n))
             # Nothing tells an answer that is held back from one that is still to come: as long as it took before.
             await link.answer(
                 asked, timeout=(lasts if trial.asked.answered else 0.0) + link.patience(visit.limits.quiet)
