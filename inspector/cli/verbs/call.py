@@ -165,7 +165,7 @@ def _judged(session: Any, call: Call, body: dict[str, Any], strict: bool, out: O
     index = journal.index
     tool = session.catalog["tools"].get(call.params["name"]) if call.params else None
     has_schema = "structuredContent" in body and tool is not None and "outputSchema" in tool
-    strays = any(index.states[n - 1] in (State.DOUBLED, State.UNKNOWN) for n in range(call.n, len(journal) + 1))
+    strays = any(index.state(n) in (State.DOUBLED, State.UNKNOWN) for n in range(call.n, len(journal) + 1))
     if not (strict or has_schema or strays or (call.progress is not None and call.progress.count > 1)):
         return False
     from inspector.check.judge import Judge
@@ -187,7 +187,7 @@ def _belongs(index: Any, n: int, call: Call) -> bool:
 
     if n <= call.n:
         return False
-    return call.n in (index.pairs[n - 1], index.parents[n - 1]) or index.states[n - 1] in (State.DOUBLED, State.UNKNOWN)
+    return call.n in (index.pair(n), index.parent(n)) or index.state(n) in (State.DOUBLED, State.UNKNOWN)
 
 
 def _tell(out: Output, found: list[Finding]) -> None:
