@@ -94,7 +94,7 @@ class RecordedSession:
         return self._time() if self._at is None else self._now
 
     def _time(self) -> int:
-        return self.journal.index.times[self.upto - 1] if self.upto else 0
+        return self.journal.index.time(self.upto) if self.upto else 0
 
     def at(self, n: int | None, now: int | None = None) -> None:
         """Stand after event `n` (0: before the first), or with None at the end, also as that moves on.

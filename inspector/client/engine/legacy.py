@@ -180,7 +180,7 @@ class LegacyDriver:
             if problem:
                 session.reply(frame, jsonrpc.error(id, jsonrpc.INVALID_PARAMS, f"Invalid params: {problem}"))
                 return  # C-SAMP-03
-        session.inbox.ask(frame.n, id, topic, params, session.journal.index.parents[frame.n - 1], frame.t)
+        session.inbox.ask(frame.n, id, topic, params, session.journal.index.parent(frame.n), frame.t)
 
     def on_notification(self, frame: Frame, message: dict[str, Any]) -> None:
         """Progress, list changes, updates, cancellations of what the server asked; the rest is for the log."""

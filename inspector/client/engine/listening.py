@@ -141,7 +141,7 @@ class Listening:
         id = meta.get("io.modelcontextprotocol/subscriptionId") if type(meta) is dict else None
         if id is not None:
             return id_key(id) == stream.call.id and type(id) is type(stream.call.id)
-        return self.session.journal.index.parents[frame.n - 1] == stream.call.n
+        return self.session.journal.index.parent(frame.n) == stream.call.n
 
     def cancelled(self, params: dict[str, Any]) -> None:
         """`notifications/cancelled` from the server: it ends the stream that it names (C-CANC-03)."""

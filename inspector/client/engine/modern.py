@@ -254,7 +254,7 @@ class ModernDriver:
 
         if requests:
             asked = self._rounds[call] = InputRound(session.inbox, features(self.revision), requests, done)
-            asked.ask(n, call.n, session.journal.index.times[n - 1])
+            asked.ask(n, call.n, session.journal.index.time(n))
         else:
             done({}, "")
 

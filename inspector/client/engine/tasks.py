@@ -257,7 +257,7 @@ class Tasks:
 
         asked = InputRound(session.inbox, session.server.features, new, done)
         task.rounds.append(asked)
-        asked.ask(n, task.call_n, session.journal.index.times[n - 1])
+        asked.ask(n, task.call_n, session.journal.index.time(n))
 
     async def _update(self, task: Task, responses: dict[str, Any]) -> None:
         params = {"taskId": task.id, "inputResponses": responses}

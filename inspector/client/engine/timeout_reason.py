@@ -20,7 +20,7 @@ def explain_silence(journal: Journal, call: Call) -> str:
     for n in range(call.n + 1, min(len(journal), call.n + LOOKED_AT) + 1):
         if index.dir(n) != Dir.RECV:
             continue
-        if index.state(n) is State.INVALID and index.sizes[n - 1]:
+        if index.state(n) is State.INVALID and index.size(n):
             why = journal.event(n).fields.get("why", "no JSON-RPC message")
             return f"Message {n} arrived meanwhile and cannot be read: {why}."
         if index.state(n) is State.UNKNOWN:

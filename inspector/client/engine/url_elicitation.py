@@ -46,7 +46,7 @@ class UrlVisits:
         """Put the URLs of message `n` to the inbox; the call waits."""
         self.call.held = True
         self.call.rounds += 1
-        self._round.ask(n, self.call.n, self.session.journal.index.times[n - 1])
+        self._round.ask(n, self.call.n, self.session.journal.index.time(n))
 
     def _done(self, responses: dict[str, Any] | None, why: str) -> None:
         if self.call.fate != "pending":

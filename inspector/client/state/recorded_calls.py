@@ -42,7 +42,7 @@ class RecordedCall:
         self.params = params_of(journal.event(n))
         self.progress = progress
         self._index = journal.index
-        self.started = journal.index.times[n - 1]
+        self.started = journal.index.time(n)
         self.now = now
 
     @property
@@ -126,9 +126,9 @@ class InFlight:
     def is_open(self, request: int, n: int) -> bool:
         """Whether a request of ours had no end yet after event `n`."""
         index = self.journal.index
-        if request > n or 0 < index.pairs[request - 1] <= n:
+        if request > n or 0 < index.pair(request) <= n:
             return False
-        return index.states[request - 1] not in _GIVEN_UP or self.settled_at(request) > n
+        return index.state(request) not in _GIVEN_UP or self.settled_at(request) > n
 
     def progress(self, request: int, n: int) -> Progress | None:
         """The latest progress of a request after event `n`."""

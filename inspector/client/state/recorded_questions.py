@@ -33,7 +33,7 @@ _REQUEST = Kind.RPC | Dir.SEND << 4 | Shape.REQUEST << 6
 
 def wants_input(journal: Journal, n: int) -> bool:
     """Whether an answer looks as if it wanted input. Costs one read and no parsing."""
-    return journal.index.sizes[n - 1] <= LARGEST and b"input_required" in journal.line(n)
+    return journal.index.size(n) <= LARGEST and b"input_required" in journal.line(n)
 
 
 class Questions:
@@ -72,9 +72,9 @@ class Questions:
         event, index = journal.event(n), journal.index
         if index.shape(n) == Shape.REQUEST:
             message, topic = event.message, TOPICS[index.method(n)]
-            return [Question(n, message.get("id"), topic, params_of(event), index.parents[n - 1], event.t, inbox)]
+            return [Question(n, message.get("id"), topic, params_of(event), index.parent(n), event.t, inbox)]
         return [
-            Question(n, key, TOPICS[method], params, index.pairs[n - 1], event.t, inbox)
+            Question(n, key, TOPICS[method], params, index.pair(n), event.t, inbox)
             for key, method, params in _input_requests(event)
         ]
 
@@ -84,7 +84,7 @@ class Questions:
         """The number of the message that answers a question, wherever in the recording it is; 0 if there is none."""
         index = self.session.journal.index
         if index.shape(question.n) == Shape.REQUEST:
-            return index.pairs[question.n - 1]
+            return index.pair(question.n)
         found, looked = self._replies.get(question.key, (0, 0))
         if not found and looked != index.count:
             found = self._sought(question)
@@ -129,7 +129,7 @@ class Questions:
                 question.state, question.answer = self.answer(question)
         else:
             question.answer = None
-            taken_back = self.session.journal.index.states[question.n - 1] == Standing.CANCELLED
+            taken_back = self.session.journal.index.state(question.n) == Standing.CANCELLED
             if taken_back and self.session.settled_at(question.n) <= n:
                 question.state = "withdrawn"
             else:

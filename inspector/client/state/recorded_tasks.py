@@ -21,7 +21,7 @@ def find_maker(journal: Journal, task: Task, n: int) -> None:
     answer = Kind.RPC | Dir.RECV << 4 | Shape.RESULT << 6
     read = 0
     for m in range(n - 1, max(n - LOOKED_AT, 0), -1):
-        if index.codes[m - 1] != answer or not index.pairs[m - 1] or index.sizes[m - 1] > LARGEST:
+        if index.codes[m - 1] != answer or not index.pair(m) or index.size(m) > LARGEST:
             continue
         if index.method(m).startswith("tasks/"):
             continue
@@ -32,7 +32,7 @@ def find_maker(journal: Journal, task: Task, n: int) -> None:
         result = message.get("result") if type(message) is dict else None
         made = result.get("task", result) if type(result) is dict else None
         if type(made) is dict and made.get("taskId") == task.id:
-            _made_by(journal, task, index.pairs[m - 1])
+            _made_by(journal, task, index.pair(m))
             return
 
 

@@ -118,7 +118,7 @@ class ServerTrack(Track):
 
     def take(self, n: int) -> None:
         journal = self.session.journal
-        result, request = result_of(journal.event(n)), journal.index.pairs[n - 1]
+        result, request = result_of(journal.event(n)), journal.index.pair(n)
         if journal.index.method(n) == "initialize":
             self._show(Server(result))
             return
@@ -149,7 +149,7 @@ class ListTrack(Track):
 
     def take(self, n: int) -> None:
         journal, found = self.session.journal, self._found
-        request = journal.index.pairs[n - 1]
+        request = journal.index.pair(n)
         if not request or "cursor" not in params_of(journal.event(request)):
             found.begin()
             if not self._begins or self._begins[-1] < self.done:
@@ -183,7 +183,7 @@ class SubscriptionTrack(Track):
         elif method == "subscriptions/listen":
             self._listen(params_of(journal.event(n)))
         else:
-            request = journal.index.pairs[n - 1]
+            request = journal.index.pair(n)
             uri = params_of(journal.event(request)).get("uri") if request else None
             if type(uri) is str:
                 (found.add if method == "resources/subscribe" else found.remove)(uri)
@@ -217,7 +217,7 @@ class TaskTrack(Track):
         journal, tasks = self.session.journal, self.session.tasks
         if self._checkpoints.due(self.done):
             self._checkpoints.keep(self.done, [copy(task) for task in tasks.items.values()], len(tasks.items))
-        event, request, fetched = journal.event(n), journal.index.pairs[n - 1], False
+        event, request, fetched = journal.event(n), journal.index.pair(n), False
         told = params_of(event)
         if journal.index.shape(n) == Shape.RESULT:
             result = result_of(event)

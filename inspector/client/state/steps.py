@@ -79,7 +79,7 @@ def _begun(journal: Journal, first: int, count: int) -> int:
     """When the connection was begun whose events start with `first`: at the start of a recording, that is 0."""
     if not 0 < first <= count or journal.index.kind(first) != Kind.LIFE:
         return 0
-    return journal.index.times[first - 1] if journal.event(first).fields.get("event") == "reopen" else 0
+    return journal.index.time(first) if journal.event(first).fields.get("event") == "reopen" else 0
 
 
 def _unanswered(steps: list[Step], event: Event) -> list[Step]:
