@@ -154,12 +154,12 @@ class _Side:
     def _answers_nothing(self, n: int) -> bool:
         """Whether an answer, or an array of messages, is none to what was asked, or a second one."""
         index = self.journal.index
-        return not index.pairs[n - 1] or index.states[n - 1] == State.DOUBLED
+        return not index.pair(n) or index.state(n) == State.DOUBLED
 
     def _take(self, n: int, left_out: set[int]) -> None:
         """Something of the server's that is no answer to a request."""
         index = self.journal.index
-        around = index.parents[n - 1] or (index.pairs[n - 1] if index.shape(n) is Shape.NOTIFICATION else 0)
+        around = index.parent(n) or (index.pair(n) if index.shape(n) is Shape.NOTIFICATION else 0)
         if around in left_out:
             return
         kept = self.inside.setdefault(around, [])
@@ -327,7 +327,7 @@ def _compare_pair(side_a: _Side, side_b: _Side, step: Step) -> None:
 
 def _answers(side_a: _Side, side_b: _Side, step: Step, a: int, b: int) -> None:
     index_a, index_b = side_a.journal.index, side_b.journal.index
-    answer_a, answer_b = index_a.pairs[a - 1], index_b.pairs[b - 1]
+    answer_a, answer_b = index_a.pair(a), index_b.pair(b)
     if answer_a and answer_b:
         _messages(side_a, side_b, step, "answer", answer_a, answer_b)
     state_a, state_b = (STATE_NAMES[index.state(n)] for index, n in ((index_a, a), (index_b, b)))
