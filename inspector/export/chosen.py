@@ -70,11 +70,11 @@ class Chosen:
         for n, code in enumerate(index.codes[: self.count], 1):
             if code & mask != _REQUEST:
                 continue
-            answer = index.pairs[n - 1]
+            answer = index.pair(n)
             if answer and (answer > self.count or index.shape(answer) not in _ANSWERS):
                 answer = 0
             if flags[n] or (answer and flags[answer]):
-                yield Exchange(n, answer, Dir(code >> 4 & 3), State(index.states[n - 1]))
+                yield Exchange(n, answer, Dir(code >> 4 & 3), State(index.state(n)))
 
     def inside(self, request: int) -> Iterator[int]:
         """What is chosen of the notifications and questions that belong to a request, ascending."""
@@ -94,7 +94,7 @@ class Chosen:
             shape = index.codes[n - 1] >> 6
             if not self._flags[n] or shape not in (Shape.NOTIFICATION, Shape.REQUEST):
                 continue
-            outer = index.parents[n - 1] or (index.pairs[n - 1] if shape == Shape.NOTIFICATION else 0)
+            outer = index.parent(n) or (index.pair(n) if shape == Shape.NOTIFICATION else 0)
             if 0 < outer < n:
                 self._next[n] = first[outer]
                 first[outer] = n

@@ -101,7 +101,7 @@ class _Script:
         for n in range(1, self._chosen.count + 1):
             if index.dir(n) is not Dir.SEND or index.kind(n) not in (Kind.RPC, Kind.INVALID):
                 continue
-            answer = index.pairs[n - 1] if index.shape(n) is Shape.REQUEST else 0
+            answer = index.pair(n) if index.shape(n) is Shape.REQUEST else 0
             if n in self._chosen or (answer and answer in self._chosen):
                 yield next(self._journal.events(n, n))
 

@@ -91,7 +91,7 @@ class _Entries:
         version = _text(answered.get("version")) or "HTTP/1.1"
         timings = self._timings(exchange, answered)
         head: dict[str, Any] = {
-            "startedDateTime": self._at(self._index.times[exchange.head - 1]),
+            "startedDateTime": self._at(self._index.time(exchange.head)),
             "time": round(sum(value for value in timings.values() if value > 0), 3),
             "request": self._request(asked, exchange.sent, version),
             "cache": {},
@@ -185,7 +185,7 @@ class _Entries:
     def _begins_made_up(self, n: int) -> bool:
         """Whether an entry for what crossed stdio begins with this message, which may be chosen by its answer."""
         index = self._index
-        shape, answer = index.shape(n), index.pairs[n - 1]
+        shape, answer = index.shape(n), index.pair(n)
         if shape in (Shape.RESULT, Shape.ERROR) and index.state(n) not in (State.UNKNOWN, State.DOUBLED):
             return False
         asked = shape is Shape.REQUEST
@@ -196,9 +196,9 @@ class _Entries:
         index = self._index
         event = self._event(n)
         asks = index.shape(n) is Shape.REQUEST
-        answer = self._event(index.pairs[n - 1]) if asks and index.pairs[n - 1] else None
+        answer = self._event(index.pair(n)) if asks and index.pair(n) else None
         elapsed = max(answer.t - event.t, 0) / 1000 if answer is not None else 0
-        started = self._at(index.times[n - 1])
+        started = self._at(index.time(n))
         url = _made_up_url(event, index.method(n))
         plain = [{"name": "Content-Type", "value": _JSON}]
         entry = {

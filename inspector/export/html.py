@@ -133,7 +133,7 @@ def _blocks(journal: Journal, chosen: Chosen) -> Iterator[tuple[list[Any], list[
         event = next(journal.events(n, n))
         rows.append(_row(journal, event))
         bodies.append(_body(event))
-        held += min(journal.index.sizes[n - 1], LONGEST)
+        held += min(journal.index.size(n), LONGEST)
         if len(rows) == BLOCK or held > BLOCK_BYTES:
             yield rows, bodies
             rows, bodies, held = [], [], 0
@@ -157,9 +157,9 @@ def _row(journal: Journal, event: Event) -> list[Any]:
         index.method(n)[:_NAME],
         safe(_name(event, index.shape(n)), _NAME),
         "" if id is None else str(id)[:_NAME],
-        index.pairs[n - 1],
-        index.parents[n - 1],
-        index.sizes[n - 1],
+        index.pair(n),
+        index.parent(n),
+        index.size(n),
         -1 if elapsed is None else elapsed,
         len(journal.findings.of(n)),
     ]

@@ -74,8 +74,8 @@ def _event(journal: Journal, event: Event, at: Moments) -> str:
         optional = {
             "method": index.method(n) or None,
             "id": index.id(n),
-            "pair": index.pairs[n - 1] or None,
-            "parent": index.parents[n - 1] or None,
+            "pair": index.pair(n) or None,
+            "parent": index.parent(n) or None,
             "state": None if index.state(n) is State.PLAIN else STATE_NAMES[index.state(n)],
             "duration_us": index.duration(n),
         }

@@ -151,7 +151,7 @@ def _negotiations(journal: Journal) -> dict[int, int]:
 
 def _negotiation(journal: Journal, first: int, last: int) -> Iterator[str]:
     """A line for each message from `first` to `last`, and for what was concluded from it."""
-    yield f"\n### {first}–{last} {SIGNS.local} negotiation +{duration(journal.index.times[first - 1])}\n\n"
+    yield f"\n### {first}–{last} {SIGNS.local} negotiation +{duration(journal.index.time(first))}\n\n"
     for event in journal.events(first, last):
         if event.kind == Kind.RPC:
             yield f"- {event.n} {_rpc_title(journal, event)}\n"
@@ -186,7 +186,7 @@ def _event(journal: Journal, event: Event) -> str:
 def _rpc_title(journal: Journal, event: Event) -> str:
     """Arrow, method, id, duration, size, and how it ended: `← result of 7 tools/call, 12 ms, 184 B`."""
     index, n = journal.index, event.n
-    shape, method, pair = index.shape(n), index.method(n), index.pairs[n - 1]
+    shape, method, pair = index.shape(n), index.method(n), index.pair(n)
     sent = event.dir == Dir.SEND
     arrow = SIGNS.sent if sent else SIGNS.received
     facts: list[str] = []
@@ -196,8 +196,8 @@ def _rpc_title(journal: Journal, event: Event) -> str:
         facts.append(f"id {span(index.id(n))}")
         if pair:
             facts.append(f"answered by {pair}")
-        if index.parents[n - 1]:
-            facts.append(f"inside {index.parents[n - 1]}")
+        if index.parent(n):
+            facts.append(f"inside {index.parent(n)}")
     elif shape in (Shape.RESULT, Shape.ERROR):
         what = "result" if shape is Shape.RESULT else "error"
         what += f" of {pair} {span(method)}" if pair else f" with id {span(index.id(n))}"
@@ -207,8 +207,8 @@ def _rpc_title(journal: Journal, event: Event) -> str:
     elif shape is Shape.NOTIFICATION:
         arrow += SIGNS.progress if method == "notifications/progress" else SIGNS.notification
         what = span(method)
-        if pair or index.parents[n - 1]:
-            facts.append(f"belongs to {pair or index.parents[n - 1]}")
+        if pair or index.parent(n):
+            facts.append(f"belongs to {pair or index.parent(n)}")
     else:
         what = "batch" if shape is Shape.BATCH else "no JSON-RPC message"
     facts.append(size(len(event.bytes) if event.dropped is None else event.dropped))

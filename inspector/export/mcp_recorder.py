@@ -69,12 +69,12 @@ class _Interactions:
             return self._lifecycle(n) if n in self._chosen else ""
         if index.kind(n) not in (Kind.RPC, Kind.INVALID):
             return ""
-        answer = index.pairs[n - 1] if shape is Shape.REQUEST else 0
+        answer = index.pair(n) if shape is Shape.REQUEST else 0
         if n not in self._chosen and (not answer or answer not in self._chosen):
             return ""
         if index.dir(n) is Dir.SEND and shape in (Shape.REQUEST, Shape.NOTIFICATION):
             return self._message(n, answer)
-        if shape not in (Shape.RESULT, Shape.ERROR) or not index.pairs[n - 1] or index.dir(n) is Dir.SEND:
+        if shape not in (Shape.RESULT, Shape.ERROR) or not index.pair(n) or index.dir(n) is Dir.SEND:
             self._unasked += 1
         return ""
 

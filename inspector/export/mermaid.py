@@ -108,12 +108,12 @@ def _message(journal: Journal, n: int) -> str:
     words: list[str] = []
     if shape in (Shape.REQUEST, Shape.NOTIFICATION):
         words.append(text(index.method(n)))
-        if shape is Shape.REQUEST and index.sizes[n - 1] <= LARGEST_READ:
+        if shape is Shape.REQUEST and index.size(n) <= LARGEST_READ:
             words += [text(name) for name in subjects_of(next(journal.events(n, n)).message)[:1]]
     elif shape in (Shape.RESULT, Shape.ERROR):
         words.append("result" if shape is Shape.RESULT else "error")
-        if index.pairs[n - 1]:
-            words.append(f"of {index.pairs[n - 1]}")
+        if index.pair(n):
+            words.append(f"of {index.pair(n)}")
         elapsed = index.duration(n)
         if elapsed is not None:
             words.append(f"in {text(duration(elapsed))}")

@@ -131,8 +131,8 @@ class _Spans:
         """The span of an exchange: of kind client where the recorded client asked, else server."""
         index = self._journal.index
         n = exchange.request
-        begun = index.times[n - 1]
-        ended = max(index.times[exchange.answer - 1], begun) if exchange.answer else begun
+        begun = index.time(n)
+        ended = max(index.time(exchange.answer), begun) if exchange.answer else begun
         span = self._span(n, _CLIENT if exchange.dir is Dir.SEND else _SERVER, begun, ended)
         problem, said, more = self._outcome(exchange)
         span["attributes"] += more
@@ -149,11 +149,11 @@ class _Spans:
     def stands_alone(self, n: int) -> bool:
         """Whether an event is a notification that belongs to no request: those that do are events of its span."""
         index = self._journal.index
-        return index.shape(n) is Shape.NOTIFICATION and not index.parents[n - 1] and not index.pairs[n - 1]
+        return index.shape(n) is Shape.NOTIFICATION and not index.parent(n) and not index.pair(n)
 
     def notification(self, n: int) -> dict[str, Any]:
         """The span of a notification: a moment."""
-        t = self._journal.index.times[n - 1]
+        t = self._journal.index.time(n)
         return self._span(n, _CLIENT if self._journal.index.dir(n) is Dir.SEND else _SERVER, t, t)
 
     def _span(self, n: int, kind: int, begun: int, ended: int) -> dict[str, Any]:
@@ -175,7 +175,7 @@ class _Spans:
         }
 
     def _message(self, n: int) -> dict[str, Any]:
-        if self._journal.index.sizes[n - 1] > LARGEST_READ:
+        if self._journal.index.size(n) > LARGEST_READ:
             return {}
         message = next(self._journal.events(n, n)).message
         return message if type(message) is dict else {}
@@ -187,8 +187,8 @@ class _Spans:
         found = _TRACEPARENT.fullmatch(given) if isinstance(given, str) else None
         if found:
             return found[1], found[2]
-        outer = self._journal.index.parents[n - 1]
-        if outer and (outer in self._chosen or self._journal.index.pairs[outer - 1] in self._chosen):
+        outer = self._journal.index.parent(n)
+        if outer and (outer in self._chosen or self._journal.index.pair(outer) in self._chosen):
             return self._trace, self._id(str(outer), 16)
         return self._trace, self._root
 
@@ -219,7 +219,7 @@ class _Spans:
                 dropped += 1
                 continue
             event = {
-                "timeUnixNano": self._time(index.times[m - 1]),
+                "timeUnixNano": self._time(index.time(m)),
                 "name": clean(index.method(m)[:LONGEST]) or "event",
             }
             found.append({**event, "attributes": self._facts_of_event(m)})

@@ -98,7 +98,7 @@ def _expected(journal: Journal, chosen: Chosen) -> Iterator[tuple[int, str]]:
             n = pending.pop(about, 0)
         elif step.why_not:
             continue
-        answer = journal.index.pairs[step.n - 1]
+        answer = journal.index.pair(step.n)
         message = next(journal.events(answer, answer)).message if answer else None
         if not n or type(message) is not dict:
             continue
@@ -106,7 +106,7 @@ def _expected(journal: Journal, chosen: Chosen) -> Iterator[tuple[int, str]]:
         if type(result) is dict and result.get("resultType") == "input_required":
             pending[about] = n
             continue
-        expected = _answer(step, message, journal.index.sizes[answer - 1])
+        expected = _answer(step, message, journal.index.size(answer))
         yield n, f"({expression(about[0])}, {expression(about[1])}, {expected})"
 
 

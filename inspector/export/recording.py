@@ -33,10 +33,10 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     errors = invalid = last = 0
     for n in chosen:
         out.write(dumps(_event(journal, n, ranks)) + "\n")
-        state = journal.index.states[n - 1]
+        state = journal.index.state(n)
         errors += state == State.ERROR and journal.index.shape(n) in (Shape.RESULT, Shape.ERROR)
         invalid += state == State.INVALID
-        last = max(last, journal.index.times[n - 1])
+        last = max(last, journal.index.time(n))
     if journal.end_is_missing:
         return ["The recording has no end: its writer was killed, or is still writing. Nor has what was made of it."]
     ended = journal.ended or {"t": last, "reason": "the session went on"}
@@ -70,7 +70,7 @@ def _event(journal: Journal, n: int, ranks: array[int]) -> dict[str, Any]:
         value = None
     if type(value) is not dict:
         value = {
-            "n": n, "t": max(journal.index.times[n - 1], 0), "dir": "local", "kind": "unreadable", "ch": "",
+            "n": n, "t": max(journal.index.time(n), 0), "dir": "local", "kind": "unreadable", "ch": "",
             "b64": to_base64(line),
         }  # fmt: skip
     value.setdefault("was", n)

@@ -99,7 +99,7 @@ def answers(journal: Journal, chosen: Chosen) -> Answers:
         if index.dir(n) is not Dir.SEND:
             continue
         shape = index.shape(n)
-        if shape in (Shape.RESULT, Shape.ERROR) and index.pairs[n - 1]:
+        if shape in (Shape.RESULT, Shape.ERROR) and index.pair(n):
             message = next(journal.events(n, n)).message
             result = message.get("result") if type(message) is dict else None
             if type(result) is dict:
