@@ -79,7 +79,7 @@ class Following:
         while self._seen < index.count:
             self._seen += 1
             n = self._seen
-            if index.codes[n - 1] == _TOLD and index.pairs[n - 1] in self._requests and index.method(n) == _PROGRESS:
+            if index.codes[n - 1] == _TOLD and index.pair(n) in self._requests and index.method(n) == _PROGRESS:
                 self._count += 1
                 event = self._journal.event(n)
                 params = event.message.get("params")

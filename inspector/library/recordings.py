@@ -44,7 +44,7 @@ class Exchange:
     @property
     def answer(self) -> Event | None:
         """The answer; None where none has come."""
-        n = self._journal.index.pairs[self.n - 1]
+        n = self._journal.index.pair(self.n)
         return self._journal.event(n) if n else None
 
     @property
