@@ -41,7 +41,7 @@ class Answering:
         self._sent = 0
         self._begun = False
         index = client.mock.journal.index
-        answer = index.pairs[n - 1] if n else 0
+        answer = index.pair(n) if n else 0
         self._apart = not (answer and index.channel(answer).startswith("get-"))
         """What came on a standing stream came apart from this exchange (not so over HTTP+SSE, where all did)."""
 

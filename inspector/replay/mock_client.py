@@ -218,7 +218,7 @@ class MockClient:
         """How a task has ended which is asked for more often than it was answered for in the recording."""
         if message["method"] != GET:
             return None
-        answered = bool(n) and self.mock.journal.index.pairs[n - 1] > 0
+        answered = bool(n) and self.mock.journal.index.pair(n) > 0
         if answered and (not self._order.repeated or self.mock.tasks.ended(n)):
             return None
         state = self.mock.tasks.of(message.get("params"))

@@ -113,7 +113,7 @@ class Conduct:
 
     def _named_a_session(self) -> bool:
         index = self.journal.index
-        request = index.pairs[(self.initialize or 1) - 1]
+        request = index.pair(self.initialize or 1)
         heads = [
             n for n in range(request, self.initialize or 0) if index.kind(n) == Kind.HTTP and index.dir(n) == Dir.RECV
         ]

@@ -61,13 +61,13 @@ class TaskEnds:
 
     def _asked(self, n: int) -> dict[str, Any]:
         """The parameters of the request that event `n` answers."""
-        request = self._journal.index.pairs[n - 1]
+        request = self._journal.index.pair(n)
         params = self._journal.event(request).message.get("params") if request else None
         return params if type(params) is dict else {}
 
     def ended(self, n: int) -> bool:
         """Whether the answer to the recorded `tasks/get` said that the task has ended."""
-        answer = self._journal.index.pairs[n - 1]
+        answer = self._journal.index.pair(n)
         message = self._journal.event(answer).message if answer else None
         result = message.get("result") if type(message) is dict else None
         return type(result) is not dict or result.get("status") in ENDED

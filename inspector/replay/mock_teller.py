@@ -42,17 +42,17 @@ class Teller:
 
     async def _tell(self, word: int, told: array[int]) -> None:
         journal = self._mock.journal
-        clock = journal.index.times[(word or told[0]) - 1]
+        clock = journal.index.time(word or told[0])
         for done, m in enumerate(told, 1):
-            await self._mock.wait(journal.index.times[m - 1] - clock)
-            clock = journal.index.times[m - 1]
+            await self._mock.wait(journal.index.time(m) - clock)
+            clock = journal.index.time(m)
             self._tell_one(m, journal.event(m))
             if done % _AT_ONCE == 0:
                 await self._client.client.drain()
                 await asyncio.sleep(0)
 
     def _tell_one(self, m: int, event: Event) -> None:
-        client, pair = self._client, self._mock.journal.index.pairs[m - 1]
+        client, pair = self._client, self._mock.journal.index.pair(m)
         if event.kind == Kind.STDERR:
             client.journal.record_stderr("stderr", [event.bytes])
             self._mock.said(event.bytes)

@@ -69,7 +69,7 @@ class Timeline:
                     word = n
                 elif self._refuses(n):
                     self.refusals[self._posted[index.channel(n)]] = word = n
-                elif self._stands_alone(n) and not (n > last and index.pairs[n - 1] in self.listens):
+                elif self._stands_alone(n) and not (n > last and index.pair(n) in self.listens):
                     self.after.setdefault(word, array("I")).append(n)
                     self.told += 1
             if n % _AT_ONCE == 0:
@@ -103,7 +103,7 @@ class Timeline:
     def _refused(self, n: int) -> bool:
         """Whether a subscription was never open: it was answered with an error, and nothing acknowledged it."""
         index = self._journal.index
-        answer, acknowledged = index.pairs[n - 1], index.method_names.find(_ACKNOWLEDGED)
+        answer, acknowledged = index.pair(n), index.method_names.find(_ACKNOWLEDGED)
         if not answer or index.shape(answer) != Shape.ERROR:
             return False
         return acknowledged is None or acknowledged not in index.methods[n : answer - 1]
@@ -111,18 +111,18 @@ class Timeline:
     def _ends_exchange(self, n: int) -> bool:
         """Whether this is the answer that a request of the client got."""
         index = self._journal.index
-        request = index.pairs[n - 1]
+        request = index.pair(n)
         if not request or index.codes[n - 1] >> 6 in _ASKING or request in self.listens:
             return False
-        return index.pairs[request - 1] == n
+        return index.pair(request) == n
 
     def _refuses(self, n: int) -> bool:
         """Whether this answers a POST, and nothing that was asked by its id."""
         index = self._journal.index
-        if index.codes[n - 1] >> 6 != Shape.ERROR or index.pairs[n - 1]:
+        if index.codes[n - 1] >> 6 != Shape.ERROR or index.pair(n):
             return False
         request = self._posted.get(index.channel(n), 0)
-        return bool(request) and not index.pairs[request - 1] and request not in self.refusals
+        return bool(request) and not index.pair(request) and request not in self.refusals
 
     def _stands_alone(self, n: int) -> bool:
         """Whether this is not played with the exchange of a request, because it belongs to none or came too late."""
@@ -130,13 +130,13 @@ class Timeline:
         root = self._root_of(n)
         if not root or root == n or index.codes[root - 1] >> 4 & 3 != Dir.SEND or root in self.listens:
             return True
-        answer = index.pairs[root - 1]
+        answer = index.pair(root)
         return bool(answer) and n > answer
 
     def _root_of(self, n: int) -> int:
         """The request in whose exchange event `n` stands, or 0."""
         index = self._journal.index
-        return index.root_of(n) if index.codes[n - 1] & 15 == Kind.RPC else index.parents[n - 1]
+        return index.root_of(n) if index.codes[n - 1] & 15 == Kind.RPC else index.parent(n)
 
     def listen_of(self, n: int, subscription: Any) -> int:
         """The `subscriptions/listen` on whose stream event `n` came: by its place, else by the id that it names."""

@@ -52,7 +52,7 @@ class Profile:
         fold, place, states, pairs = self.fold, self.length, index.states, index.pairs
         latest = self.latest
         times, codes = index.times[self.seen : last], index.codes[self.seen : last]
-        before = index.times[self.seen - 1] if self.seen else times[0] if times else 0
+        before = index.time(self.seen) if self.seen else times[0] if times else 0
         width, limit_place, counts = self._width, self._width * BINS, self._counts
         for n, (t, code) in enumerate(zip(times, codes, strict=True), self.seen + 1):
             gap = t - before

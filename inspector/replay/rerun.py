@@ -160,8 +160,7 @@ class Rerun:
         wanted = [
             outcome
             for n in step.after
-            if (outcome := self._asked.get(self.recording.index.pairs[n - 1])) is not None
-            and outcome.live in self._open
+            if (outcome := self._asked.get(self.recording.index.pair(n))) is not None and outcome.live in self._open
         ]
         if wanted:
             await self._wait(lambda: not any(outcome.live in self._open for outcome in wanted), self._options.timeout)
@@ -183,7 +182,7 @@ class Rerun:
         index = self.recording.index
         if index.method(n) != "notifications/cancelled":
             return None
-        return self._asked.get(index.pairs[n - 1])
+        return self._asked.get(index.pair(n))
 
     async def _until_progressed(self, outcome: Outcome, count: int) -> None:
         """Wait until a request has made as much progress as when it was cancelled then."""
@@ -196,7 +195,7 @@ class Rerun:
         wanted = [
             outcome
             for outcome in self._open.values()
-            if (answer := index.pairs[outcome.recorded - 1])
+            if (answer := index.pair(outcome.recorded))
             # A subscription that failed, or was ended when nothing more was sent, did so with its connection.
             and not (outcome.method == _LISTEN and (index.shape(answer) == Shape.ERROR or answer > self._last_sent()))
         ]
@@ -242,7 +241,7 @@ class Rerun:
         shape = jsonrpc.shape_of(message)
         index = self.journal.index
         if shape in (Shape.RESULT, Shape.ERROR):
-            asked = index.pairs[frame.n - 1]
+            asked = index.pair(frame.n)
             outcome = self._open.get(self._again.get(asked, asked))
             if outcome is not None and not self._is_too_early(outcome, message):
                 del self._open[outcome.live]
@@ -253,7 +252,7 @@ class Rerun:
             method = message["method"]
             self._heard[method] = self._heard.get(method, 0) + 1
             if method == "notifications/progress":
-                about = index.pairs[frame.n - 1]
+                about = index.pair(frame.n)
                 self._progress[about] = self._progress.get(about, 0) + 1
 
     def on_stderr(self, lines: Sequence[bytes]) -> None:
@@ -265,7 +264,7 @@ class Rerun:
         if outcome is not None:
             outcome.note = error.message
             failed_then = self.recording.index.state(outcome.recorded) in (State.ERROR, State.LOST)
-            answered_then = self.recording.index.pairs[outcome.recorded - 1]
+            answered_then = self.recording.index.pair(outcome.recorded)
             self._judged(outcome, "same" if failed_then and not answered_then else "no answer")
         self._news.set()
 
@@ -281,7 +280,7 @@ class Rerun:
         return self.journal.event(frame.n).message if self.journal.redactor.active else message
 
     def _compare(self, outcome: Outcome, message: dict[str, Any], shown: Any) -> None:
-        answer = self.recording.index.pairs[outcome.recorded - 1]
+        answer = self.recording.index.pair(outcome.recorded)
         if not answer:
             outcome.note = "it was not answered when this was recorded"
             self._judged(outcome, "not recorded")
@@ -297,7 +296,7 @@ class Rerun:
 
     def _is_too_early(self, outcome: Outcome, message: dict[str, Any]) -> bool:
         """Whether a task had come further when the recorded client looked; then it is looked at again in a while."""
-        answer = self.recording.index.pairs[outcome.recorded - 1]
+        answer = self.recording.index.pair(outcome.recorded)
         live = body_of(message)
         if outcome.method != _LOOK or status_of(live) != _WORKING or not answer:
             return False
@@ -334,7 +333,7 @@ class Rerun:
         if method == "ping":
             self._reply(jsonrpc.encode(jsonrpc.result(id, {})))
             return
-        around = self._asked_by_live(self.journal.index.parents[frame.n - 1])
+        around = self._asked_by_live(self.journal.index.parent(frame.n))
         question, answer = self._script.answer_to(method, params, around)
         outcome = Outcome(question, method, name_of(message), frame.n, question=True)
         self.report.outcomes.append(outcome)
@@ -374,7 +373,7 @@ class Rerun:
                 f"Message {first}{also} was redacted when it was recorded, and was sent like that."
             )
         for outcome in self._open.values():
-            answered = index.pairs[outcome.recorded - 1]
+            answered = index.pair(outcome.recorded)
             outcome.note = "it ended with its connection" if answered else "it was not answered, then or now"
             self._judged(outcome, "same")
         for n in self._script.unasked():

@@ -69,14 +69,14 @@ class Script:
         connect = True
         after: list[int] = []
         heard: list[str] = []
-        before = index.times[0] if index.count else 0
+        before = index.time(1) if index.count else 0
         for n in range(1, index.count + 1):
             kind, dir, shape = index.kind(n), index.dir(n), index.shape(n)
             connect = connect or (n in begins and kind == Kind.LIFE and self._fields(n).get("event") == "reopen")
             if dir == Dir.RECV and kind == Kind.RPC:
                 if not index.is_kept(n):
                     continue
-                if shape in (*_ANSWERS, Shape.BATCH) and index.pairs[n - 1] not in self._left_out:
+                if shape in (*_ANSWERS, Shape.BATCH) and index.pair(n) not in self._left_out:
                     after.append(n)
                 elif shape == Shape.NOTIFICATION and index.method(n) in _ON_THEIR_OWN:
                     heard.append(index.method(n))
@@ -87,8 +87,8 @@ class Script:
             if connect:
                 yield Step("connect", n)
                 connect = False
-            yield step._replace(after=tuple(after), heard=tuple(heard), pause=max(0, index.times[n - 1] - before))
-            before = index.times[n - 1]
+            yield step._replace(after=tuple(after), heard=tuple(heard), pause=max(0, index.time(n) - before))
+            before = index.time(n)
             after.clear()
             heard.clear()
 
@@ -98,11 +98,11 @@ class Script:
         if not index.is_kept(n):
             return None
         if dir == Dir.SEND and kind in _MESSAGES and shape not in _ANSWERS:
-            return None if n in self._left_out or index.pairs[n - 1] in self._left_out else Step("send", n)
-        if kind == Kind.LIFE and index.pairs[n - 1] and index.pairs[n - 1] not in self._left_out:
+            return None if n in self._left_out or index.pair(n) in self._left_out else Step("send", n)
+        if kind == Kind.LIFE and index.pair(n) and index.pair(n) not in self._left_out:
             closed = self._fields(n)
             if closed.get("event") == "stream-closed" and closed.get("reason") == "cancelled":
-                return Step("close-stream", index.pairs[n - 1])
+                return Step("close-stream", index.pair(n))
         return None
 
     def _fields(self, n: int) -> dict[str, Any]:
@@ -112,7 +112,7 @@ class Script:
         """How often the server had told of the progress of a request before event `n`."""
         index = self.journal.index
         number = index.method_names.find("notifications/progress")
-        return sum(index.pairs[m - 1] == request and index.methods[m - 1] == number for m in range(request + 1, n))
+        return sum(index.pair(m) == request and index.methods[m - 1] == number for m in range(request + 1, n))
 
     def answer_to(self, method: str, params: Any, inside: int) -> tuple[int, int]:
         """What was answered when the server asked this: the recorded question and its answer (0: none was given).
@@ -128,12 +128,12 @@ class Script:
         wanted = canonical(params)
         n = next((n for n in asked if canonical(self.journal.event(n).message.get("params")) == wanted), asked[0])
         asked.remove(n)
-        return n, self.journal.index.pairs[n - 1]
+        return n, self.journal.index.pair(n)
 
     def unasked(self) -> Iterator[int]:
         """The recorded questions, with an answer, that `answer_to` has not given."""
         for found in self._questions.values():
-            yield from (n for n in found if self.journal.index.pairs[n - 1])
+            yield from (n for n in found if self.journal.index.pair(n))
 
 
 def _failed_openings(journal: Journal) -> frozenset[int]:
@@ -146,7 +146,7 @@ def _failed_openings(journal: Journal) -> frozenset[int]:
             for n in range(first, last + 1)
             if index.dir(n) == Dir.SEND and index.shape(n) == Shape.REQUEST and index.method(n) in _OPENINGS
         ]
-        good = [n for n in asked if index.pairs[n - 1] and index.shape(index.pairs[n - 1]) == Shape.RESULT]
+        good = [n for n in asked if index.pair(n) and index.shape(index.pair(n)) == Shape.RESULT]
         kept = (good or asked)[-1:]
         failed += [n for n in asked if n < kept[0]]
     return frozenset(failed)

@@ -24,14 +24,14 @@ def next_exchange(journal: Journal, n: int, step: int) -> int:
     answer = n
     for _ in range(_MOST_NESTED):
         answer = next_code(index, _ANSWERS, answer, step, last)
-        request = index.pairs[answer - 1] if answer else 0
-        if not answer or (request and not index.parents[request - 1]):
+        request = index.pair(answer) if answer else 0
+        if not answer or (request and not index.parent(request)):
             break
     bound = answer or last
     asked = n
     while True:
         asked = next_code(index, _ASKED, asked, step, bound)
-        if not asked or not index.pairs[asked - 1]:
+        if not asked or not index.pair(asked):
             return asked or answer
 
 
