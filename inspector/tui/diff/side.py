@@ -186,7 +186,7 @@ def of_step(found: Compared, step: Step, which: Which) -> Shown:
 def _answer(side: Side, n: int) -> int:
     """The answer to the request that is event `n`; 0 if it has none."""
     index = side.journal.index
-    return index.pairs[n - 1] if index.shape(n) in (jsonrpc.Shape.REQUEST, jsonrpc.Shape.BATCH) else 0
+    return index.pair(n) if index.shape(n) in (jsonrpc.Shape.REQUEST, jsonrpc.Shape.BATCH) else 0
 
 
 def _differs_at(step: Step, which: Which, n: int) -> bool:

@@ -53,7 +53,7 @@ def request_of(journal: Journal, n: int) -> int:
     """The message of ours that event `n` is, or answers; 0 where it is none."""
     index = journal.index
     if index.dir(n) == Dir.RECV and index.shape(n) in (Shape.RESULT, Shape.ERROR):
-        n = index.pairs[n - 1]
+        n = index.pair(n)
     return n if n and index.dir(n) == Dir.SEND and index.kind(n) in (Kind.RPC, Kind.INVALID) else 0
 
 

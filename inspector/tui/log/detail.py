@@ -95,7 +95,7 @@ class DetailPane(Edge):
         n, index = self.n, self.session.journal.index
         findings = len(self.session.journal.findings.of(n)) if n else 0
         folded = sum(self._folded()) if self.tab == "http" else len(self._folded())
-        seen = (n, index.states[n - 1], index.pairs[n - 1], folded, findings) if n else (0,)
+        seen = (n, index.state(n), index.pair(n), folded, findings) if n else (0,)
         if seen != self._described:
             fresh = not self._described or seen[0] != self._described[0] or seen[-2:] != self._described[-2:]
             self._described = seen
@@ -128,7 +128,7 @@ class DetailPane(Edge):
             return
         index = journal.index
         self.title = title(journal, n, signs)
-        clock = journal.clock(index.times[n - 1])
+        clock = journal.clock(index.time(n))
         facts: list[paint.Pieces] = [f"{clock:%H:%M:%S}.{clock.microsecond // 1000:03}"]
         time = took(index, n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
         if time is not None:
@@ -157,7 +157,7 @@ class DetailPane(Edge):
 
     def _related(self) -> tuple[int, str]:
         n, index = self.n, self.session.journal.index
-        pair, parent, shape = index.pairs[n - 1], index.parents[n - 1], index.shape(n)
+        pair, parent, shape = index.pair(n), index.parent(n), index.shape(n)
         if shape == Shape.REQUEST:
             if pair:
                 return pair, "answered by"

@@ -150,7 +150,7 @@ def http_sections(journal: Journal, n: int, folded: Sequence[int] = ()) -> list[
         numbers = numbers or _life_of(journal, n)
     elif not numbers:
         lines += [line(f"Nothing but the message was recorded on {event.ch or 'its channel'}.")]
-    began = journal.index.times[numbers[0] - 1] if numbers else 0
+    began = journal.index.time(numbers[0]) if numbers else 0
     for m in numbers:
         shown = journal.event(m)
         facts = View(shown.fields)

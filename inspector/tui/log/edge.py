@@ -112,7 +112,7 @@ def footer_hints(widget: Widget, state: LogState) -> list[Hint]:
     if state.view.folding is None or state.view.folding.hidden:
         wanted.append(_fold_hint(state))
     wanted.append(("messages.exchange", "all") if state.one_exchange else "messages.exchange")
-    if n and session.journal.index.pairs[n - 1]:
+    if n and session.journal.index.pair(n):
         wanted.append("messages.partner")
     if session.can_send and sent_by_us(session.journal.index, n):
         wanted += ["messages.send-again", "messages.edit-again"]

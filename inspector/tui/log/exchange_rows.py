@@ -88,7 +88,7 @@ class Exchanges:
         if not 0 < n <= len(self._roots):
             return None
         if self._is_answer(n):
-            n = index.pairs[n - 1]
+            n = index.pair(n)
         key = self._roots[n - 1] << 32 | n
         at = bisect_left(self.keys, key)
         return at if at < len(self.keys) and self.keys[at] == key else None
@@ -164,7 +164,7 @@ class Exchanges:
         for root in {self._roots[n - 1] for n in left}:
             begin, end = bisect_left(self.keys, root << 32), bisect_left(self.keys, (root + 1) << 32)
             events = [key & _LOW for key in self.keys[begin:end]]
-            events += [self.journal.index.pairs[n - 1] for n in events]
+            events += [self.journal.index.pair(n) for n in events]
             if self._wanted is not None and not any(n and fits(n) for n in events):
                 self._wanted[root] = 0
                 found.append(root)
@@ -182,8 +182,8 @@ class Exchanges:
     def _is_answer(self, n: int) -> bool:
         """Whether `n` is the answer that its request is paired with, and not a second or late one beside it."""
         index = self.journal.index
-        pair = index.pairs[n - 1]
-        return bool(pair) and index.codes[n - 1] >> 6 in (Shape.RESULT, Shape.ERROR) and index.pairs[pair - 1] == n
+        pair = index.pair(n)
+        return bool(pair) and index.codes[n - 1] >> 6 in (Shape.RESULT, Shape.ERROR) and index.pair(pair) == n
 
     # Figures
 

@@ -60,8 +60,8 @@ def sign_of(index: Index, n: int, signs: Signs) -> Piece:
 def id_text(index: Index, n: int) -> str:
     """The id that is shown beside an event: its own, or that of the request it is about; `""` for none."""
     own = index.id(n)
-    if own is None and index.shape(n) == Shape.NOTIFICATION and index.pairs[n - 1]:
-        own = index.id(index.pairs[n - 1])
+    if own is None and index.shape(n) == Shape.NOTIFICATION and index.pair(n):
+        own = index.id(index.pair(n))
     return "" if own is None else safe(str(own), 40)
 
 
@@ -72,20 +72,20 @@ def standing(state: State) -> Piece | None:
 
 def pending(index: Index, n: int) -> bool:
     """Whether event `n` is a request that still waits for its answer."""
-    return index.states[n - 1] == State.PENDING
+    return index.state(n) == State.PENDING
 
 
 def subject(journal: Journal, n: int) -> list[Piece]:
     """What a request is: its method and what it is about; of any other event, the same for its request, or its gist."""
     index = journal.index
-    request = n if index.shape(n) == Shape.REQUEST else index.pairs[n - 1]
+    request = n if index.shape(n) == Shape.REQUEST else index.pair(n)
     if index.shape(n) == Shape.NOTIFICATION:
         begin, _, rest = index.method(n).partition("/")
         return [rest if begin == "notifications" and rest else index.method(n)]
     if not request or index.shape(request) != Shape.REQUEST:
         return gist(journal, n)
     method = index.method(request)
-    if index.sizes[request - 1] > LARGEST_READ:
+    if index.size(request) > LARGEST_READ:
         return [method]
     return [method, *request_gist(method, journal.event(request).message)]
 
@@ -141,7 +141,7 @@ def list_words(journal: Journal, n: int, messages: Sequence[int]) -> list[Piece]
     failed = next((m for m in answers if index.shape(m) is Shape.ERROR), 0)
     if failed:
         return [*said, "  ", *gist(journal, failed)]
-    if sum(index.sizes[m - 1] for m in answers) <= _MOST_COUNTED:
+    if sum(index.size(m) for m in answers) <= _MOST_COUNTED:
         items = sum(items_of(index.method(n), journal.event(m).message) for m in answers)
         said.append((f"  {counted_items(index.method(n), items)}", "bright"))
     return said

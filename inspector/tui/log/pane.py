@@ -456,7 +456,7 @@ class MessagesPane(AtMoment):
         self._move_to(n)
 
     def action_partner(self) -> None:
-        pair = self.session.journal.index.pairs[self.current - 1] if self.current else 0
+        pair = self.session.journal.index.pair(self.current) if self.current else 0
         if pair:
             self.select(pair)
 

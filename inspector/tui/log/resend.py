@@ -15,7 +15,7 @@ from inspector.protocol.jsonrpc import Shape
 def sent_by_us(index: Index, n: int) -> int:
     """What sending again means at event `n`: `n` if we sent it, our request that it answers, else 0."""
     if n and index.dir(n) == Dir.RECV and index.shape(n) in (Shape.RESULT, Shape.ERROR):
-        n = index.pairs[n - 1]
+        n = index.pair(n)
     return n if n and index.dir(n) == Dir.SEND and index.kind(n) in (Kind.RPC, Kind.INVALID) else 0
 
 

@@ -139,13 +139,13 @@ class MessageRows:
         """How event `n` stands; at a moment of a recording, how it stood then."""
         index = self.journal.index
         if self.upto is None or n > self.upto:
-            return State(index.states[n - 1])
+            return State(index.state(n))
         return index.state_at(n, self.upto)
 
     def answer(self, n: int) -> int:
         """The answer to request `n`, or 0 where there is none yet at the moment that is shown."""
         index = self.journal.index
-        answer = index.pairs[n - 1] if index.shape(n) is Shape.REQUEST else 0
+        answer = index.pair(n) if index.shape(n) is Shape.REQUEST else 0
         return 0 if answer and self.upto is not None and n <= self.upto < answer else answer
 
     def pending(self, n: int) -> bool:
@@ -197,7 +197,7 @@ class MessageRows:
             words, role = self.took(n)
             line += [Segment(" "), *paint.cell([(words, role)], columns.duration, right=True)]
         if columns.size:
-            octets = sum(facts.sizes[m - 1] for m in listed or (n,))
+            octets = sum(facts.size(m) for m in listed or (n,))
             line += [
                 Segment(" "),
                 *paint.cell([(size(octets) if octets else "", "muted")], columns.size, right=True),
@@ -248,7 +248,7 @@ class MessageRows:
         listed = self.list_messages(n)
         if listed:
             last = listed[-1]
-            return Took(index.times[last - 1] - index.times[n - 1]) if index.shape(last) is not Shape.REQUEST else None
+            return Took(index.time(last) - index.time(n)) if index.shape(last) is not Shape.REQUEST else None
         if index.shape(n) in (Shape.RESULT, Shape.ERROR):
             return took(index, n)
         if self.now is not None and self.pending(n):

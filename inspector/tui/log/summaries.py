@@ -49,8 +49,8 @@ def gist(journal: Journal, n: int) -> list[Piece]:
     """What event `n` is or says. Names and what a server said are bright, what surrounds them is not."""
     index = journal.index
     kind, shape, method = index.kind(n), index.shape(n), index.method(n)
-    if index.sizes[n - 1] > LARGEST_READ:
-        return _too_large(kind, shape, method, index.sizes[n - 1])
+    if index.size(n) > LARGEST_READ:
+        return _too_large(kind, shape, method, index.size(n))
     event = journal.event(n)
     if event.dropped is not None:
         return [*_too_large(kind, shape, method, event.dropped), (", not kept", "muted")]

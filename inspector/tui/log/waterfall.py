@@ -92,13 +92,13 @@ class WaterfallRows(MessageRows):
         """When the answer came; what has none lasts until now if it is pending, else for a moment."""
         index = self.journal.index
         if index.shape(n) != Shape.REQUEST:
-            return index.times[n - 1]
+            return index.time(n)
         answer = self._last_answer(n)
         if answer:
-            return index.times[answer - 1]
+            return index.time(answer)
         if not self.pending(n):
-            return index.times[n - 1]
-        return self.now if self.now is not None else index.times[(self.upto or index.count) - 1]
+            return index.time(n)
+        return self.now if self.now is not None else index.time(self.upto or index.count)
 
     def _last_answer(self, n: int) -> int:
         """The answer to request `n`; of a list of several pages, that to the last one. 0 where there is none yet."""
@@ -126,7 +126,7 @@ class WaterfallRows(MessageRows):
             words, role = self.took(n)
             line += paint.cell([(words, role if role != "muted" else "normal")], columns.duration, right=True)
         if columns.size:
-            octets = sum(facts.sizes[m - 1] for m in self.list_messages(n) or (answer or n,))
+            octets = sum(facts.size(m) for m in self.list_messages(n) or (answer or n,))
             line += paint.cell([(size(octets) if octets else "", "muted")], columns.size, right=True)
         return [*line, *paint.cell([(f" {signs.finding}", "finding")] if self.findings(n) else " ", 2)]
 
@@ -171,7 +171,7 @@ class WaterfallRows(MessageRows):
             return False
         last = min(index.count, n + _LOOKED_AHEAD)
         return any(
-            index.parents[m - 1] == n and self.pending(m) and index.dir(m) == Dir.RECV for m in range(n + 1, last + 1)
+            index.parent(m) == n and self.pending(m) and index.dir(m) == Dir.RECV for m in range(n + 1, last + 1)
         )
 
     def _subject(self, n: int, cells: int, *, nested: bool) -> list[Segment]:
@@ -193,7 +193,7 @@ class WaterfallRows(MessageRows):
 
     def _bar(self, n: int, cells: int) -> list[Segment]:
         index, signs = self.journal.index, signs_now()
-        begin = self.span.cell(index.times[n - 1], cells)
+        begin = self.span.cell(index.time(n), cells)
         if index.shape(n) != Shape.REQUEST:
             sign, role = signs.bars[5], sign_of(index, n, signs)[1]
             return paint.cell([" " * begin, (sign, role if role != "faint" else "muted")], cells)

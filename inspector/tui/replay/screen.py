@@ -294,7 +294,7 @@ class ReplayScreen(MainScreen):
         n = session.reply_to(question)[0] if question is not None and question.state == "open" else 0
         if not n and self.player.position:
             root = session.journal.index.root_of(self.player.position)
-            n = session.journal.index.pairs[root - 1] if root else 0
+            n = session.journal.index.pair(root) if root else 0
         if n:
             self._go_to(n)
         else:

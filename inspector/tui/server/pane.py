@@ -260,7 +260,7 @@ class ServerPane(Container):
             updates = found.counts.get(uri, 0)
             told = f"  {updates:,} update{'' if updates == 1 else 's'}" if updates else "  no update yet"
             if 0 < n <= journal.index.count:
-                told += f", the last at {journal.clock(journal.index.times[n - 1]):%H:%M:%S}"
+                told += f", the last at {journal.clock(journal.index.time(n)):%H:%M:%S}"
             rows.append(Row([f"  {uri}", (told, "muted")], 4))
         if len(found.uris) > _SHOWN_SUBSCRIPTIONS:
             rows.append(Row([(f"  {len(found.uris) - _SHOWN_SUBSCRIPTIONS:,} more", "muted")]))

@@ -142,7 +142,7 @@ def of_request(journal: Journal, n: int, upto: int | None = None) -> Outcome | N
     """
     index = journal.index
     last = index.count if upto is None else min(upto, index.count)
-    state, answer, method = index.state(n), index.pairs[n - 1], index.method(n)
+    state, answer, method = index.state(n), index.pair(n), index.method(n)
     if answer > last:
         answer = 0
         state = State.PENDING if state in (State.DONE, State.ERROR) else state
@@ -150,7 +150,7 @@ def of_request(journal: Journal, n: int, upto: int | None = None) -> Outcome | N
         return None
     value: Any = None
     error: InspectorError | None = None
-    gave_up = max(index.times[last - 1] - index.times[n - 1], 0) if last else 0
+    gave_up = max(index.time(last) - index.time(n), 0) if last else 0
     if answer and index.shape(answer) in (Shape.RESULT, Shape.ERROR, Shape.BATCH):
         value, error = _answer(journal, answer, method)
         gave_up = index.duration(n) or 0
@@ -171,7 +171,7 @@ def of_request(journal: Journal, n: int, upto: int | None = None) -> Outcome | N
 def unanswered(journal: Journal, n: int, upto: int | None = None) -> Outcome:
     """Return how request `n` stands that has no answer in its recording, up to where that goes or is looked at."""
     index = journal.index
-    took = max(index.times[(upto or index.count) - 1] - index.times[n - 1], 0)
+    took = max(index.time(upto or index.count) - index.time(n), 0)
     error = ConnectionProblem("The recording has no answer to it up to here.")
     return Outcome(index.method(n), n, 0, None, error, False, took, took)
 

@@ -80,7 +80,7 @@ class RecordedCalls:
 
     def _answer(self, n: int) -> int:
         """The answer to request `n` that had come by the moment, or 0."""
-        answer = self._journal.index.pairs[n - 1] if n else 0
+        answer = self._journal.index.pair(n) if n else 0
         return answer if answer <= self._upto else 0
 
     def show(self, work: Work, n: int, *, open: bool = False) -> None:

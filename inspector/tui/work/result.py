@@ -141,7 +141,7 @@ class ResultPane(SnugEdge):
     def _prepare(self, answer: Answer) -> None:
         """Choose the first view, at once for a small result, in a thread for a large one."""
         n = answer.outcome.answer_n
-        if self.session.journal.index.sizes[n - 1] <= AT_ONCE:
+        if self.session.journal.index.size(n) <= AT_ONCE:
             answer.prepare(self.session.journal.event(n).text)
             return
 
@@ -196,7 +196,7 @@ class ResultPane(SnugEdge):
         facts += [verdict, *about] if answer.violations or answer.unchecked else [*about, verdict]
         facts.append(outcome.time)
         if outcome.answer_n and answer.table is None:
-            facts.append(size(self.session.journal.index.sizes[outcome.answer_n - 1]))
+            facts.append(size(self.session.journal.index.size(outcome.answer_n)))
         self.state_facts = [fact for fact in facts if fact]
         self.draw_state()
         self._notice.show([*_notice(outcome), *self._link_lines()])
@@ -216,7 +216,7 @@ class ResultPane(SnugEdge):
         self._differences.show(_differences(answer) if answer is not None and tab == "content" else ())
         if waits and answer is not None:
             self._content.load_plain(())
-            self._content.empty = f"reading {size(self.session.journal.index.sizes[answer.outcome.answer_n - 1])}…"
+            self._content.empty = f"reading {size(self.session.journal.index.size(answer.outcome.answer_n))}…"
         elif answer is not None and shows_table and answer.table is not None:
             self._table.load(answer.table, _marks(answer))
         elif answer is not None and shows_json:
@@ -261,7 +261,7 @@ class ResultPane(SnugEdge):
             self._show_content(answer, answer.value(self.session.journal))
             return
         self._content.load_plain(())
-        self._content.empty = f"reading {size(self.session.journal.index.sizes[answer.outcome.answer_n - 1])}…"
+        self._content.empty = f"reading {size(self.session.journal.index.size(answer.outcome.answer_n))}…"
 
         def read() -> None:
             value = answer.value(self.session.journal)
@@ -297,7 +297,7 @@ class ResultPane(SnugEdge):
         elif answer.structured is not None:
             self._json.load(answer.structured)
             self._mark(answer)
-        elif self.session.journal.index.sizes[outcome.answer_n - 1] <= AT_ONCE:
+        elif self.session.journal.index.size(outcome.answer_n) <= AT_ONCE:
             answer.cut_out(self.session.journal.event(outcome.answer_n).text)
             self._load_json(answer)
         else:
@@ -311,7 +311,7 @@ class ResultPane(SnugEdge):
 
     def _check(self, answer: Answer) -> None:
         answer.check()
-        if self.session.journal.index.sizes[answer.outcome.answer_n - 1] > AT_ONCE:
+        if self.session.journal.index.size(answer.outcome.answer_n) > AT_ONCE:
             answer.lighten()
             return_freed_memory()
         if not get_current_worker().is_cancelled:

@@ -50,7 +50,7 @@ class Trails:
     def of(self, id: str, call_n: int) -> list[Change]:
         """The changes of a task, oldest first; its first status is in the answer to request `call_n`, 0 for none."""
         later = self._changes.get(id, [])
-        answer = self._journal.index.pairs[call_n - 1] if 0 < call_n <= self._journal.index.count else 0
+        answer = self._journal.index.pair(call_n) if 0 < call_n <= self._journal.index.count else 0
         status = told_task(self._journal.event(answer)).get("status") if answer else None
         if not isinstance(status, str):
             return later

@@ -226,7 +226,7 @@ def past_of(work: Work, arguments: Any, journal: Journal) -> Past:
     if answer is None:
         return Past(arguments, label(arguments), "", "muted")
     brief, role = answer.outcome.in_brief
-    is_large = answer.outcome.answer_n > 0 and journal.index.sizes[answer.outcome.answer_n - 1] > LARGE
+    is_large = answer.outcome.answer_n > 0 and journal.index.size(answer.outcome.answer_n) > LARGE
     n = answer.outcome.request_n
     return Past(arguments, label(arguments), brief, role, n, None if is_large else answer)
 
@@ -250,7 +250,7 @@ def settle(work: Work, journal: Any) -> bool:
         return False
     work.answer = Answer(of_call(call, journal), work.subject.output_schema)
     work.answer.tab = work.view
-    if 0 < call.answer_n <= journal.index.count and journal.index.sizes[call.answer_n - 1] > LARGE:
+    if 0 < call.answer_n <= journal.index.count and journal.index.size(call.answer_n) > LARGE:
         call.drop_value()
     return True
 
