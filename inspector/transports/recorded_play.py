@@ -115,19 +115,19 @@ class Play:
 
     async def _run(self) -> None:
         index = self._journal.index
-        clock = index.times[self.n - 1]
+        clock = index.time(self.n)
         played = 0
         async for m in self._members():
             dir, kind = index.dir(m), index.kind(m)
             if dir == Dir.SEND and kind == Kind.RPC:
                 await self._client_answers(m)
-                clock = index.times[m - 1]
+                clock = index.time(m)
                 await self._stage.passed(m)
             elif kind not in (Kind.RPC, Kind.INVALID):
                 await self._stage.passed(m)
             elif dir == Dir.RECV:
-                await self._stage.wait(index.times[m - 1] - clock)
-                clock = index.times[m - 1]
+                await self._stage.wait(index.time(m) - clock)
+                clock = index.time(m)
                 await self._deliver(m, self._journal.event(m))
             played += 1
             if played % _AT_ONCE == 0:
@@ -137,8 +137,8 @@ class Play:
         """The events of the exchange after its request: to its answer, or to the end while there is none."""
         index = self._journal.index
         members = {self.n}
-        for m in range(self.n + 1, (index.pairs[self.n - 1] or index.count) + 1):
-            if index.pairs[m - 1] in members or index.parents[m - 1] in members:
+        for m in range(self.n + 1, (index.pair(self.n) or index.count) + 1):
+            if index.pair(m) in members or index.parent(m) in members:
                 members.add(m)
                 yield m
             if m % _LOOKED_AT == 0:
@@ -146,13 +146,13 @@ class Play:
 
     async def _client_answers(self, m: int) -> None:
         """Here the client had answered a question: go on when it has done so again."""
-        question = self._questions.get(self._journal.index.pairs[m - 1])
+        question = self._questions.get(self._journal.index.pair(m))
         if question is not None:
             await question[1]
 
     async def _deliver(self, m: int, event: Event) -> None:
         raw, shape = event.bytes, event.shape
-        answer = self._journal.index.pairs[m - 1] == self.n and shape in (Shape.RESULT, Shape.ERROR, Shape.BATCH)
+        answer = self._journal.index.pair(m) == self.n and shape in (Shape.RESULT, Shape.ERROR, Shape.BATCH)
         if shape is Shape.REQUEST:
             raw = self._question(m, raw, event.message)
         elif shape is Shape.NOTIFICATION:

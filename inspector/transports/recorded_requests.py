@@ -179,7 +179,7 @@ class Order:
         """One that came off, with the same revision if there is one; the last of those, which is what was agreed on."""
         numbers = self._requests.methods[method]
         index = self._requests.journal.index
-        good = [n for n in numbers if index.pairs[n - 1] and index.shape(index.pairs[n - 1]) == Shape.RESULT]
+        good = [n for n in numbers if index.pair(n) and index.shape(index.pair(n)) == Shape.RESULT]
         wanted = _revision(params)
         same = [n for n in good[-_COMPARED:] if _revision(self._requests.params(n)) == wanted]
         found = (same or good or numbers)[-1]
