@@ -75,7 +75,7 @@ async def test_bytes_go_out_as_they_are_and_come_back_as_they_are(opened):
     event = connection.journal.event(n)
     assert (event.bytes, event.dir, event.kind) == (asked, Dir.SEND, Kind.RPC)
     assert heard.messages == [connection.journal.event(heard.frames[0].n).bytes]
-    assert connection.journal.index.pairs[n - 1] == heard.frames[0].n
+    assert connection.journal.index.pair(n) == heard.frames[0].n
 
 
 async def test_what_is_no_json_is_sent_and_recorded_too(opened):

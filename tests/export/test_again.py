@@ -64,7 +64,7 @@ def test_references_lead_to_the_same_events(tmp_path: Path) -> None:
     second = again(journal, tmp_path, [2, 3, 4])
     assert [event.fields.get("for") for event in second.events()] == [None, None, 1]
     assert [event.fields.get("for_was") for event in second.events()] == [None, 1, None]
-    assert second.index.states[0] == journal.index.states[1]
+    assert second.index.state(1) == journal.index.state(2)
 
 
 def test_a_finding_stays_with_its_event(tmp_path: Path) -> None:

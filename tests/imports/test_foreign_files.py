@@ -81,7 +81,7 @@ def test_a_log_of_mcpsnoop(tmp_path: Path) -> None:
         (Kind.RPC, 3_000_000, json.dumps(ANSWER)),
         (Kind.INVALID, 4_000_000, "no json"),
     ]
-    assert journal.index.pairs[0] == 3
+    assert journal.index.pair(1) == 3
     assert SECRET not in (tmp_path / "ours.mcp.jsonl").read_text()
     assert [event.fields["text"] for event in of(journal, Kind.NOTE)] == made.notes
 
@@ -243,7 +243,7 @@ def test_a_stream_of_a_post_ends_with_its_answer(tmp_path: Path) -> None:
         (0, None), (10_000, {"event": "message", "id": "1"}), (20_000, {"id": "2"}),
     ]  # fmt: skip
     assert [event.text for event in of(journal, Kind.SSE)] == [": hello"]
-    assert journal.index.pairs[rpc[0].n - 1] == rpc[2].n
+    assert journal.index.pair(rpc[0].n) == rpc[2].n
 
 
 def test_the_stream_of_http_and_sse_answers_after_the_posts(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_the_stream_of_http_and_sse_answers_after_the_posts(tmp_path: Path) -> N
     )  # fmt: skip
     rpc = of(journal, Kind.RPC)
     assert [(event.dir, event.t) for event in rpc] == [(Dir.SEND, 1_000_000), (Dir.RECV, 1_000_001)]
-    assert journal.index.pairs[rpc[0].n - 1] == rpc[1].n
+    assert journal.index.pair(rpc[0].n) == rpc[1].n
     assert of(journal, Kind.SSE)[0].fields["event"] == "endpoint"
     assert journal.header["target"]["transport"] == "sse"
 

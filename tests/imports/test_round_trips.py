@@ -107,10 +107,10 @@ def test_an_archive_of_http_has_heads_bodies_and_streams(tmp_path: Path) -> None
     assert heads(found) == heads(journal)
     index = found.index
     requests = [n for n in range(1, len(found) + 1) if index.shape(n) is Shape.REQUEST]
-    paired = [n for n in requests if index.pairs[n - 1]]
+    paired = [n for n in requests if index.pair(n)]
     assert len(paired) == sum(
         1 for n in range(1, len(journal) + 1)
-        if journal.index.shape(n) is Shape.REQUEST and journal.index.pairs[n - 1]
+        if journal.index.shape(n) is Shape.REQUEST and journal.index.pair(n)
     )  # fmt: skip
 
 
@@ -132,10 +132,10 @@ def test_a_recorder_cassette_has_what_the_client_asked_and_its_answers(tmp_path:
     assert [text for dir, text in texts(found) if dir is Dir.SEND] == wanted
     for n in range(1, len(found) + 1):
         if found.index.shape(n) is Shape.RESULT:
-            assert found.index.pairs[n - 1]
+            assert found.index.pair(n)
     assert sum(1 for dir, _ in texts(found) if dir is Dir.RECV) == sum(
         1 for n in range(1, len(journal) + 1)
-        if index.shape(n) is Shape.REQUEST and index.dir(n) is Dir.SEND and index.pairs[n - 1]
+        if index.shape(n) is Shape.REQUEST and index.dir(n) is Dir.SEND and index.pair(n)
     )  # fmt: skip
 
 

@@ -52,8 +52,8 @@ def _message(journal: Journal, n: int) -> str:
     if index.ids[n - 1] != NO_ID:
         said.append(f"id {index.id(n)!r}")
     said.append(index.state(n).name.lower())
-    if index.pairs[n - 1]:
-        said.append(f"with {index.pairs[n - 1]}")
-    if index.parents[n - 1]:
-        said.append(f"in {index.parents[n - 1]}")
+    if index.pair(n):
+        said.append(f"with {index.pair(n)}")
+    if index.parent(n):
+        said.append(f"in {index.parent(n)}")
     return " ".join(said)

@@ -77,9 +77,9 @@ def test_every_request_has_its_answer_or_its_fate(name: str, journal: Journal) -
     requests = [n for n in range(1, len(journal) + 1) if index.shape(n) is Shape.REQUEST]
     assert dict(Counter(index.state(n).name for n in requests)) == STATES[name]
     for n in requests:
-        answer = index.pairs[n - 1]
+        answer = index.pair(n)
         if index.state(n) in (State.DONE, State.ERROR):
-            assert index.pairs[answer - 1] == n
+            assert index.pair(answer) == n
             assert index.dir(answer) is not index.dir(n)
             assert index.shape(answer) is Shape.BATCH or index.method(answer) == index.method(n)
 

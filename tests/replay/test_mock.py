@@ -666,9 +666,9 @@ async def test_who_says_what_was_said_is_answered_as_was_answered(serve, name, m
         reply = client.say(journal.event(n).bytes)
         if index.shape(n) is jsonrpc.Shape.REQUEST:
             asked = any(
-                index.parents[m - 1] == n and index.shape(m) is jsonrpc.Shape.REQUEST for m in range(n, len(journal))
+                index.parent(m) == n and index.shape(m) is jsonrpc.Shape.REQUEST for m in range(n, len(journal))
             )
-            answered = index.pairs[n - 1]
+            answered = index.pair(n)
             if answered and not asked:
                 await until(lambda reply=reply: reply.ended)
                 assert any(jsonrpc.id_key(m.get("id")) == index.id(n) for m in parsed(reply.sent))

@@ -66,7 +66,7 @@ async def test_an_answer_that_was_passed_on_is_recorded_with_a_note(serve):
     await client.call("tools/call", {"name": "new"}, id=9)
     own = client.handler.journal
     assert [event.fields["became"] for event in own.events() if event.kind == Kind.NOTE] == ["passthrough"]
-    assert own.index.pairs[max(n for n in range(1, len(own) + 1) if own.index.method(n) == "tools/call") - 1]
+    assert own.index.pair(max(n for n in range(1, len(own) + 1) if own.index.method(n) == "tools/call"))
 
 
 async def test_what_the_live_server_says_and_asks_meanwhile_is_passed_on(serve):

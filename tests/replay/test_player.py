@@ -226,7 +226,7 @@ def test_exchanges_end_with_the_answer_to_an_outermost_request(tmp_path: Path) -
     while not player.at_end:
         player.step_exchange(1)
         stops.append(player.position)
-    nested = [n for n in (6,) if not index.parents[index.pairs[n - 1] - 1]]
+    nested = [n for n in (6,) if not index.parent(index.pair(n))]
     assert stops == [first, lost, *nested, second, tape.last]
     back = []
     while player.position:

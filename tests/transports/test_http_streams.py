@@ -51,7 +51,7 @@ async def test_messages_of_one_read_arrive_in_one_call_and_belong_to_the_request
     assert [len(messages) for _, messages, _, _ in client.sink.batches] == [3]
     index = client.sink.journal.index
     first = client.sink.frames[0].n
-    assert (index.channel(first), index.parents[first - 1]) == ("post-1", 1)
+    assert (index.channel(first), index.parent(first)) == ("post-1", 1)
     await client.sink.until(lambda: client.sink.lives("stream-end"))
     assert client.sink.lives("stream-end")[0].fields["events"] == 3
 

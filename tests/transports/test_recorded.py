@@ -320,7 +320,7 @@ async def test_exchanges_at_the_same_time_stay_apart(replay):
     index = client.sink.journal.index
     for frame in client.sink.frames:
         if frame.shape is Shape.NOTIFICATION:
-            parent = client.sink.journal.event(index.parents[frame.n - 1]).message
+            parent = client.sink.journal.event(index.parent(frame.n)).message
             assert parent["params"]["arguments"]["text"] == str(frame.message["params"]["data"])
     tape.journal.release()
 

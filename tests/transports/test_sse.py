@@ -590,7 +590,7 @@ async def test_what_the_server_asks_within_a_call_belongs_to_it(serve, sse):
     client.sink.on_frame = answer
     assert (await client.call("tools/call"))["result"] == {}
     call, question = (event.n for event in client.sink.events(Kind.RPC) if "method" in event.message)
-    assert client.sink.journal.index.parents[question - 1] == call
+    assert client.sink.journal.index.parent(question) == call
 
 
 # Posting

@@ -27,8 +27,8 @@ def catch_up(view: MessageView) -> None:
 
 
 def is_answer(index: Index, n: int) -> bool:
-    pair = index.pairs[n - 1]
-    return bool(pair) and index.shape(n) in (Shape.RESULT, Shape.ERROR) and index.pairs[pair - 1] == n
+    pair = index.pair(n)
+    return bool(pair) and index.shape(n) in (Shape.RESULT, Shape.ERROR) and index.pair(pair) == n
 
 
 def expected(talk: Talk, text: str) -> list[tuple[int, int]]:

@@ -124,7 +124,7 @@ async def test_subscriptions_are_listed_with_their_updates() -> None:
         await shows(app, pilot, "demo://readme  no update yet")
         n = len(app.session.journal)
         app.session.subscriptions.updated("demo://readme", n)
-        clock = app.session.journal.clock(app.session.journal.index.times[n - 1])
+        clock = app.session.journal.clock(app.session.journal.index.time(n))
         await shows(app, pilot, "demo://readme  1 update")
         await shows(app, pilot, f"{clock:%H:%M:%S}")
 
