@@ -35,13 +35,14 @@ if TYPE_CHECKING:
         TrustNeeded,
         UsageError,
     )
+    from inspector.journal.exchange import Exchange
     from inspector.journal.findings import Finding
     from inspector.journal.format import Event
     from inspector.library.checking import CheckReport, check
     from inspector.library.comparing import Comparison, RerunReport, diff, rerun
     from inspector.library.diagnosing import Diagnosis, doctor
     from inspector.library.opening import open
-    from inspector.library.recordings import Exchange, Recording, recording
+    from inspector.library.recordings import Recording, recording
     from inspector.library.results import (
         Elicitation,
         Message,
@@ -79,13 +80,14 @@ _HOMES = {
         "ServerExited", "SessionLost", "SpawnError", "TargetError", "ToolFailed", "TrustNeeded",
         "UsageError",
     ),
+    "journal.exchange": ("Exchange",),
     "journal.findings": ("Finding",),
     "journal.format": ("Event",),
     "library.checking": ("CheckReport", "check"),
     "library.comparing": ("Comparison", "RerunReport", "diff", "rerun"),
     "library.diagnosing": ("Diagnosis", "doctor"),
     "library.opening": ("open",),
-    "library.recordings": ("Exchange", "Recording", "recording"),
+    "library.recordings": ("Recording", "recording"),
     "library.results": (
         "Elicitation", "Message", "Notification", "PromptResult", "ResourceContents", "ResourceResult",
         "SamplingRequest", "ToolResult",

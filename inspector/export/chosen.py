@@ -7,32 +7,24 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
-from inspector.journal.format import Dir, Kind
-from inspector.journal.index import State
+from inspector.journal.exchange import Exchange, around
+from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
-_REQUEST = Kind.RPC | Shape.REQUEST << 6
+_REQUESTS = Query(shape=Shape.REQUEST)
+_INSIDE = Query(shape=(Shape.REQUEST, Shape.NOTIFICATION))
+_BATCHES = Query(shape=Shape.BATCH)
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
-
-
-class Exchange(NamedTuple):
-    """A request and what became of it."""
-
-    request: int
-    answer: int
-    """The number of the event that answers it; 0: there is none."""
-    dir: Dir
-    """Who asked: `SEND` is the client."""
-    state: State
 
 
 class Chosen:
     """The chosen events of a journal. An exchange is chosen with its request or with its answer."""
 
     def __init__(self, journal: Journal, numbers: Iterable[int] | None) -> None:
+        self._journal = journal
         self._index = journal.index
         self.count = journal.index.count
         self.everything = numbers is None
@@ -58,23 +50,20 @@ class Chosen:
 
     def of(self, *kinds: Kind) -> Iterator[int]:
         """The chosen events of some kinds, ascending."""
-        codes = self._index.codes
-        for n in self:
-            if codes[n - 1] & 15 in kinds:
-                yield n
+        kind = self._index.kind
+        return (n for n in self if kind(n) in kinds)
 
     def exchanges(self) -> Iterator[Exchange]:
         """The chosen exchanges, in the order in which they were asked. Requests within a batch are none of them."""
-        index, flags = self._index, self._flags
-        mask = 15 | 7 << 6
-        for n, code in enumerate(index.codes[: self.count], 1):
-            if code & mask != _REQUEST:
-                continue
-            answer = index.pair(n)
-            if answer and (answer > self.count or index.shape(answer) not in _ANSWERS):
-                answer = 0
-            if flags[n] or (answer and flags[answer]):
-                yield Exchange(n, answer, Dir(code >> 4 & 3), State(index.state(n)))
+        flags = self._flags
+        for n in _REQUESTS.each(self._index, 0, self.count):
+            if flags[n] or flags[self.answer(n)]:
+                yield Exchange(self._journal, n)
+
+    def answer(self, request: int) -> int:
+        """The event that answers a request and nothing else; 0: there is none, or it was answered within a batch."""
+        answer = self._index.pair(request)
+        return answer if answer <= self.count and answer and self._index.shape(answer) in _ANSWERS else 0
 
     def inside(self, request: int) -> Iterator[int]:
         """What is chosen of the notifications and questions that belong to a request, ascending."""
@@ -90,11 +79,8 @@ class Chosen:
         index = self._index
         first = array("I", bytes(4 * (self.count + 1)))
         self._next = array("I", bytes(4 * (self.count + 1)))
-        for n in range(self.count, 0, -1):
-            shape = index.codes[n - 1] >> 6
-            if not self._flags[n] or shape not in (Shape.NOTIFICATION, Shape.REQUEST):
-                continue
-            outer = index.parent(n) or (index.pair(n) if shape == Shape.NOTIFICATION else 0)
+        for n in _INSIDE.backwards(index, 0, self.count):
+            outer = around(index, n) if self._flags[n] else 0
             if 0 < outer < n:
                 self._next[n] = first[outer]
                 first[outer] = n
@@ -102,8 +88,7 @@ class Chosen:
 
     def batches(self) -> int:
         """How many of the chosen messages are batches."""
-        codes = self._index.codes
-        return sum(1 for n in self.of(Kind.RPC) if codes[n - 1] >> 6 == Shape.BATCH)
+        return sum(self._flags[n] for n in _BATCHES.each(self._index, 0, self.count))
 
 
 def left_out(amount: int, what: str, several: str = "") -> list[str]:

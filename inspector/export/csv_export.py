@@ -10,11 +10,11 @@ import csv
 from collections.abc import Iterable
 from typing import IO, Any
 
-from inspector.export.chosen import Chosen, Exchange, left_out
+from inspector.export.chosen import Chosen, left_out
 from inspector.export.facts import Moments
+from inspector.journal.exchange import Exchange
 from inspector.journal.filters.bodies import subjects_of
-from inspector.journal.format import DIR_NAMES
-from inspector.journal.index import STATE_NAMES, State
+from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import safe
@@ -41,9 +41,9 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 
 def _row(journal: Journal, chosen: Chosen, exchange: Exchange, at: Moments) -> list[object]:
     index = journal.index
-    n, answer = exchange.request, exchange.answer
+    n, answer = exchange.n, chosen.answer(exchange.n)
     request = next(journal.events(n, n))
-    code, text = _error(journal, exchange)
+    code, text = _error(journal, n, answer)
     within = [index.method(m) if index.shape(m) == Shape.NOTIFICATION else None for m in chosen.inside(n)]
     progress = within.count("notifications/progress")
     questions = within.count(None)
@@ -52,12 +52,12 @@ def _row(journal: Journal, chosen: Chosen, exchange: Exchange, at: Moments) -> l
         n,
         answer or "",
         at(index.time(n)),
-        DIR_NAMES[exchange.dir],
+        exchange.dir,
         cell(index.channel(n)),
         cell(index.method(n)),
         cell(next(iter(subjects_of(request.message)), "")),
         cell(index.id(n)),
-        STATE_NAMES[exchange.state],
+        exchange.state,
         "" if elapsed is None else f"{elapsed / 1000:.3f}",
         index.size(n),
         index.size(answer) if answer else "",
@@ -70,11 +70,11 @@ def _row(journal: Journal, chosen: Chosen, exchange: Exchange, at: Moments) -> l
     ]
 
 
-def _error(journal: Journal, exchange: Exchange) -> tuple[Any, Any]:
+def _error(journal: Journal, request: int, answer: int) -> tuple[Any, Any]:
     """Code and message of the error that answered a request; of a tool's error its first text."""
-    if not exchange.answer or exchange.state is not State.ERROR:
+    if not answer or journal.index.state(request) is not State.ERROR:
         return "", ""
-    message = next(journal.events(exchange.answer, exchange.answer)).message
+    message = next(journal.events(answer, answer)).message
     error = message.get("error") if type(message) is dict else None
     if type(error) is dict:
         return error.get("code", ""), error.get("message", "")

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from heapq import merge
 from typing import Any, NamedTuple
 
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
-_HANDSHAKES = ("initialize", "server/discover")
+_SENT = Query(kind=(Kind.RPC, Kind.INVALID), dir=Dir.SEND)
+_RECEIVED = Query(kind=(Kind.RPC, Kind.INVALID), dir=Dir.RECV)
+_STDERR = Query(kind=Kind.STDERR)
+_LIFE = Query(kind=Kind.LIFE)
+_HANDSHAKES = Query(method=("initialize", "server/discover"), dir=Dir.RECV, shape=Shape.RESULT)
 _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 
@@ -32,30 +38,21 @@ class Facts(NamedTuple):
 
 
 def facts_of(journal: Journal) -> Facts:
-    """One walk through the index; only the events of the handshake are read."""
+    """Asks the index; only the events of the handshake are read, and life events until the connection stands."""
     index = journal.index
-    sent = received = stderr = 0
     info: dict[str, Any] = {}
     revision = era = transport = None
-    handshakes = {number for number in map(index.method_names.find, _HANDSHAKES) if number}
-    for n, (code, method) in enumerate(zip(index.codes, index.methods, strict=True), 1):
-        kind = code & 15
-        if kind <= Kind.INVALID:
-            direction = code >> 4 & 3
-            sent += direction == Dir.SEND
-            received += direction == Dir.RECV
-            if method in handshakes and code >> 6 == Shape.RESULT and direction == Dir.RECV:
-                result = _member(journal.event(n).message, "result")
-                info = _member(result, "serverInfo") or _member(_member(result, "_meta"), _SERVER_KEY) or info
-                revision = result.get("protocolVersion", revision)
-        elif kind == Kind.STDERR:
-            stderr += 1
-        elif kind == Kind.LIFE and transport is None:
+    for n in merge(_HANDSHAKES.each(index), _LIFE.each(index)):
+        if index.kind(n) is Kind.RPC:
+            result = _member(journal.event(n).message, "result")
+            info = _member(result, "serverInfo") or _member(_member(result, "_meta"), _SERVER_KEY) or info
+            revision = result.get("protocolVersion", revision)
+        elif transport is None:
             fields = journal.event(n).fields
             if fields.get("event") == "ready":
                 revision, era, transport = fields.get("revision"), fields.get("era"), fields.get("transport")
-    duration = max(index.times, default=0)
-    return Facts(info, revision, era, transport, sent, received, stderr, index.invalid, index.errors, duration)
+    sent, received, stderr = (query.count(index) for query in (_SENT, _RECEIVED, _STDERR))
+    return Facts(info, revision, era, transport, sent, received, stderr, index.invalid, index.errors, index.latest())
 
 
 class Moments:

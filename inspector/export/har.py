@@ -18,7 +18,7 @@ from typing import IO, Any
 from inspector.export.chosen import Chosen
 from inspector.export.exact import clean
 from inspector.export.facts import Moments
-from inspector.export.http_exchanges import HttpExchange, HttpExchanges, as_sse, header, headers_of
+from inspector.export.http_exchanges import HttpExchanges, RecordedHttpExchange, as_sse, header, headers_of
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Event, Kind, to_base64
 from inspector.journal.index import State
@@ -73,7 +73,7 @@ class _Entries:
             elif self._index.kind(n) in (Kind.RPC, Kind.INVALID) and self._begins_made_up(n):
                 yield self._made_up(n)
 
-    def _has_chosen(self, exchange: HttpExchange) -> bool:
+    def _has_chosen(self, exchange: RecordedHttpExchange) -> bool:
         numbers = (exchange.head, exchange.sent, exchange.answer, exchange.connected)
         if self._chosen.everything or any(n in self._chosen for n in numbers):
             return True
@@ -84,7 +84,7 @@ class _Entries:
 
     # Over HTTP
 
-    def _real(self, exchange: HttpExchange) -> Iterator[str]:
+    def _real(self, exchange: RecordedHttpExchange) -> Iterator[str]:
         """The entry of a request over HTTP."""
         asked = self._event(exchange.head).fields
         answered = self._event(exchange.answer).fields if exchange.answer else {}
@@ -122,13 +122,13 @@ class _Entries:
         yield from self._content(exchange, headers)
         yield "}}"
 
-    def _timings(self, exchange: HttpExchange, answered: dict[str, Any]) -> dict[str, float]:
+    def _timings(self, exchange: RecordedHttpExchange, answered: dict[str, Any]) -> dict[str, float]:
         """Milliseconds of each phase; -1 where it did not happen or is not known."""
-        times = self._index.times
-        begun, last = times[exchange.head - 1], times[exchange.last - 1]
+        index = self._index
+        begun, last = index.time(exchange.head), index.time(exchange.last)
         waited = _milliseconds(answered.get("ms"))
         if waited < 0:
-            waited = max((times[exchange.answer - 1] - begun) / 1000, 0) if exchange.answer else 0
+            waited = max((index.time(exchange.answer) - begun) / 1000, 0) if exchange.answer else 0
         connect = _milliseconds(self._event(exchange.connected).fields.get("ms")) if exchange.connected else -1
         if connect > waited:
             connect = -1
@@ -157,7 +157,7 @@ class _Entries:
             found["postData"] = {"mimeType": clean(header(headers, "content-type")) or _JSON, "text": clean(event.text)}
         return found
 
-    def _content(self, exchange: HttpExchange, headers: list[tuple[str, str]]) -> Iterator[str]:
+    def _content(self, exchange: RecordedHttpExchange, headers: list[tuple[str, str]]) -> Iterator[str]:
         """The body of a response, piece by piece."""
         media = header(headers, "content-type")
         streams = media.lower().startswith(_STREAM)

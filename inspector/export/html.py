@@ -62,10 +62,9 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 
 def check(journal: Journal, chosen: Iterable[int]) -> None:
     """Raise `UsageError` where the page of these events would be too large for a browser."""
-    sizes = journal.index.sizes
     total = amount = 0
     for n in chosen:
-        total += min(sizes[n - 1], LONGEST)
+        total += min(journal.index.size(n), LONGEST)
         amount += 1
     if total > LARGEST or amount > MOST:
         raise UsageError(

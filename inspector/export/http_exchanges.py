@@ -13,17 +13,17 @@ from typing import Any, NamedTuple
 
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 
 _BODY = frozenset((Kind.RPC, Kind.INVALID, Kind.SSE))
 _MESSAGE = frozenset((Kind.RPC, Kind.INVALID))
-_CHAINED = _BODY | {Kind.HTTP, Kind.LIFE}
+_HEADS = Query(kind=Kind.HTTP)
+_CHAINED = Query(kind=(*_BODY, Kind.HTTP, Kind.LIFE))
 _CHANNEL = re.compile(rb'\{"n":\d+,"t":\d+,"dir":"\w+","kind":"\w+","ch":"([\w-]*)"')
 """How the lines begin that are written here."""
-_OTHERS = "…"
-"""The name under which the index keeps the number of all channels beyond those that it can tell apart."""
 
 
-class HttpExchange(NamedTuple):
+class RecordedHttpExchange(NamedTuple):
     """One HTTP request, by the numbers of its events; 0 where there is none."""
 
     head: int
@@ -50,7 +50,7 @@ class HttpExchanges:
         self._channels = array("I", nothing)
         """The channel of each event, by a number of our own."""
         self._over_http: set[int] = set()
-        if any(code & 15 == Kind.HTTP for code in journal.index.codes[: self._count]):
+        if _HEADS.first(journal.index, 0, self._count):
             self._chain(self._number_channels())
 
     def _number_channels(self) -> int:
@@ -59,32 +59,27 @@ class HttpExchanges:
         The index has one number for all those beyond the first 65,534: their names are read from the file.
         """
         index = self._journal.index
-        shared = index.channel_names.find(_OTHERS)
-        names: dict[str, int] = {}
-        first = len(index.channel_names.texts)
-        for n, code in enumerate(index.codes[: self._count], 1):
-            kind = code & 15
-            if kind not in _CHAINED:
-                continue
-            number = index.channels[n - 1]
-            if number == shared:
-                number = names.setdefault(_channel_name(self._journal, n), first + len(names))
-            self._channels[n] = number
-            if kind == Kind.HTTP:
+        names = {"": 0}
+        for n in _CHAINED.each(index, 0, self._count):
+            name = index.channel(n)
+            if index.shares_channel(n):
+                name = _channel_name(self._journal, n)
+            number = self._channels[n] = names.setdefault(name, len(names))
+            if index.kind(n) is Kind.HTTP:
                 self._over_http.add(number)
-        return first + len(names)
+        return len(names)
 
     def _chain(self, channels: int) -> None:
         index = self._journal.index
         nothing = bytes(4 * channels)
         latest, sent, bare = array("I", nothing), array("I", nothing), array("I", nothing)
-        for n, code in enumerate(index.codes[: self._count], 1):
-            kind, channel = code & 15, self._channels[n]
-            if kind not in _CHAINED or channel not in self._over_http:
+        for n in _CHAINED.each(index, 0, self._count):
+            kind, channel = index.kind(n), self._channels[n]
+            if channel not in self._over_http:
                 continue
             self._next[latest[channel]] = n
             latest[channel] = n
-            if code >> 4 & 3 != Dir.SEND:
+            if index.dir(n) is not Dir.SEND:
                 continue
             if kind in _MESSAGE:
                 # A recorder that stands between both sides sees the head before the body.
@@ -112,7 +107,7 @@ class HttpExchanges:
         """The head with which a message of the client went out, the last one if there were several; 0: none."""
         return self._heads[n]
 
-    def of(self, head: int) -> HttpExchange:
+    def of(self, head: int) -> RecordedHttpExchange:
         """The request that begins with `head`."""
         index = self._journal.index
         answer = connected = 0
@@ -129,9 +124,9 @@ class HttpExchanges:
             elif index.dir(n) is Dir.SEND:
                 continue
             last = n
-        return HttpExchange(head, sent, answer, connected, last)
+        return RecordedHttpExchange(head, sent, answer, connected, last)
 
-    def body(self, exchange: HttpExchange) -> Iterator[int]:
+    def body(self, exchange: RecordedHttpExchange) -> Iterator[int]:
         """The numbers of what came in the response, ascending."""
         index = self._journal.index
         for n in self._after(exchange.head):

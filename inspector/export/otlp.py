@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable
 from typing import IO, Any
 
-from inspector.export.chosen import Chosen, Exchange, left_out
+from inspector.export.chosen import Chosen, left_out
 from inspector.export.exact import clean
 from inspector.export.facts import Facts, facts_of
 from inspector.journal.format import Dir, Kind
@@ -58,7 +58,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     out.write(f'{{"name":"Inspector","version":"{__version__}"}},"spans":[\n')
     out.write(_dumps(spans.session()))
     for exchange in chosen.exchanges():
-        out.write(",\n" + _dumps(spans.exchange(exchange)))
+        out.write(",\n" + _dumps(spans.exchange(exchange.n)))
     for n in chosen.of(Kind.RPC):
         if spans.stands_alone(n):
             out.write(",\n" + _dumps(spans.notification(n)))
@@ -107,7 +107,6 @@ class _Spans:
 
     def session(self) -> dict[str, Any]:
         """The span around all the others."""
-        times = self._journal.index.times
         facts = self._facts
         attributes = [*self._common]
         for key, value in (
@@ -123,18 +122,17 @@ class _Spans:
             "name": "MCP session",
             "kind": _INTERNAL,
             "startTimeUnixNano": self._time(0),
-            "endTimeUnixNano": self._time(max(times, default=0)),
+            "endTimeUnixNano": self._time(self._journal.index.latest()),
             "attributes": attributes,
         }
 
-    def exchange(self, exchange: Exchange) -> dict[str, Any]:
+    def exchange(self, n: int) -> dict[str, Any]:
         """The span of an exchange: of kind client where the recorded client asked, else server."""
-        index = self._journal.index
-        n = exchange.request
+        index, answer = self._journal.index, self._chosen.answer(n)
         begun = index.time(n)
-        ended = max(index.time(exchange.answer), begun) if exchange.answer else begun
-        span = self._span(n, _CLIENT if exchange.dir is Dir.SEND else _SERVER, begun, ended)
-        problem, said, more = self._outcome(exchange)
+        ended = max(index.time(answer), begun) if answer else begun
+        span = self._span(n, _CLIENT if index.dir(n) is Dir.SEND else _SERVER, begun, ended)
+        problem, said, more = self._outcome(index.state(n), answer)
         span["attributes"] += more
         if problem:
             span["attributes"].append(attribute("error.type", problem))
@@ -192,13 +190,13 @@ class _Spans:
             return self._trace, self._id(str(outer), 16)
         return self._trace, self._root
 
-    def _outcome(self, exchange: Exchange) -> tuple[str, str, Attributes]:
+    def _outcome(self, state: State, answer: int) -> tuple[str, str, Attributes]:
         """The class of the error, if it was one, what was said about it, and attributes."""
-        if exchange.state in _FATES:
-            return _FATES[exchange.state], "", []
-        if exchange.state is not State.ERROR or not exchange.answer:
+        if state in _FATES:
+            return _FATES[state], "", []
+        if state is not State.ERROR or not answer:
             return "", "", []
-        error = self._message(exchange.answer).get("error")
+        error = self._message(answer).get("error")
         if type(error) is not dict:
             return "tool_error", "", []
         code = error.get("code")
@@ -213,7 +211,7 @@ class _Spans:
         found: list[dict[str, Any]] = []
         dropped = 0
         for m in self._chosen.inside(n):
-            if index.ids[m - 1] != -1:
+            if index.id(m) is not None:
                 continue  # A question: it has a span of its own.
             if len(found) == MOST_EVENTS:
                 dropped += 1

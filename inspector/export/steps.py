@@ -14,7 +14,7 @@ from inspector.export.chosen import Chosen
 from inspector.export.quoting import TooDeep, python_value, remark
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Kind
-from inspector.journal.index import STATE_NAMES, State
+from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import View
@@ -46,8 +46,8 @@ def steps(journal: Journal, chosen: Chosen) -> Iterator[Step]:
     """The requests of the client among the chosen exchanges, in their order."""
     index = journal.index
     for exchange in chosen.exchanges():
-        n, method = exchange.request, index.method(exchange.request)
-        if exchange.dir is not Dir.SEND or method in _OPENING or method.startswith(_FOLLOWING):
+        n, method, state = exchange.n, exchange.method, index.state(exchange.n)
+        if exchange.dir != "send" or method in _OPENING or method.startswith(_FOLLOWING):
             continue
         message = next(journal.events(n, n)).message
         given = message.get("params") if type(message) is dict else None
@@ -55,9 +55,9 @@ def steps(journal: Journal, chosen: Chosen) -> Iterator[Step]:
         name = next(iter(subjects_of(message)), "")
         elapsed = index.duration(n)
         took = f" in {duration(elapsed)}" if elapsed is not None else ""
-        comment = f"{n}: {remark(f'{method} {name}'.strip())}, {STATE_NAMES[exchange.state]}{took}"
+        comment = f"{n}: {remark(f'{method} {name}'.strip())}, {exchange.state}{took}"
         round = params is not None and any(key in params for key in _ROUND)
-        yield Step(n, method, params, comment, _why_not(exchange.state, method, given, params, round), round)
+        yield Step(n, method, params, comment, _why_not(state, method, given, params, round), round)
 
 
 def _why_not(state: State, method: str, given: Any, params: dict[str, Any] | None, round: bool) -> str:

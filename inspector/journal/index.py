@@ -25,6 +25,8 @@ _KEPT_CHANNELS = 4096
 
 MAX_NAMES = 0xFFFF
 """Names of one sort that are kept; further ones share the last number."""
+_FURTHER = "…"
+"""What all further names are called in the table of numbers."""
 _MOST_CONNS = 1 << 32
 _NOTHING: dict[int, None] = {}
 _MAX_DIRECT_ID = 1 << 62
@@ -73,7 +75,7 @@ class Names:
         found = self.numbers.get(text)
         if found is None:
             if len(self.texts) >= MAX_NAMES:
-                return self.numbers.setdefault("…", len(self.texts) - 1)
+                return self.numbers.setdefault(_FURTHER, len(self.texts) - 1)
             found = self.numbers[text] = len(self.texts)
             self.texts.append(text)
         return found
@@ -163,6 +165,10 @@ class Index:
         """Bytes of the message of event `n`."""
         return self.sizes[n - 1]
 
+    def latest(self) -> int:
+        """The latest time of all events: of the last one, unless a clock ran backwards. 0 where there are none."""
+        return max(self.times, default=0)
+
     def pair(self, n: int) -> int:
         """The partner of event `n`: the answer of a request; the request of an answer, a progress or a cancellation.
 
@@ -181,6 +187,10 @@ class Index:
     def channel(self, n: int) -> str:
         """The channel on which event `n` was seen."""
         return self.channel_names.texts[self.channels[n - 1]]
+
+    def shares_channel(self, n: int) -> bool:
+        """Whether `channel` does not know event `n`'s: all beyond the first 65,534 share the name of the last one."""
+        return self.channels[n - 1] == self.channel_names.find(_FURTHER)
 
     def conn(self, n: int) -> int:
         """The number of the connection on which event `n` was seen; 0 is the session's own."""

@@ -7,10 +7,10 @@ import weakref
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from inspector.journal.format import Dir, Event, Kind
-from inspector.journal.index import STATE_NAMES
+from inspector.journal.exchange import Exchange
+from inspector.journal.format import Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool
@@ -20,85 +20,6 @@ if TYPE_CHECKING:
     from inspector.client.recorded import RecordedSession
     from inspector.client.state.server import Server
     from inspector.journal.findings import Finding
-
-
-class Exchange:
-    """A request and what came of it. Bodies are read from the recording when they are asked for."""
-
-    __slots__ = ("_journal", "_recording", "n")
-
-    def __init__(self, recording: Recording, n: int) -> None:
-        self._recording = recording  # It stays open for as long as anybody holds it.
-        self._journal = recording.journal
-        self.n = n
-        """The number of the request."""
-
-    def __repr__(self) -> str:
-        return f"<Exchange {self.n} {self.method} {self.name}".rstrip() + f", {self.state}>"
-
-    @property
-    def request(self) -> Event:
-        """The request as it stands in the recording."""
-        return self._journal.event(self.n)
-
-    @property
-    def answer(self) -> Event | None:
-        """The answer; None where none has come."""
-        n = self._journal.index.pair(self.n)
-        return self._journal.event(n) if n else None
-
-    @property
-    def dir(self) -> Literal["send", "recv"]:
-        """Who asked: `send` is the client, `recv` the server."""
-        return "send" if self._journal.index.dir(self.n) is Dir.SEND else "recv"
-
-    @property
-    def method(self) -> str:
-        return self._journal.index.method(self.n)
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """The parameters; empty where there are none."""
-        message = self.request.message
-        params = message.get("params") if type(message) is dict else None
-        return params if type(params) is dict else {}
-
-    @property
-    def name(self) -> str:
-        """What it is about: the tool's or prompt's name, or the URI; else empty."""
-        params = self.params
-        name = params.get("name") or params.get("uri")
-        return name if isinstance(name, str) else ""
-
-    @property
-    def result(self) -> Any:
-        """The `result` of the answer; None where there is none."""
-        return self._member("result")
-
-    @property
-    def error(self) -> Any:
-        """The `error` of the answer; None where there is none."""
-        return self._member("error")
-
-    def _member(self, name: str) -> Any:
-        answer = self.answer
-        return answer.message.get(name) if answer is not None and type(answer.message) is dict else None
-
-    @property
-    def state(self) -> str:
-        """`pending`, `done`, `error` (also a tool that says that it failed), `cancelled`, `timeout`, `late`, `lost`."""
-        return STATE_NAMES[self._journal.index.state(self.n)]
-
-    @property
-    def seconds(self) -> float | None:
-        """From the request to the answer; None where none has come."""
-        duration = self._journal.index.duration(self.n)
-        return None if duration is None else duration / 1e6
-
-    @property
-    def events(self) -> list[int]:
-        """The numbers of everything that belongs to it: progress, notifications, nested requests and their answers."""
-        return self._journal.index.exchange(self.n)
 
 
 class Recording:
@@ -199,12 +120,12 @@ class Recording:
         index = self.journal.index
         for n in self.numbers(filter):
             if index.shape(n) is Shape.REQUEST:
-                yield Exchange(self, n)
+                yield Exchange(self.journal, n, self)
 
     def exchange(self, n: int) -> Exchange | None:
         """The exchange to which event `n` belongs; None where it belongs to none."""
         request = self.journal.index.request_of(n)
-        return Exchange(self, request) if request else None
+        return Exchange(self.journal, request, self) if request else None
 
     # What was known at its end
 

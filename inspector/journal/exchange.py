@@ -1,0 +1,237 @@
+"""Exchanges: a request, its response, and what belongs to it: progress, notifications, requests of the other side.
+
+`Exchange` is one of them. The functions below it go through many events at once, for readers that follow a journal.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any, Literal
+
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.index import STATE_NAMES, Index, State, code_of
+from inspector.journal.journal import Journal
+from inspector.journal.select import Query
+from inspector.protocol.jsonrpc import Shape
+
+PROGRESS = "notifications/progress"
+CANCELLED = "notifications/cancelled"
+
+SENT_REQUESTS = Query(dir=Dir.SEND, shape=Shape.REQUEST)
+"""The requests of the client."""
+RECEIVED_REQUESTS = Query(dir=Dir.RECV, shape=Shape.REQUEST)
+"""The requests of the server."""
+RECEIVED_RESULTS = Query(dir=Dir.RECV, shape=Shape.RESULT)
+"""What the server answered to requests, errors left aside."""
+
+_FAILED = Query(shape=tuple(set(Shape) - {Shape.REQUEST}), state=(State.ERROR, State.INVALID))
+_LIFE = Query(kind=Kind.LIFE)
+_FATES = frozenset((State.ERROR, State.TIMED_OUT, State.LOST))
+_GIVEN_UP = frozenset((*_FATES, State.CANCELLED))
+"""How a request may stand that has no response. `ERROR` is also that of one with an error response."""
+_RESPONSE_SHAPES = (Shape.RESULT, Shape.ERROR)
+_SENT_REQUEST = code_of(Kind.RPC, Dir.SEND, Shape.REQUEST)
+_ENDING = frozenset(code_of(Kind.RPC, dir, shape) for dir in Dir for shape in (*_RESPONSE_SHAPES, Shape.BATCH))
+_STRIDE = 1 << 14
+_MOST_ABOUT = 10_000
+"""Events about one request that are looked at in search of the one that gave it up."""
+
+
+class Exchange:
+    """A request and what came of it. Bodies are read from the recording when they are asked for.
+
+    It shows what the journal holds at the moment: a response that comes later is there as soon as it is recorded.
+    """
+
+    __slots__ = ("_journal", "_owner", "n")
+
+    def __init__(self, journal: Journal, n: int, owner: object = None) -> None:
+        self._journal = journal
+        self._owner = owner
+        """It keeps the journal open for as long as anybody holds it."""
+        self.n = n
+        """The number of the request."""
+
+    def __repr__(self) -> str:
+        return f"<Exchange {self.n} {self.method} {self.name}".rstrip() + f", {self.state}>"
+
+    @property
+    def request(self) -> Event:
+        """The request as it stands in the recording."""
+        return self._journal.event(self.n)
+
+    @property
+    def answer_n(self) -> int:
+        """The number of the answer, which may be a batch with others in it; 0 where none has come."""
+        return self._journal.index.pair(self.n)
+
+    @property
+    def answer(self) -> Event | None:
+        """The answer; None where none has come."""
+        n = self.answer_n
+        return self._journal.event(n) if n else None
+
+    @property
+    def dir(self) -> Literal["send", "recv"]:
+        """Who asked: `send` is the client, `recv` the server."""
+        return "send" if self._journal.index.dir(self.n) is Dir.SEND else "recv"
+
+    @property
+    def method(self) -> str:
+        return self._journal.index.method(self.n)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters; empty where there are none."""
+        message = self.request.message
+        params = message.get("params") if type(message) is dict else None
+        return params if type(params) is dict else {}
+
+    @property
+    def name(self) -> str:
+        """What it is about: the tool's or prompt's name, or the URI; else empty."""
+        params = self.params
+        name = params.get("name") or params.get("uri")
+        return name if isinstance(name, str) else ""
+
+    @property
+    def result(self) -> Any:
+        """The `result` of the answer; None where there is none."""
+        return self._member("result")
+
+    @property
+    def error(self) -> Any:
+        """The `error` of the answer; None where there is none."""
+        return self._member("error")
+
+    def _member(self, name: str) -> Any:
+        answer = self.answer
+        return answer.message.get(name) if answer is not None and type(answer.message) is dict else None
+
+    @property
+    def state(self) -> str:
+        """`pending`, `done`, `error` (also a tool that says that it failed), `cancelled`, `timeout`, `late`, `lost`."""
+        return STATE_NAMES[self._journal.index.state(self.n)]
+
+    @property
+    def seconds(self) -> float | None:
+        """From the request to the answer; None where none has come."""
+        duration = self._journal.index.duration(self.n)
+        return None if duration is None else duration / 1e6
+
+    @property
+    def events(self) -> list[int]:
+        """The numbers of everything that belongs to it: progress, notifications, nested requests and their answers."""
+        return self._journal.index.exchange(self.n)
+
+    @property
+    def progress(self) -> list[int]:
+        """The numbers of its progress notifications, up to the answer."""
+        return self._inside(Query(method=PROGRESS, shape=Shape.NOTIFICATION, inside=self.n))
+
+    @property
+    def notifications(self) -> list[int]:
+        """The numbers of all notifications that came inside it or are about it, progress included."""
+        return self._inside(Query(shape=Shape.NOTIFICATION, inside=self.n))
+
+    @property
+    def nested(self) -> list[Exchange]:
+        """What the other side asked inside it: sampling, roots, elicitation."""
+        numbers = self._inside(Query(shape=Shape.REQUEST, inside=self.n))
+        return [Exchange(self._journal, n, self._owner) for n in numbers]
+
+    def _inside(self, query: Query) -> list[int]:
+        return query.numbers(self._journal.index, self.n, self.answer_n or None)
+
+
+# Single events
+
+
+def is_answer(index: Index, n: int) -> bool:
+    """Whether `n` is the answer that its request is paired with, and not a second or late one beside it."""
+    request = index.pair(n)
+    return bool(request) and index.shape(n) in _RESPONSE_SHAPES and index.pair(request) == n
+
+
+def around(index: Index, n: int) -> int:
+    """The request that message `n` belongs to without being its response: it came inside it or is about it; else 0."""
+    return index.parent(n) or (index.pair(n) if index.shape(n) is Shape.NOTIFICATION else 0)
+
+
+# Many events at once: arrays of the index, and no call for each event
+
+
+def add_roots(index: Index, roots: array[int], upto: int) -> None:
+    """Continue the table of outermost requests up to event `upto`: `roots[n - 1]` is that around event `n`, or `n`."""
+    codes, pairs, parents = index.codes, index.pairs, index.parents
+    for n in range(len(roots) + 1, upto + 1):
+        around = parents[n - 1]
+        if codes[n - 1] >> 6 != Shape.REQUEST:
+            around = pairs[n - 1] or around
+        roots.append(roots[around - 1] if 0 < around < n else n)
+
+
+def walk_open(index: Index, found: dict[int, None], after: int, upto: int, most: int) -> None:
+    """Make the open requests of the client after event `after` those after event `upto`; keep the newest `most`."""
+    states = index.states
+    columns = zip(index.codes[after:upto], index.pairs[after:upto], strict=True)
+    for n, (code, pair) in enumerate(columns, after + 1):
+        if code == _SENT_REQUEST:
+            found[n] = None
+            if len(found) > most:
+                del found[next(iter(found))]
+        elif pair in found and (code in _ENDING or (states[pair - 1] in _GIVEN_UP and _gives_up(index, n))):
+            del found[pair]
+
+
+def is_open(index: Index, request: int, upto: int) -> bool:
+    """Whether a request had no end yet after event `upto`: neither an answer, nor had it been given up."""
+    if request > upto or 0 < index.pair(request) <= upto:
+        return False
+    return index.state(request) not in _GIVEN_UP or given_up_at(index, request) > upto
+
+
+def given_up_at(index: Index, request: int) -> int:
+    """The event by which a request was given up; beyond the last event where none is found."""
+    n = request
+    for _ in range(_MOST_ABOUT):
+        try:
+            n = index.pairs.index(request, n) + 1
+        except ValueError:
+            break
+        if _gives_up(index, n):
+            return n
+    return index.count + 1
+
+
+def _gives_up(index: Index, n: int) -> bool:
+    """Whether an event about a request that was given up is what gave it up."""
+    return index.kind(n) is Kind.LIFE or index.method(n) == CANCELLED
+
+
+def newest_progress(index: Index, request: int, after: int, upto: int) -> int:
+    """The last of the events after `after` up to `upto` that tells of a request's progress; 0 where there is none."""
+    method = index.method_names.find(PROGRESS)
+    while upto > after and method is not None:
+        begin = max(upto - _STRIDE, after)
+        pairs = index.pairs[begin:upto]
+        if request in pairs:
+            for n in range(upto, begin, -1):
+                if pairs[n - begin - 1] == request and index.methods[n - 1] == method:
+                    return n
+        upto = begin
+    return 0
+
+
+def failures(index: Index, after: int, upto: int) -> bytes:
+    """One byte (0 or 1) for each of the events after `after` up to `upto`: 1 where it shows that something failed.
+
+    That is an error response, a message that is not one, and the life event by which a request ended without a
+    response.
+    """
+    found = bytearray(_FAILED.mask(index, after + 1, upto))
+    for n in _LIFE.each(index, after, upto):
+        request = index.pair(n)
+        if request and index.state(request) in _FATES:
+            found[n - after - 1] = 1
+    return bytes(found)
