@@ -34,7 +34,7 @@ _FIRST_METHODS = frozenset((
 ))  # fmt: skip
 
 
-class Exchange:
+class ObservedExchange:
     """One HTTP request and its response so far."""
 
     __slots__ = (
@@ -72,11 +72,11 @@ class HttpWatch:
         self.thorough = thorough
         self.old = False
         """The transport is HTTP+SSE."""
-        self._exchanges: dict[str, Exchange] = {}
+        self._exchanges: dict[str, ObservedExchange] = {}
         self._origin = ""
         self._ids: set[tuple[str, str]] = set()
         """Session id and event id: a second `initialize` on the same connection begins another session."""
-        self._open: dict[str, Exchange] = {}
+        self._open: dict[str, ObservedExchange] = {}
         """Streams that have brought all their answers and have not ended."""
         self._said: set[str] = set()
 
@@ -91,9 +91,9 @@ class HttpWatch:
         wanted = 1 if shape is Shape.REQUEST else 0
         if shape is Shape.BATCH:
             wanted = sum(shape_of(item) is Shape.REQUEST for item in message)
-        self._keep(event.ch, Exchange(method, event.n, shape, wanted))
+        self._keep(event.ch, ObservedExchange(method, event.n, shape, wanted))
 
-    def _keep(self, channel: str, exchange: Exchange) -> None:
+    def _keep(self, channel: str, exchange: ObservedExchange) -> None:
         self._exchanges.pop(channel, None)
         self._exchanges[channel] = exchange
         if len(self._exchanges) > MOST_EXCHANGES:
@@ -111,7 +111,7 @@ class HttpWatch:
         exchange = self._exchanges.get(event.ch)
         if exchange is None or method != "POST":
             if exchange is None:
-                exchange = Exchange("", 0, Shape.NONE, 0)
+                exchange = ObservedExchange("", 0, Shape.NONE, 0)
             exchange.resumes = _field(event, "last-event-id") is not None
             exchange.begun = exchange.ended = False
             self._keep(event.ch, exchange)
@@ -151,7 +151,7 @@ class HttpWatch:
         if charset not in ("", "utf-8"):
             yield "ECO-11", "note", f"The content type names the charset {short(charset)}."
 
-    def _accepted(self, event: Event, exchange: Exchange, kind: str) -> Iterator[Verdict]:
+    def _accepted(self, event: Event, exchange: ObservedExchange, kind: str) -> Iterator[Verdict]:
         status = exchange.status
         if exchange.wanted:
             if status == 202 and kind not in (JSON_TYPE, STREAM_TYPE):
@@ -183,7 +183,7 @@ class HttpWatch:
             yield from self._item(event, exchange, item, index, watched)
 
     def _item(
-        self, event: Event, exchange: Exchange, message: Any, index: Index, watched: Watched
+        self, event: Event, exchange: ObservedExchange, message: Any, index: Index, watched: Watched
     ) -> Iterator[Verdict]:
         shape = shape_of(message)
         if shape in (Shape.RESULT, Shape.ERROR):
@@ -198,7 +198,7 @@ class HttpWatch:
         elif shape is Shape.NOTIFICATION and exchange.stream and exchange.wanted and exchange.rpc != LISTEN:
             yield from self._related(event, exchange, message["method"], index, watched)
 
-    def _count(self, channel: str, exchange: Exchange) -> None:
+    def _count(self, channel: str, exchange: ObservedExchange) -> None:
         """An answer came: streams that should have ended before are still open one answer later."""
         for other in self._open.values():
             other.later += 1
@@ -206,7 +206,7 @@ class HttpWatch:
             self._open[channel] = exchange
 
     def _related(
-        self, event: Event, exchange: Exchange, method: str, index: Index, watched: Watched
+        self, event: Event, exchange: ObservedExchange, method: str, index: Index, watched: Watched
     ) -> Iterator[Verdict]:
         if method == "notifications/progress":
             request = index.pair(event.n)
@@ -235,7 +235,7 @@ class HttpWatch:
             if odd:
                 yield "HTTP-20", "should", f"The stream has the line {short(odd[0])}, which means nothing."
 
-    def _event(self, event: Event, exchange: Exchange, watched: Watched, *, bare: bool) -> Iterator[Verdict]:
+    def _event(self, event: Event, exchange: ObservedExchange, watched: Watched, *, bare: bool) -> Iterator[Verdict]:
         """Id and type of an event on a stream."""
         fields = event.fields if bare else event.fields.get("sse")
         fields = fields if type(fields) is dict else {}
@@ -263,7 +263,7 @@ class HttpWatch:
             exchange.ids = True
             yield from self._identified(id, exchange, watched)
 
-    def _identified(self, id: str, exchange: Exchange, watched: Watched) -> Iterator[Verdict]:
+    def _identified(self, id: str, exchange: ObservedExchange, watched: Watched) -> Iterator[Verdict]:
         if watched.era == "modern":
             if self._once("HTTP-74"):
                 yield "HTTP-74", "note", "Events have ids, though streams of this revision cannot be resumed."

@@ -28,7 +28,7 @@ HEAD = 1 << 20
 _SECRET_FIELDS = ("mcp-session-id", "authorization")
 
 
-class Exchange:
+class TappedExchange:
     """One request and its response, on a channel of the recording."""
 
     def __init__(self, journal: Journal, channel: str, request: h11.Request, url: str) -> None:
@@ -122,8 +122,8 @@ class RequestWatch:
     def __init__(self, tap: Channels) -> None:
         self._tap = tap
         self._parser = _parser()
-        self._now: Exchange | None = None
-        self.waiting: deque[Exchange] = deque()
+        self._now: TappedExchange | None = None
+        self.waiting: deque[TappedExchange] = deque()
         self.blind = False
         """It is not understood any more."""
 
@@ -247,7 +247,7 @@ class ResponseWatch:
 class _Answer:
     """One response as it comes."""
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: TappedExchange) -> None:
         self.exchange = exchange
         self._body = _Body(())
         self._stream: EventStream | None = None
@@ -310,13 +310,13 @@ class Channels:
         self._base = base
         self._counts: dict[str, int] = {}
 
-    def began(self, request: h11.Request) -> Exchange:
+    def began(self, request: h11.Request) -> TappedExchange:
         """A request has begun."""
         kind = {b"POST": "post", b"GET": "get", b"DELETE": "delete"}.get(request.method, "other")
         self._counts[kind] = self._counts.get(kind, 0) + 1
         target = request.target.decode("latin-1")
         url = target if "://" in target else self._base + target
-        return Exchange(self.journal, f"{kind}-{self._counts[kind]}", request, url)
+        return TappedExchange(self.journal, f"{kind}-{self._counts[kind]}", request, url)
 
     def switched(self, status: int) -> None:
         """The two sides have agreed to speak something else."""

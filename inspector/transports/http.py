@@ -12,7 +12,7 @@ import asyncio
 
 from inspector.errors import ConnectionProblem, HttpError
 from inspector.transports.base import HttpOptions, Outgoing, Sink
-from inspector.transports.http_exchange import LATE_SECONDS, Exchange
+from inspector.transports.http_exchange import LATE_SECONDS, HttpExchange
 from inspector.transports.http_listen import Listener
 from inspector.transports.http_pump import Gate
 from inspector.transports.http_requests import JSON_TYPE, STREAM_TYPE, Requester
@@ -36,7 +36,7 @@ class HttpTransport:
         self.sink = sink
         self.requester = Requester(url, sink, options or HttpOptions())
         self.resumable = False
-        self._exchanges: dict[int | str, tuple[Exchange, asyncio.Task[None]]] = {}
+        self._exchanges: dict[int | str, tuple[HttpExchange, asyncio.Task[None]]] = {}
         self._tasks = Tasks()
         self.gate: Gate = self._tasks
         self._timers: dict[int | str, asyncio.TimerHandle] = {}
@@ -64,7 +64,7 @@ class HttpTransport:
         self._posts += 1
         channel = f"post-{self._posts}"
         outgoing.n = self.sink.sent(channel, outgoing)
-        exchange = Exchange(self, channel, outgoing)
+        exchange = HttpExchange(self, channel, outgoing)
         is_reply = outgoing.id is None and not outgoing.method
         task = self._tasks.start(
             self._tasks.in_turn(exchange.run) if is_reply else exchange.run(),
@@ -75,7 +75,7 @@ class HttpTransport:
             self._exchanges[outgoing.id] = exchange, task
             task.add_done_callback(lambda _: self._ended(exchange))
 
-    def _ended(self, exchange: Exchange) -> None:
+    def _ended(self, exchange: HttpExchange) -> None:
         id = exchange.outgoing.id
         if id is not None and self._exchanges.get(id, (None,))[0] is exchange:
             del self._exchanges[id]

@@ -56,7 +56,7 @@ class Owner(Protocol):
         """The server no longer knows this session."""
 
 
-class Exchange:
+class HttpExchange:
     """One message on its way out and what comes back for it. `run` is its task's body."""
 
     def __init__(self, owner: Owner, channel: str, outgoing: Outgoing) -> None:

@@ -294,7 +294,7 @@ def _readings(text: str) -> list[Any]:
     return found
 
 
-class Exchange:
+class InExchange:
     """Everything of an exchange, named by the id of its request or by the number of any of its events (`#n`)."""
 
     cost = 1
@@ -350,7 +350,7 @@ class Exchange:
 
 
 class _Requests:
-    """What an `Exchange` has learned up to event `seen`."""
+    """What an `InExchange` has learned up to event `seen`."""
 
     def __init__(self) -> None:
         self.requests: set[int] = set()
