@@ -9,7 +9,7 @@ import pytest
 from inspector.journal.filters import parse
 from inspector.journal.index import Index
 from inspector.protocol.jsonrpc import Shape
-from inspector.tui.log.exchange_rows import Exchanges, Stats
+from inspector.tui.log.exchange_rows import ExchangeRows, Stats
 from inspector.tui.log.view import MessageView
 from tests.tui.talks import Talk, example
 
@@ -116,4 +116,4 @@ def test_percentiles_are_those_of_the_exchanges_shown() -> None:
     assert even.exchanges is not None
     assert everything.exchanges.stats == Stats(100, 0, 50_000, 95_000)
     assert even.exchanges.stats == Stats(50, 0, 50_000, 96_000)
-    assert Exchanges(talk.journal, filtered=False).stats == Stats()
+    assert ExchangeRows(talk.journal, filtered=False).stats == Stats()

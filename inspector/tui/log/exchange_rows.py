@@ -41,7 +41,7 @@ class Stats(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """What a scan has found; `Exchanges.apply` takes it in."""
+    """What a scan has found; `ExchangeRows.apply` takes it in."""
 
     seen: int
     gone: list[int]
@@ -51,7 +51,7 @@ class Growth(NamedTuple):
     stats: Stats
 
 
-class Exchanges:
+class ExchangeRows:
     """Rows as sorted keys, each the number of the outermost request and that of the event itself.
 
     With `folding`, folded events have no rows. With `filtered`, only exchanges with an event that a filter leaves;

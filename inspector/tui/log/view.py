@@ -8,7 +8,7 @@ from typing import NamedTuple
 from inspector.journal.filters import Change, Filter, FilteredView
 from inspector.journal.folding import FoldedMatches, FoldedRows, Folding
 from inspector.journal.journal import Journal
-from inspector.tui.log.exchange_rows import Exchanges, Growth
+from inspector.tui.log.exchange_rows import ExchangeRows, Growth
 from inspector.tui.log.rows import Everything, Numbers
 
 AT_ONCE = 4000
@@ -42,7 +42,7 @@ class MessageView:
         self.filter = filter
         self.folding = folding
         self.filtered = FilteredView(journal, filter) if filter is not None else None
-        self.exchanges = Exchanges(journal, filtered=filter is not None, folding=folding) if by_exchange else None
+        self.exchanges = ExchangeRows(journal, filtered=filter is not None, folding=folding) if by_exchange else None
         self.folded: FoldedRows | None = FoldedRows(folding) if folding is not None else None
         self.matches = (
             FoldedMatches(folding, self.filtered) if folding is not None and self.filtered is not None else None

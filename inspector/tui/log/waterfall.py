@@ -13,7 +13,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, size
-from inspector.tui.log.exchange_rows import Exchanges
+from inspector.tui.log.exchange_rows import ExchangeRows
 from inspector.tui.log.labels import id_text, sign_of, standing
 from inspector.tui.log.rows import MessageRows, fitted
 from inspector.tui.themes import palette, signs_now
@@ -58,9 +58,9 @@ class WaterfallColumns:
 
 
 class WaterfallRows(MessageRows):
-    """A `RowSource` over `Exchanges`. `look_at` says which rows are visible, whose time is the span of the bars."""
+    """A `RowSource` over `ExchangeRows`. `look_at` says which rows are visible, whose time is the span of the bars."""
 
-    def __init__(self, rows: MessageRows, exchanges: Exchanges) -> None:
+    def __init__(self, rows: MessageRows, exchanges: ExchangeRows) -> None:
         super().__init__(rows.journal, rows.folding)
         self.folds = exchanges.folding is not None
         self.exchanges = exchanges
