@@ -9,7 +9,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from itertools import islice
 from typing import Any
 
 from inspector.journal.connections import Connections
@@ -22,6 +24,8 @@ _KEPT_ANSWERED = 4096
 _LOOKED_AT_FOR_FATE = 10_000
 _CANCELLED = "notifications/cancelled"
 _KEPT_CHANNELS = 4096
+_STRIDE = 1 << 14
+"""Events whose columns are copied at once."""
 
 MAX_NAMES = 0xFFFF
 """Names of one sort that are kept; further ones share the last number."""
@@ -169,6 +173,18 @@ class Index:
         """The latest time of all events: of the last one, unless a clock ran backwards. 0 where there are none."""
         return max(self.times, default=0)
 
+    def times_between(self, after: int, upto: int) -> Sequence[int]:
+        """The times of the events after `after` up to `upto`, in order."""
+        return self.times[after:upto]
+
+    def ids_between(self, after: int, upto: int) -> tuple[int, int]:
+        """Of the events after `after` up to `upto`: how many have a text for an id, and the largest number that is one.
+
+        The number is negative where none is.
+        """
+        ids = self.ids[after:upto]
+        return sum(code < NO_ID for code in ids), max(ids, default=NO_ID)
+
     def pair(self, n: int) -> int:
         """The partner of event `n`: the answer of a request; the request of an answer, a progress or a cancellation.
 
@@ -260,6 +276,15 @@ class Index:
             request = outer
         return request
 
+    def related(self, members: set[int], after: int, upto: int) -> Iterator[int]:
+        """The events after `after` up to `upto` that belong to one of `members`, which get to be members, too."""
+        for low in range(after, min(upto, self.count), _STRIDE):
+            high = min(low + _STRIDE, upto, self.count)
+            for n, (pair, parent) in enumerate(zip(self.pairs[low:high], self.parents[low:high], strict=True), low + 1):
+                if pair in members or parent in members:
+                    members.add(n)
+                    yield n
+
     def exchange(self, n: int, limit: int = 10_000) -> list[int]:
         """The numbers of all events of the exchange of `n`: request, answer, progress, nested requests, notifications.
 
@@ -270,15 +295,7 @@ class Index:
             return [n]
         answer = self.pairs[root - 1]
         last = self.count if not answer else max(answer, n)
-        found = [root]
-        members = {root}
-        for m in range(root + 1, last + 1):
-            if self.pairs[m - 1] in members or self.parents[m - 1] in members:
-                members.add(m)
-                found.append(m)
-                if len(found) >= limit:
-                    break
-        return found
+        return [root, *islice(self.related({root}, root, last), max(limit - 1, 1))]
 
     # Adding
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import compress
 from typing import TypeVar
 
@@ -117,9 +118,7 @@ class Query:
     ) -> None:
         dirs, shapes = _several(dir, Dir), _several(shape, Shape)
         kinds = _several(kind, Kind if Shape.NONE in shapes else (Kind.RPC,))
-        self._codes = frozenset(
-            code_of(a_kind, a_dir, a_shape) for a_kind in kinds for a_dir in dirs for a_shape in shapes
-        )
+        self._codes = _codes(kinds, dirs, shapes)
         self._states: bytes | None = None
         """By state, whether it fits."""
         if state is not None:
@@ -140,10 +139,7 @@ class Query:
         self._set_tables()
 
     def _set_tables(self) -> None:
-        tables = bytearray(256), bytearray(256)
-        for code in self._codes:
-            tables[code >> 8][code & 255] = 1
-        self._table, self._high_table = map(bytes, tables)
+        self._table, self._high_table = _tables(self._codes)
         self._has_all = len(self._codes) == len(Kind) * len(Dir) * len(Shape)
 
     def __or__(self, other: Query) -> Query:
@@ -274,6 +270,20 @@ class _Beginning:
         if found is None:
             found = self._known[number] = self._texts[number].startswith(self._prefix)
         return found
+
+
+@lru_cache(1024)
+def _codes(kinds: tuple[Kind, ...], dirs: tuple[Dir, ...], shapes: tuple[Shape, ...]) -> frozenset[int]:
+    return frozenset(code_of(kind, dir, shape) for kind in kinds for dir in dirs for shape in shapes)
+
+
+@lru_cache(1024)
+def _tables(codes: frozenset[int]) -> tuple[bytes, bytes]:
+    """By low byte of a code, whether it fits: of codes whose high byte is 0, and of those where it is 1."""
+    tables = bytearray(256), bytearray(256)
+    for code in codes:
+        tables[code >> 8][code & 255] = 1
+    return bytes(tables[0]), bytes(tables[1])
 
 
 def _numbers(names: Collection[str], known: Names) -> Callable[[int], bool]:
