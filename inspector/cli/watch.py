@@ -14,6 +14,7 @@ from inspector.client.inbox import TOPICS
 from inspector.config.targets import StdioTarget
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ SILENT_SECONDS = 2.0
 _LOG = "notifications/message"
 _FLAGS = {"sampling": "--sampling", "elicitation": "--elicit", "roots": "--root"}
 _CLEAR = "\r\x1b[K"
+_ANSWERS = (Shape.RESULT, Shape.ERROR)
+_MESSAGES = Query(kind=Kind.RPC, dir=Dir.RECV)
+_TOLD = _MESSAGES | Query(kind=Kind.INVALID, dir=Dir.RECV) | Query(kind=(Kind.LIFE, Kind.NOTE))
+"""What there may be something to tell of."""
 
 
 class Watch:
@@ -93,25 +98,23 @@ class Watch:
     def tell(self) -> bool:
         """Tell what is new, up to a number of events; whether there are more."""
         index = self._session.journal.index
-        names = index.method_names.texts
         told: list[str] = []
         last = min(index.count, self._seen + AT_ONCE)
-        for n in range(self._seen + 1, last + 1):
-            code = index.codes[n - 1]
-            if code in _USELESS or (code in _ANSWERS and index.state(n) is State.UNKNOWN):
-                told += self._stray(n)
-            elif code == _REQUEST:
-                name = names[index.methods[n - 1]]
-                if name in TOPICS:
-                    told += self._question(TOPICS[name])
-            elif code == _NOTIFICATION:
-                told += self._notification(n, names[index.methods[n - 1]])
-            elif code == _BATCH:
-                told += self._batch(n)
-            elif code & 15 == Kind.LIFE:
+        for n in _TOLD.each(index, self._seen, last):
+            kind, shape = index.kind(n), index.shape(n)
+            if kind is Kind.LIFE:
                 told += self._life(n)
-            elif code & 15 == Kind.NOTE:
+            elif kind is Kind.NOTE:
                 told += self._note(n)
+            elif shape is Shape.NONE or (shape in _ANSWERS and index.state(n) is State.UNKNOWN):
+                told += self._stray(n)
+            elif shape is Shape.REQUEST:
+                if index.method(n) in TOPICS:
+                    told += self._question(TOPICS[index.method(n)])
+            elif shape is Shape.NOTIFICATION:
+                told += self._notification(n, index.method(n))
+            elif shape is Shape.BATCH:
+                told += self._batch(n)
         self._seen = last
         if told:
             self._draw("")
@@ -125,7 +128,7 @@ class Watch:
         if session.phase != "connecting" or not isinstance(target, StdioTarget) or not session.pending.calls():
             return
         index = session.journal.index
-        if any(code & 15 == Kind.RPC and code >> 4 & 3 == Dir.RECV for code in index.codes[: index.count]):
+        if _MESSAGES.first(index):
             return
         call = session.pending.calls()[-1]
         read = ", which it has not read yet" if session.transport.unread() else ""
@@ -229,12 +232,3 @@ class Watch:
 def _figure(value: Any) -> str:
     """A number of the server, which may be of any size."""
     return f"{value:,.10g}" if abs(value) < 1e15 else "?"
-
-
-def _code(shape: Shape, kind: Kind = Kind.RPC) -> int:
-    return kind | Dir.RECV << 4 | shape << 6
-
-
-_NOTIFICATION, _REQUEST, _BATCH = _code(Shape.NOTIFICATION), _code(Shape.REQUEST), _code(Shape.BATCH)
-_ANSWERS = frozenset((_code(Shape.RESULT), _code(Shape.ERROR)))
-_USELESS = frozenset((_code(Shape.NONE), _code(Shape.NONE, Kind.INVALID)))
