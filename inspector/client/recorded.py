@@ -32,6 +32,7 @@ from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 _SLICE = 8192
@@ -66,7 +67,8 @@ class RecordedSession:
             **{name: ListTrack(self, name) for name in KINDS},
         }  # fmt: skip
         self._routes = routes(self._tracks)
-        self._by_number: list[str] = []
+        self._telling = Query(kind=Kind.RPC, method=frozenset((*self._routes, *TOPICS, *MAY_ASK)))
+        """What may change what is shown."""
         self._questions = Questions(self)
         self._flight = InFlight(journal)
         self._modern = False
@@ -132,25 +134,16 @@ class RecordedSession:
     def _sort(self, last: int, budget: Budget) -> int:
         """Note which of the events up to `last` are about which topic, as far as the budget goes. Returns how far."""
         index, seen = self.journal.index, self._seen
-        codes, methods = index.codes, index.methods
         while seen < last and budget.left:
             high = min(last, seen + _SLICE)
-            names = index.method_names.texts
-            for name in names[len(self._by_number) :]:
-                known = name in self._routes or name in TOPICS or name in MAY_ASK
-                self._by_number.append(name if known else "")
-            by_number = self._by_number
-            for n, method in enumerate(methods[seen:high], seen + 1):
-                if method and by_number[method]:
-                    self._note(n, codes[n - 1], by_number[method])
+            for n in self._telling.numbers(index, seen, high):
+                self._note(n, index.method(n))
             seen = high
         return seen
 
-    def _note(self, n: int, code: int, method: str) -> None:
-        """Event `n` may be one of those that change what is shown."""
-        if code & 15 != Kind.RPC:
-            return
-        dir, shape = (code >> 4) & 3, code >> 6
+    def _note(self, n: int, method: str) -> None:
+        """Message `n` may be one of those that change what is shown."""
+        dir, shape = self.journal.index.dir(n), self.journal.index.shape(n)
         if method in TOPICS:
             if dir == Dir.RECV and shape == Shape.REQUEST:
                 self._questions.events.append(n)

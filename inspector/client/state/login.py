@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from inspector.journal.format import Event, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 
 Outcome = Literal["ok", "note", "failed", "open"]
 
@@ -85,6 +86,9 @@ class LoggedIn:
         return self.resource in named if named and self.resource else None
 
 
+_STEPS = Query(kind=Kind.AUTH)
+
+
 class Authorizations:
     """Takes in what a journal tells of authorization, some of it at a time."""
 
@@ -100,10 +104,7 @@ class Authorizations:
         """Take in some of what is new; whether there was anything of interest."""
         first, seen = len(self.numbers), self._seen
         last = min(self._journal.index.count, seen + MOST_AT_ONCE)
-        wanted = int(Kind.AUTH)
-        self.numbers.extend(
-            [n for n, code in enumerate(self._journal.index.codes[seen:last], seen + 1) if code & 15 == wanted]
-        )
+        self.numbers.extend(_STEPS.numbers(self._journal.index, seen, last))
         self._seen = last
         return len(self.numbers) > first
 

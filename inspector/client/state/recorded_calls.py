@@ -7,10 +7,8 @@ from array import array
 from inspector.client.engine.calls import Progress
 from inspector.client.state.recorded_tracks import params_of
 from inspector.journal import durations
-from inspector.journal.format import Dir, Kind
-from inspector.journal.index import State
+from inspector.journal.exchange import given_up_at, is_open, newest_progress, walk_open
 from inspector.journal.journal import Journal
-from inspector.protocol.jsonrpc import Shape
 
 BLOCK = 4096
 """Events from one place at which the calls in flight are known to the next."""
@@ -18,14 +16,6 @@ KEPT = 200
 """Calls in flight at one of these places that are kept, the newest."""
 MOST_OPEN = 10_000
 """Requests without an answer that are followed; a hostile recording may hold nothing else."""
-STRIDE = 1 << 14
-
-_REQUEST = Kind.RPC | Dir.SEND << 4 | Shape.REQUEST << 6
-_ANSWERS = frozenset(
-    Kind.RPC | dir << 4 | shape << 6 for dir in Dir for shape in (Shape.RESULT, Shape.ERROR, Shape.BATCH)
-)
-_LIFE = frozenset(Kind.LIFE | dir << 4 for dir in Dir)
-_GIVEN_UP = frozenset((State.CANCELLED, State.TIMED_OUT, State.ERROR, State.LOST))
 
 
 class RecordedCall:
@@ -94,48 +84,23 @@ class InFlight:
 
     def _walk(self, found: dict[int, None], first: int, last: int) -> int:
         """Go through the events after `first` up to `last`; returns `last`."""
-        index = self.journal.index
-        states = index.states
-        columns = zip(index.codes[first:last], index.pairs[first:last], strict=True)
-        for n, (code, pair) in enumerate(columns, first + 1):
-            if code == _REQUEST:
-                found[n] = None
-                if len(found) > MOST_OPEN:
-                    del found[next(iter(found))]
-            elif pair in found and (code in _ANSWERS or (states[pair - 1] in _GIVEN_UP and self._ends(n, code))):
-                del found[pair]
+        walk_open(self.journal.index, found, first, last, MOST_OPEN)
         return last
-
-    def _ends(self, n: int, code: int) -> bool:
-        """Whether an event about a request that was given up is what gave it up."""
-        return code in _LIFE or self.journal.index.method(n) == "notifications/cancelled"
 
     def settled_at(self, request: int) -> int:
         """The event by which a request was given up; beyond the last event where none is found."""
-        index = self.journal.index
-        n = request
-        for _ in range(MOST_OPEN):
-            try:
-                n = index.pairs.index(request, n) + 1
-            except ValueError:
-                break
-            if self._ends(n, index.codes[n - 1]):
-                return n
-        return index.count + 1
+        return given_up_at(self.journal.index, request)
 
     def is_open(self, request: int, n: int) -> bool:
         """Whether a request of ours had no end yet after event `n`."""
-        index = self.journal.index
-        if request > n or 0 < index.pair(request) <= n:
-            return False
-        return index.state(request) not in _GIVEN_UP or self.settled_at(request) > n
+        return is_open(self.journal.index, request, n)
 
     def progress(self, request: int, n: int) -> Progress | None:
         """The latest progress of a request after event `n`."""
         seen, found = self._progress.get(request, (request, 0))
         if n < seen:
             seen, found = request, 0
-        found = self._newest_progress(request, seen, n) or found
+        found = newest_progress(self.journal.index, request, seen, n) or found
         if len(self._progress) > KEPT:
             self._progress.clear()
         self._progress[request] = (n, found)
@@ -143,20 +108,6 @@ class InFlight:
             return None
         event = self.journal.event(found)
         return Progress(found, event.t, params_of(event), 1)
-
-    def _newest_progress(self, request: int, low: int, high: int) -> int:
-        """The last of the events after `low` up to `high` that tells of a request's progress; 0 for none."""
-        index = self.journal.index
-        method = index.method_names.find("notifications/progress")
-        while high > low and method is not None:
-            begin = max(high - STRIDE, low)
-            pairs = index.pairs[begin:high]
-            if request in pairs:
-                for n in range(high, begin, -1):
-                    if pairs[n - begin - 1] == request and index.methods[n - 1] == method:
-                        return n
-            high = begin
-        return 0
 
     def call(self, request: int, n: int, now: int) -> RecordedCall:
         """A request that was in flight after event `n`, as a call."""

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from inspector.client.engine.input_requests import MOST_QUESTIONS
 from inspector.client.inbox import TOPICS, Inbox, Question, State
 from inspector.client.state.recorded_tracks import Budget, params_of, result_of
-from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.format import Dir, Event
 from inspector.journal.index import State as Standing
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 if TYPE_CHECKING:
@@ -27,8 +29,6 @@ LARGEST = 1 << 16
 """Bytes of an answer beyond which nobody looks whether it wants input."""
 LOOKED_AHEAD, READ_AHEAD = 20_000, 50
 """Events after a wish for input that are looked at for the request that brings it, and requests that are read."""
-
-_REQUEST = Kind.RPC | Dir.SEND << 4 | Shape.REQUEST << 6
 
 
 def wants_input(journal: Journal, n: int) -> bool:
@@ -94,16 +94,11 @@ class Questions:
     def _sought(self, question: Question) -> int:
         """The request that brings the wished input: the same one as before, with the answer in it."""
         journal = self.session.journal
-        codes, methods = journal.index.codes, journal.index.methods
-        read, method = 0, methods[question.n - 1]
-        for n in range(question.n + 1, min(question.n + LOOKED_AHEAD, journal.index.count) + 1):
-            if codes[n - 1] == _REQUEST and methods[n - 1] == method:
-                read += 1
-                responses = params_of(journal.event(n)).get("inputResponses")
-                if type(responses) is dict and question.id in responses:
-                    return n
-                if read >= READ_AHEAD:
-                    break
+        again = Query(method=journal.index.method(question.n), dir=Dir.SEND, shape=Shape.REQUEST)
+        for n in islice(again.each(journal.index, question.n, question.n + LOOKED_AHEAD), READ_AHEAD):
+            responses = params_of(journal.event(n)).get("inputResponses")
+            if type(responses) is dict and question.id in responses:
+                return n
         return 0
 
     def answer(self, question: Question) -> tuple[State, Any]:

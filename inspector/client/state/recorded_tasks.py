@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from inspector.client.engine.tasks import Task
-from inspector.journal.format import Dir, Kind
+from inspector.journal.exchange import RECEIVED_RESULTS
 from inspector.journal.journal import Journal
-from inspector.protocol.jsonrpc import Shape
 
 LOOKED_AT, READ = 2000, 200
 """Events before the first news of a task that are looked at, and answers among them that are read."""
@@ -18,10 +17,9 @@ MOST = 300
 def find_maker(journal: Journal, task: Task, n: int) -> None:
     """Tell a task by which request it was made, where that stands before message `n`."""
     index = journal.index
-    answer = Kind.RPC | Dir.RECV << 4 | Shape.RESULT << 6
     read = 0
-    for m in range(n - 1, max(n - LOOKED_AT, 0), -1):
-        if index.codes[m - 1] != answer or not index.pair(m) or index.size(m) > LARGEST:
+    for m in RECEIVED_RESULTS.backwards(index, max(n - LOOKED_AT, 0), n - 1):
+        if not index.pair(m) or index.size(m) > LARGEST:
             continue
         if index.method(m).startswith("tasks/"):
             continue

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Literal
 
-from inspector.journal.codes import next_code
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 Outcome = Literal["ok", "note", "failed", "waiting", "open"]
@@ -26,7 +27,7 @@ class Step:
     """The event that shows it."""
 
 
-_LIFE = int(Kind.LIFE)
+_LIFE = Query(kind=Kind.LIFE, dir=Dir.LOCAL)
 MOST_LIFE = 2000
 """Life events that are read in search of the newest connection."""
 LOOKED_AT = 400
@@ -115,11 +116,7 @@ def _method_of(title: str) -> str:
 
 def last_start(journal: Journal, count: int) -> int:
     """The first event of the newest connection among the first `count` events."""
-    n = count + 1
-    for _ in range(MOST_LIFE):
-        n = next_code(journal.index, (_LIFE,), n, -1, 0)
-        if not n:
-            break
+    for n in islice(_LIFE.backwards(journal.index, upto=count), MOST_LIFE):
         if journal.event(n).fields.get("event") == "reopen":
             return n
     return 1
