@@ -21,6 +21,7 @@ from inspector.compare.values import Difference, compare_under
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import STATE_NAMES, State
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import NotJson, Shape
 
 MOST_INSIDE = 2_000
@@ -141,14 +142,15 @@ class _Side:
         """How many there are beyond `MOST_INSIDE`, by exchange."""
         self.covered = 0
         left_out: set[int] = set()
-        for n, code in enumerate(journal.index.codes[: journal.index.count], 1):
-            if code in _ASKED:
-                if journal.index.method(n) in without:
+        index = journal.index
+        for n in _ALL.each(index):
+            if _ASKED.fits(index, n):
+                if index.method(n) in without:
                     left_out.add(n)
                     self.covered += 1
                 else:
                     self.exchanges.append(self._item(n))
-            elif code in _SAID or (code in _ANSWERED and self._answers_nothing(n)):
+            elif _SAID.fits(index, n) or self._answers_nothing(n):
                 self._take(n, left_out)
 
     def _answers_nothing(self, n: int) -> bool:
@@ -192,16 +194,12 @@ class _Side:
         return _Item(n, method, name, exact_digest([[key, part.hex()] for key, part in sorted(parts)]))
 
 
-def _code(dir: Dir, shape: Shape, kind: Kind = Kind.RPC) -> int:
-    return kind | dir << 4 | shape << 6
-
-
-_ASKED = frozenset(_code(Dir.SEND, shape) for shape in (Shape.REQUEST, Shape.BATCH))
-_SAID = frozenset((
-    *(_code(Dir.RECV, shape) for shape in (Shape.REQUEST, Shape.NOTIFICATION, Shape.NONE)),
-    _code(Dir.RECV, Shape.NONE, Kind.INVALID),
-))  # fmt: skip
-_ANSWERED = frozenset(_code(Dir.RECV, shape) for shape in (Shape.RESULT, Shape.ERROR, Shape.BATCH))
+_ASKED = Query(dir=Dir.SEND, shape=(Shape.REQUEST, Shape.BATCH))
+_SAID = (
+    Query(kind=Kind.RPC, dir=Dir.RECV, shape=(Shape.REQUEST, Shape.NOTIFICATION, Shape.NONE))
+    | Query(kind=Kind.INVALID, dir=Dir.RECV)
+)  # fmt: skip
+_ALL = _ASKED | _SAID | Query(dir=Dir.RECV, shape=(Shape.RESULT, Shape.ERROR, Shape.BATCH))
 
 
 def _name_of(params: Any) -> str:
