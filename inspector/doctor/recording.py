@@ -48,7 +48,7 @@ def _contents(chart: Chart, journal: Journal, target: RecordingTarget) -> str:
     whose = journal.header.get("target")
     of = whose.get("label") if type(whose) is dict else None
     octets = target.path.stat().st_size
-    lasted = index.times[-1] if index.count else 0
+    lasted = index.time(index.count) if index.count else 0
     chart.add(
         "file", "ok", f"{size(octets)}, {count(index.count)} events in {duration(lasted)}", details=_header(journal)
     )
