@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from inspector.client.engine.calls import Call, Progress
-from inspector.journal.format import Dir, Kind
+from inspector.journal.exchange import PROGRESS
+from inspector.journal.format import Dir
+from inspector.journal.select import Query
 from inspector.library.results import Notification
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
@@ -18,9 +20,8 @@ from inspector.protocol.jsonrpc import Shape
 if TYPE_CHECKING:
     from inspector.client.session import Session
 
-_PROGRESS = "notifications/progress"
-_TOLD = Kind.RPC | Dir.RECV << 4 | Shape.NOTIFICATION << 6
-_BATCH = Kind.RPC | Dir.RECV << 4 | Shape.BATCH << 6
+_PROGRESS = Query(method=PROGRESS, dir=Dir.RECV, shape=Shape.NOTIFICATION)
+_TOLD = Query(dir=Dir.RECV, shape=(Shape.NOTIFICATION, Shape.BATCH))
 
 
 class News:
@@ -76,10 +77,10 @@ class Following:
         """What has come since the last time."""
         index = self._journal.index
         self._requests.add(self._call.n)
-        while self._seen < index.count:
-            self._seen += 1
-            n = self._seen
-            if index.codes[n - 1] == _TOLD and index.pair(n) in self._requests and index.method(n) == _PROGRESS:
+        while self._seen < (count := index.count):
+            n = _PROGRESS.first(index, self._seen, count)
+            self._seen = n or count
+            if n and index.pair(n) in self._requests:
                 self._count += 1
                 event = self._journal.event(n)
                 params = event.message.get("params")
@@ -114,11 +115,12 @@ class Notifications:
     def _next(self) -> Notification | None:
         """The next that has come already."""
         index = self._session.journal.index
-        while not self._batch and self._seen < index.count:
-            self._seen += 1
-            n = self._seen
-            code = index.codes[n - 1]
-            if code == _BATCH:
+        while not self._batch and self._seen < (count := index.count):
+            n = _TOLD.first(index, self._seen, count)
+            self._seen = n or count
+            if not n:
+                break
+            if index.shape(n) is Shape.BATCH:
                 message = self._session.journal.event(n).message
                 items: list[Any] = message if type(message) is list else []
                 self._batch = [
@@ -126,7 +128,7 @@ class Notifications:
                     for item in reversed(items)
                     if jsonrpc.shape_of(item) is Shape.NOTIFICATION and self._wanted(item["method"])
                 ]
-            elif code == _TOLD and self._wanted(index.method(n)):
+            elif self._wanted(index.method(n)):
                 return Notification(self._session.journal.event(n).message, n)
         return self._batch.pop() if self._batch else None
 
