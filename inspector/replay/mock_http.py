@@ -5,11 +5,14 @@ Source: MCP 2026-07-28 "Streamable HTTP", "Request Metadata" and "Server Validat
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from inspector.client.engine.header_fields import VERSION_FIELD, VERSION_KEY, HeaderFields
+from inspector.journal.exchange import SENT_REQUESTS
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol import headers, jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.serving.base import Head
@@ -53,22 +56,13 @@ class Conduct:
 
     def _answers(self, method: str) -> list[int]:
         """The recorded results of a method, the newest first."""
-        index = self.journal.index
-        number = index.method_names.find(method)
-        if number is None:
-            return []
-        wanted = Kind.RPC | Dir.RECV << 4 | Shape.RESULT << 6
-        return [
-            at + 1 for at in range(index.count - 1, -1, -1) if index.codes[at] == wanted and index.methods[at] == number
-        ]
+        return list(Query(method=method, dir=Dir.RECV, shape=Shape.RESULT).backwards(self.journal.index))
 
     def _opening(self, method: str) -> int | None:
         return next(iter(self._answers(method)), None)
 
     def _has_modern_requests(self) -> bool:
-        index = self.journal.index
-        wanted = Kind.RPC | Dir.SEND << 4 | Shape.REQUEST << 6
-        asked = next((at + 1 for at, code in enumerate(index.codes) if code == wanted), 0)
+        asked = SENT_REQUESTS.first(self.journal.index)
         return bool(asked) and version_of(self.journal.event(asked).message) is not None
 
     def _supported(self) -> list[str]:
@@ -136,14 +130,7 @@ class Conduct:
         return False
 
     def _of_kind(self, kind: Kind) -> list[int]:
-        codes = self.journal.index.codes
-        found = []
-        for at, code in enumerate(codes):
-            if code & 15 == kind:
-                found.append(at + 1)
-                if len(found) >= _LOOKED_AT:
-                    break
-        return found
+        return list(islice(Query(kind=kind).each(self.journal.index), _LOOKED_AT))
 
     # Requests of the modern era
 

@@ -6,15 +6,18 @@ would never hear of it.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 GET = "tasks/get"
 ENDED = ("completed", "failed", "cancelled")
 _TOLD = ("notifications/tasks/status", "notifications/tasks")
+_TELLING = Query(kind=Kind.RPC, dir=Dir.RECV, method=(*_TOLD, GET, "tasks/result", "tools/call"))
 _READ = 10_000
 """Messages that are looked at."""
 
@@ -36,13 +39,7 @@ class TaskEnds:
 
     def _read(self) -> dict[str, dict[str, Any]]:
         states: dict[str, dict[str, Any]] = {}
-        index = self._journal.index
-        wanted = {index.method_names.find(name) for name in (*_TOLD, GET, "tasks/result", "tools/call")} - {None}
-        came = Kind.RPC | Dir.RECV << 4
-        numbers = (
-            at + 1 for at, code in enumerate(index.codes) if code & 63 == came and index.methods[at] in wanted
-        )  # fmt: skip
-        for _, n in zip(range(_READ), numbers, strict=False):
+        for n in islice(_TELLING.each(self._journal.index), _READ):
             self._take(states, n)
         return states
 

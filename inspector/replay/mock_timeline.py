@@ -14,6 +14,7 @@ from typing import Any
 
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape, id_key
 from inspector.transports.recorded_play import SUBSCRIPTION_KEY
 
@@ -22,9 +23,10 @@ _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _ASKING = (Shape.REQUEST, Shape.NOTIFICATION)
 _AT_ONCE = 1 << 14
 """Events looked at before others get their turn."""
-_SAID = frozenset(kind | Dir.SEND << 4 for kind in (Kind.RPC, Kind.INVALID))
-"""Kind and direction of what the client sent, as they stand in the index."""
-_TOLD = frozenset(kind | Dir.RECV << 4 for kind in (Kind.RPC, Kind.INVALID, Kind.STDERR))
+_HEARD = Query(kind=(Kind.RPC, Kind.INVALID), dir=(Dir.SEND, Dir.RECV)) | Query(kind=Kind.STDERR, dir=Dir.RECV)
+"""What the client sent, and what the server told."""
+_SENT = Query(kind=Kind.RPC, dir=Dir.SEND)
+_ACKNOWLEDGEMENTS = Query(method=_ACKNOWLEDGED)
 
 
 class Timeline:
@@ -52,18 +54,16 @@ class Timeline:
         index = self._journal.index
         word = 0
         last = self._last_said()
-        acknowledged = index.method_names.find(_ACKNOWLEDGED)
-        # The hot path of long recordings: kind and direction are taken from the code, not made members of their enums.
         dropped = frozenset(index.dropped)
-        for n, code in enumerate(index.codes, 1):
-            told = code & 63
-            if n in dropped:
-                continue
-            if told in _SAID:
-                word = n
-                self._sent(n)
-            elif told in _TOLD:
-                if index.methods[n - 1] == acknowledged and self._acknowledges(n):
+        for low in range(0, index.count, _AT_ONCE):
+            for n in _HEARD.each(index, low, low + _AT_ONCE):
+                if n in dropped:
+                    continue
+                if index.dir(n) is Dir.SEND:
+                    word = n
+                    self._sent(n)
+                    continue
+                if index.method(n) == _ACKNOWLEDGED and self._acknowledges(n):
                     continue
                 if self._ends_exchange(n):
                     word = n
@@ -72,8 +72,7 @@ class Timeline:
                 elif self._stands_alone(n) and not (n > last and index.pair(n) in self.listens):
                     self.after.setdefault(word, array("I")).append(n)
                     self.told += 1
-            if n % _AT_ONCE == 0:
-                await asyncio.sleep(0)
+            await asyncio.sleep(0)
 
     def _sent(self, n: int) -> None:
         index = self._journal.index
@@ -96,30 +95,28 @@ class Timeline:
 
     def _last_said(self) -> int:
         """The client's last word. A subscription that ended after it was ended by the end of the connection."""
-        codes = self._journal.index.codes
-        said = Kind.RPC | Dir.SEND << 4
-        return next((at + 1 for at in range(len(codes) - 1, -1, -1) if codes[at] & 63 == said), 0)
+        return _SENT.last(self._journal.index)
 
     def _refused(self, n: int) -> bool:
         """Whether a subscription was never open: it was answered with an error, and nothing acknowledged it."""
         index = self._journal.index
-        answer, acknowledged = index.pair(n), index.method_names.find(_ACKNOWLEDGED)
+        answer = index.pair(n)
         if not answer or index.shape(answer) != Shape.ERROR:
             return False
-        return acknowledged is None or acknowledged not in index.methods[n : answer - 1]
+        return not _ACKNOWLEDGEMENTS.first(index, n, answer - 1)
 
     def _ends_exchange(self, n: int) -> bool:
         """Whether this is the answer that a request of the client got."""
         index = self._journal.index
         request = index.pair(n)
-        if not request or index.codes[n - 1] >> 6 in _ASKING or request in self.listens:
+        if not request or index.shape(n) in _ASKING or request in self.listens:
             return False
         return index.pair(request) == n
 
     def _refuses(self, n: int) -> bool:
         """Whether this answers a POST, and nothing that was asked by its id."""
         index = self._journal.index
-        if index.codes[n - 1] >> 6 != Shape.ERROR or index.pair(n):
+        if index.shape(n) is not Shape.ERROR or index.pair(n):
             return False
         request = self._posted.get(index.channel(n), 0)
         return bool(request) and not index.pair(request) and request not in self.refusals
@@ -128,7 +125,7 @@ class Timeline:
         """Whether this is not played with the exchange of a request, because it belongs to none or came too late."""
         index = self._journal.index
         root = self._root_of(n)
-        if not root or root == n or index.codes[root - 1] >> 4 & 3 != Dir.SEND or root in self.listens:
+        if not root or root == n or index.dir(root) is not Dir.SEND or root in self.listens:
             return True
         answer = index.pair(root)
         return bool(answer) and n > answer
@@ -136,7 +133,7 @@ class Timeline:
     def _root_of(self, n: int) -> int:
         """The request in whose exchange event `n` stands, or 0."""
         index = self._journal.index
-        return index.root_of(n) if index.codes[n - 1] & 15 == Kind.RPC else index.parent(n)
+        return index.root_of(n) if index.kind(n) is Kind.RPC else index.parent(n)
 
     def listen_of(self, n: int, subscription: Any) -> int:
         """The `subscriptions/listen` on whose stream event `n` came: by its place, else by the id that it names."""

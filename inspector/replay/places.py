@@ -63,8 +63,8 @@ def beyond(place: Place, journal: Journal) -> str:
         return ""
     if place.unit == "number" and place.value > index.count:
         return f"The last event is {index.count:,}: this goes there."
-    if place.unit == "time" and place.value > index.times[-1]:
-        return f"It lasts {index.times[-1] / 1_000_000:,.1f} s: this goes to its end."
+    if place.unit == "time" and place.value > index.time(index.count):
+        return f"It lasts {index.time(index.count) / 1_000_000:,.1f} s: this goes to its end."
     return ""
 
 

@@ -69,12 +69,12 @@ class Player:
     @property
     def now(self) -> int:
         """The time in microseconds since the start of the recording, between two events while it plays."""
-        n, times = self.position, self.journal.index.times
+        n, index = self.position, self.journal.index
         if not n:
             return 0
         if self.at_end or n >= self.count:
-            return times[n - 1]
-        return times[n - 1] + min(round(self._owed), max(times[n] - times[n - 1], 0))
+            return index.time(n)
+        return index.time(n) + min(round(self._owed), max(index.time(n + 1) - index.time(n), 0))
 
     @property
     def place(self) -> int:
@@ -139,8 +139,8 @@ class Player:
 
     def _gap(self, n: int) -> int:
         """Microseconds for which it waits after event `n`."""
-        times = self.journal.index.times
-        return min(max(times[n] - times[n - 1], 0), self.profile.fold) if 0 < n < self.count else 0
+        index = self.journal.index
+        return min(max(index.time(n + 1) - index.time(n), 0), self.profile.fold) if 0 < n < self.count else 0
 
     # Going to places
 

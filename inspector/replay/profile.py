@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from itertools import pairwise
 from math import ceil
 
-from inspector.journal.format import Kind
-from inspector.journal.index import State
+from inspector.journal.exchange import failures
 from inspector.journal.journal import Journal
-from inspector.protocol.jsonrpc import Shape
 
 BLOCK = 256
 """Events from one place whose position is kept to the next."""
@@ -21,9 +20,6 @@ BINS = 2048
 """Parts of the whole length that are told apart, at most; half as many at least, once it is long."""
 FIRST_BIN = 64
 """Microseconds of one part at first; the parts get twice as long whenever there are too many."""
-
-_FATES = (State.ERROR, State.TIMED_OUT, State.LOST)
-_BAD = frozenset((State.ERROR, State.INVALID))
 
 
 class Profile:
@@ -49,12 +45,11 @@ class Profile:
         """Look at up to `limit` further events. True: there are more."""
         index = self.journal.index
         last = min(index.count, self.seen + limit)
-        fold, place, states, pairs = self.fold, self.length, index.states, index.pairs
-        latest = self.latest
-        times, codes = index.times[self.seen : last], index.codes[self.seen : last]
+        fold, place, latest = self.fold, self.length, self.latest
+        times, failed = index.times_between(self.seen, last), failures(index, self.seen, last)
         before = index.time(self.seen) if self.seen else times[0] if times else 0
         width, limit_place, counts = self._width, self._width * BINS, self._counts
-        for n, (t, code) in enumerate(zip(times, codes, strict=True), self.seen + 1):
+        for n, (t, has_failed) in enumerate(zip(times, failed, strict=True), self.seen + 1):
             gap = t - before
             before = t
             place += 1 if gap <= 1 else gap if gap < fold else fold
@@ -64,12 +59,7 @@ class Profile:
                 self._halve()
                 width, limit_place = self._width, self._width * BINS
             counts[place // width] += 1
-            state = states[n - 1]
-            if state in _BAD:
-                bad = code >> 6 != Shape.REQUEST
-            else:
-                bad = code & 15 == Kind.LIFE and pairs[n - 1] > 0 and states[pairs[n - 1] - 1] in _FATES
-            if bad:
+            if has_failed:
                 self._errors[place // width] += 1
                 self.errors += 1
             if n % BLOCK == 0:
@@ -92,19 +82,22 @@ class Profile:
         """The place of event `n`; 0 before the first."""
         n = min(n, self.seen)
         place = self._blocks[n // BLOCK]
-        times, fold = self.journal.index.times, self.fold
-        for m in range(n // BLOCK * BLOCK + 1, n + 1):
-            gap = times[m - 1] - times[m - 2] if m > 1 else 0
-            place += 1 if gap <= 1 else min(gap, fold)
+        begin = n // BLOCK * BLOCK
+        times = self.journal.index.times_between(max(begin - 1, 0), n)
+        if not begin and n:
+            place += 1  # The first event.
+        for before, t in pairwise(times):
+            gap = t - before
+            place += 1 if gap <= 1 else min(gap, self.fold)
         return place
 
     def number_at(self, place: int) -> int:
         """The last event that is not beyond a place; 0 where none is."""
         n = (bisect_right(self._blocks, place) - 1) * BLOCK
         at = self._blocks[n // BLOCK]
-        times, fold = self.journal.index.times, self.fold
+        index, fold = self.journal.index, self.fold
         while n < self.seen:
-            gap = times[n] - times[n - 1] if n else 0
+            gap = index.time(n + 1) - index.time(n) if n else 0
             at += 1 if gap <= 1 else min(gap, fold)
             if at > place:
                 break
@@ -117,8 +110,8 @@ class Profile:
         Where a clock ran backwards, the event that first passed that time is the end.
         """
         n = (bisect_right(self._latest, t) - 1) * BLOCK if t >= 0 else 0
-        times = self.journal.index.times
-        while n < self.seen and times[n] <= t:
+        index = self.journal.index
+        while n < self.seen and index.time(n + 1) <= t:
             n += 1
         return n
 

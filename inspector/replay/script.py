@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from inspector.errors import RecordingError
+from inspector.journal.exchange import PROGRESS, RECEIVED_REQUESTS
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.transports.recorded_requests import canonical
 
@@ -55,12 +57,10 @@ class Script:
 
     def _find_questions(self) -> None:
         index = self.journal.index
-        asked = Kind.RPC | Dir.RECV << 4 | Shape.REQUEST << 6
-        for position, code in enumerate(index.codes):
-            n = position + 1
-            if code == asked and index.method(n) != "ping" and index.is_kept(n):
-                self._questions.setdefault((index.parents[position], index.method(n)), deque()).append(n)
-                self.questions += bool(index.pairs[position])
+        for n in RECEIVED_REQUESTS.each(index):
+            if index.method(n) != "ping" and index.is_kept(n):
+                self._questions.setdefault((index.parent(n), index.method(n)), deque()).append(n)
+                self.questions += bool(index.pair(n))
 
     def steps(self) -> Iterator[Step]:
         """What was done, in order."""
@@ -110,9 +110,7 @@ class Script:
 
     def progress_before(self, request: int, n: int) -> int:
         """How often the server had told of the progress of a request before event `n`."""
-        index = self.journal.index
-        number = index.method_names.find("notifications/progress")
-        return sum(index.pair(m) == request and index.methods[m - 1] == number for m in range(request + 1, n))
+        return Query(method=PROGRESS, inside=request).count(self.journal.index, request, n - 1)
 
     def answer_to(self, method: str, params: Any, inside: int) -> tuple[int, int]:
         """What was answered when the server asked this: the recorded question and its answer (0: none was given).
@@ -156,8 +154,7 @@ def check_source(recording: Journal, source: Path) -> None:
     """Raise `RecordingError` if nothing in a recording can be sent again."""
     if recording.raw_only:
         raise RecordingError(f"{source} has a newer format, so it cannot be run again.", hint="Update Inspector.")
-    sent = Kind.RPC | Dir.SEND << 4
-    if not any(code & 0x3F == sent for code in recording.index.codes):
+    if not Query(kind=Kind.RPC, dir=Dir.SEND).first(recording.index):
         raise RecordingError(
             f"{source} holds no message of a client: there is nothing to be sent.",
             hint="Choose a recording in which something was asked.",

@@ -4,35 +4,33 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from inspector.journal.codes import next_code
-from inspector.journal.format import Dir, Kind
+from inspector.journal.exchange import SENT_REQUESTS
+from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 _MOST_NESTED = 20_000
 """Answers inside other exchanges that are passed over in one step."""
 
-_ANSWERS = tuple(Kind.RPC | dir << 4 | shape << 6 for dir in (1, 2) for shape in (Shape.RESULT, Shape.ERROR))
-_ASKED = (Kind.RPC | Dir.SEND << 4 | Shape.REQUEST << 6,)
+_ANSWERS = Query(dir=(Dir.SEND, Dir.RECV), shape=(Shape.RESULT, Shape.ERROR))
 
 
 def next_exchange(journal: Journal, n: int, step: int) -> int:
     """The nearest event after `n` (before it with -1) that ends an outermost exchange: its answer, or its request where
     that has none. 0 where there is none."""
     index = journal.index
-    last = index.count + 1 if step > 0 else 0
-    answer = n
-    for _ in range(_MOST_NESTED):
-        answer = next_code(index, _ANSWERS, answer, step, last)
-        request = index.pair(answer) if answer else 0
-        if not answer or (request and not index.parent(request)):
+    answer = 0
+    for passed, m in enumerate(_ANSWERS.each(index, n) if step > 0 else _ANSWERS.backwards(index, upto=n - 1), 1):
+        request = index.pair(m)
+        if (request and not index.parent(request)) or passed == _MOST_NESTED:
+            answer = m
             break
-    bound = answer or last
-    asked = n
-    while True:
-        asked = next_code(index, _ASKED, asked, step, bound)
-        if not asked or not index.pair(asked):
-            return asked or answer
+    if step > 0:
+        asked = SENT_REQUESTS.each(index, n, answer - 1 if answer else None)
+    else:
+        asked = SENT_REQUESTS.backwards(index, answer, n - 1)
+    return next((m for m in asked if not index.pair(m)), answer)
 
 
 def next_finding(journal: Journal, n: int, step: int) -> int:
