@@ -137,12 +137,11 @@ class Play:
         """The events of the exchange after its request: to its answer, or to the end while there is none."""
         index = self._journal.index
         members = {self.n}
-        for m in range(self.n + 1, (index.pair(self.n) or index.count) + 1):
-            if index.pair(m) in members or index.parent(m) in members:
-                members.add(m)
+        last = index.pair(self.n) or index.count
+        for low in range(self.n, last, _LOOKED_AT):
+            for m in index.related(members, low, min(low + _LOOKED_AT, last)):
                 yield m
-            if m % _LOOKED_AT == 0:
-                await asyncio.sleep(0)
+            await asyncio.sleep(0)
 
     async def _client_answers(self, m: int) -> None:
         """Here the client had answered a question: go on when it has done so again."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from inspector.journal.format import Dir, Kind
+from inspector.journal.exchange import SENT_REQUESTS
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, Shape
 
@@ -48,12 +48,10 @@ class RecordedRequests:
             more = self.journal.refresh()
             await asyncio.sleep(0)
         index = self.journal.index
-        wanted = Kind.RPC | Dir.SEND << 4 | Shape.REQUEST << 6
         count = 0
-        for position, code in enumerate(index.codes):
-            if code == wanted and index.is_kept(position + 1):
-                self.methods.setdefault(index.method(position + 1), []).append(position + 1)
-                count += 1
+        for n in filter(index.is_kept, SENT_REQUESTS.each(index)):
+            self.methods.setdefault(index.method(n), []).append(n)
+            count += 1
         return count
 
     async def read(self, method: str) -> bool:
