@@ -50,6 +50,12 @@ def took(index: Index, n: int, *, until: int | None = None, upto: int | None = N
     return Took(max(end - begin - person, 0), person)
 
 
+def response_times(index: Index, requests: Iterable[int]) -> list[int]:
+    """The microseconds from each of some requests to its answer, which it must have: those of a person included."""
+    pairs, times = index.pairs, index.times
+    return [abs(times[pairs[n - 1] - 1] - times[n - 1]) for n in requests]
+
+
 def questions(index: Index, request: int, last: int, present: int) -> Iterator[Interval]:
     """When questions of the server inside a request were open, up to event `last`; an open one until `present`."""
     if index.dir(request) is not Dir.SEND or not asks_people(index):

@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from itertools import islice
 from typing import Any
 
 from inspector.journal.connections import Connections
@@ -276,13 +275,15 @@ class Index:
             request = outer
         return request
 
-    def related(self, members: set[int], after: int, upto: int) -> Iterator[int]:
-        """The events after `after` up to `upto` that belong to one of `members`, which get to be members, too."""
+    def related(self, requests: set[int], after: int, upto: int) -> Iterator[int]:
+        """The events after `after` up to `upto` that belong to one of some requests.
+
+        The caller adds to `requests` meanwhile what else is followed: the requests nested in them.
+        """
         for low in range(after, min(upto, self.count), _STRIDE):
             high = min(low + _STRIDE, upto, self.count)
             for n, (pair, parent) in enumerate(zip(self.pairs[low:high], self.parents[low:high], strict=True), low + 1):
-                if pair in members or parent in members:
-                    members.add(n)
+                if pair in requests or parent in requests:
                     yield n
 
     def exchange(self, n: int, limit: int = 10_000) -> list[int]:
@@ -295,7 +296,14 @@ class Index:
             return [n]
         answer = self.pairs[root - 1]
         last = self.count if not answer else max(answer, n)
-        return [root, *islice(self.related({root}, root, last), max(limit - 1, 1))]
+        found = [root]
+        members = {root}
+        for m in self.related(members, root, last):
+            members.add(m)
+            found.append(m)
+            if len(found) >= limit:
+                break
+        return found
 
     # Adding
 
