@@ -21,6 +21,7 @@ from inspector.check.watched import Watched
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape, shape_of
 
 UNREAD = 32 << 20
@@ -286,11 +287,10 @@ class Judge:
                 request = self.watched.streams.get(event.ch, 0)
             return (index.method(request) if request else ""), request
         id = message.get("id")
-        code = index.id_code(id) if isinstance(id, (int, str)) else None
-        for m in range(n - 1, max(0, n - 2000), -1):
-            if index.ids[m - 1] == code and index.shape(m) == Shape.REQUEST and index.dir(m) == Dir.SEND:
-                return index.method(m), m
-        return "", 0
+        if not isinstance(id, (int, str)):
+            return "", 0
+        request = Query(id=id, dir=Dir.SEND, shape=Shape.REQUEST).last(index, max(0, n - 2000), n - 1)
+        return (index.method(request) if request else ""), request
 
     def _result(self, event: Event, method: str, request: int, result: Any, large: bool) -> Iterator[Verdict]:
         self.watched.answered(method, result)

@@ -23,6 +23,7 @@ from inspector.config.targets import Target
 from inspector.errors import ConnectionProblem, InspectorError, ServerError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Frame, Journal
+from inspector.journal.select import Query
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, NotJson, Shape
 from inspector.protocol.revisions import features
@@ -333,9 +334,7 @@ def _channel_of(journal: Journal, n: int) -> Iterator[int]:
     index = journal.index
     if not index.channel(n).startswith("post-"):
         return
-    number = index.channels[n - 1]
-    for m in range(n + 1, index.count + 1):
-        if index.channels[m - 1] == number:
-            if index.dir(m) == Dir.SEND and index.kind(m) == Kind.RPC:
-                return  # The name is used again by a later connection.
-            yield m
+    for m in Query(channel=index.channel(n)).each(index, n):
+        if index.dir(m) == Dir.SEND and index.kind(m) == Kind.RPC:
+            return  # The name is used again by a later connection.
+        yield m

@@ -14,6 +14,7 @@ from inspector.check.watched import Watched
 from inspector.journal.findings import Level
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import Index, State
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import DEEPEST, INVALID_REQUEST, PARSE_ERROR, VERSION, Shape, excerpt, id_key
 
 Verdict = tuple[str, Level, str]
@@ -179,13 +180,9 @@ def _same_id_other_type(index: Index, id: Any, n: int) -> int | str | None:
     if text is None:
         return None
     other: int | str = int(text) if type(id) is str and text.isdecimal() and len(text) < 16 else text
-    code = index.id_code(other)
-    if code is None or other == id:
+    if other == id or not Query(id=other, shape=Shape.REQUEST).last(index, max(0, n - 2000), n - 1):
         return None
-    for m in range(n - 1, max(0, n - 2000), -1):
-        if index.ids[m - 1] == code and index.shape(m) == Shape.REQUEST:
-            return other
-    return None
+    return other
 
 
 def no_requests(message: dict[str, Any], watched: Watched) -> Iterator[Verdict]:

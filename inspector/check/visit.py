@@ -20,6 +20,7 @@ from inspector.client.session import Session
 from inspector.client.state.catalog import ListName
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import InspectorError, ServerError
+from inspector.journal.exchange import Exchange
 from inspector.journal.journal import Journal
 from inspector.protocol.revisions import LEGACY, Features, features
 from inspector.protocol.views import is_read_only
@@ -217,9 +218,7 @@ class Visit:
 
     def _is_worked_on(self, call: Call) -> bool:
         """Whether the server has told of progress since a request was sent, or asked for something that it needs."""
-        index = self.journal.index
-        about = (n for n in index.exchange(call.n) if index.pair(n) == call.n)
-        return bool(call.rounds) or call.held or any(index.method(n) == "notifications/progress" for n in about)
+        return bool(call.rounds) or call.held or bool(Exchange(self.journal, call.n).progress)
 
     # Connections of a check's own
 
