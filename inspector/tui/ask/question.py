@@ -201,11 +201,11 @@ class QuestionPane(SnugEdge):
         n, state = session.reply_to(question)
         if not n:
             return ("never answered in this recording", "error")
-        times = session.journal.index.times
+        answered = session.journal.index.time(n)
         word = {"answered": "accept", "declined": "decline", "cancelled": "cancel"}.get(state, state)
         role = "received" if state == "answered" else "muted"
-        later = duration(max(times[n - 1] - question.t, 0))
-        at = (moment(times[n - 1]), "bright")
+        later = duration(max(answered - question.t, 0))
+        at = (moment(answered), "bright")
         return [("answered ", "muted"), (word, role), (f" {later} later, at ", "muted"), at]
 
     def _note(self) -> paint.Pieces:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from inspector.journal.filters.conditions import Codes, Scan, both, picked
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.protocol.jsonrpc import Shape
+from inspector.journal.select import Query
 
 REACH = 200_000
 """Events before and after one that are looked through."""
 MOST = 60
 """Events that are shown at most."""
-
-
-def _codes(kinds: Iterable[Kind]) -> Codes:
-    return Codes(kind | dir << 4 | Shape.NONE << 6 for kind in kinds for dir in Dir)
-
-
-_FACTS = _codes((Kind.HTTP, Kind.LIFE))
 
 
 def facts_around(journal: Journal, n: int) -> list[int]:
@@ -29,10 +19,8 @@ def facts_around(journal: Journal, n: int) -> list[int]:
     one that was last before `n`, or the first after it, up to the next.
     """
     index = journal.index
-    low, high = max(n - REACH, 1), min(n + REACH, index.count)
-    channel = index.channels[n - 1]
-    here = bytes(map(channel.__eq__, index.channels[low - 1 : high]))
-    found = list(picked(low, both(here, _FACTS.mask(Scan(journal), low, high, None))))
+    facts = Query(kind=(Kind.HTTP, Kind.LIFE), channel=index.channel(n))
+    found = facts.numbers(index, n - REACH - 1, n + REACH)
     if len(found) <= MOST:
         return found
     heads = [m for m in found if is_request_head(journal, m)]

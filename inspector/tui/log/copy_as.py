@@ -24,6 +24,7 @@ from inspector.export.quoting import (
 )
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import NEWEST_LEGACY
@@ -255,9 +256,7 @@ server.wait(10)
 
 def _opening(journal: Journal) -> str:
     """The `initialize` with which this recording's connection began, or one of ours."""
-    index = journal.index
-    number = index.method_names.find("initialize")
-    n = next((n for n in range(1, min(index.count, 500) + 1) if number and index.methods[n - 1] == number), 0)
+    n = Query(method="initialize").first(journal.index, upto=500)
     event = journal.event(n) if n else None
     if event is not None and event.shape == Shape.REQUEST and event.dir == Dir.SEND and event.raw is not None:
         return one_line(event.raw)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsontext import Tree, pretty
 from inspector.protocol.views import View
 from inspector.text import count, duration, safe, size
@@ -170,9 +171,7 @@ def http_sections(journal: Journal, n: int, folded: Sequence[int] = ()) -> list[
 
 def _life_of(journal: Journal, n: int) -> list[int]:
     """The beginning of a process whose stderr an event is: life events are on its other channel."""
-    index = journal.index
-    number = index.channel_names.find("stdio")
-    return [m for m in range(1, min(n, 200)) if index.channels[m - 1] == number and index.kind(m) == Kind.LIFE][:5]
+    return Query(kind=Kind.LIFE, channel="stdio").numbers(journal.index, upto=min(n, 200) - 1)[:5]
 
 
 def _head_lines(facts: View, *, sent: bool, after: str) -> list[Line]:

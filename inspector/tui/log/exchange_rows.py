@@ -6,7 +6,6 @@ what is folded, which the detail of a message shows.
 
 from __future__ import annotations
 
-import operator
 import time
 from array import array
 from bisect import bisect_left
@@ -14,19 +13,21 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import NamedTuple
 
-from inspector.journal.durations import asks_people, took
-from inspector.journal.filters.conditions import REQUESTS, Scan, States, both, picked
+from inspector.journal.durations import asks_people, response_times, took
+from inspector.journal.exchange import add_roots, is_answer
 from inspector.journal.folding import Folding
 from inspector.journal.format import Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query, both, picked
 from inspector.protocol.jsonrpc import Shape
 
 _LOW = 0xFFFFFFFF
 _MANY = 20_000
 PAUSE = 1.0
 """Seconds between two looks at the durations in a journal of more than `_MANY` events."""
-_FAILED = States((State.ERROR, State.TIMED_OUT, State.LOST))
+_OUTERMOST = Query(shape=Shape.REQUEST, inside=0)
+_FAILED = Query(state=(State.ERROR, State.TIMED_OUT, State.LOST))
 
 
 class Stats(NamedTuple):
@@ -87,7 +88,7 @@ class ExchangeRows:
             n = self.folding.row(n)
         if not 0 < n <= len(self._roots):
             return None
-        if self._is_answer(n):
+        if is_answer(index, n):
             n = index.pair(n)
         key = self._roots[n - 1] << 32 | n
         at = bisect_left(self.keys, key)
@@ -103,7 +104,7 @@ class ExchangeRows:
         A filter says which fit now (`added`), which do no more (`left`), and whether any other does (`fits`).
         """
         low = self.seen + 1
-        self._find_roots(low, last)
+        add_roots(self.journal.index, self._roots, last)
         new = self._new_rows(low, last, added)
         gone = self._gone(left, fits) if fits is not None else []
         if new:
@@ -132,15 +133,6 @@ class ExchangeRows:
             at = bisect_left(self.keys, key)
             if at < len(self.keys) and self.keys[at] == key:
                 del self.keys[at]
-
-    def _find_roots(self, low: int, last: int) -> None:
-        index, roots = self.journal.index, self._roots
-        codes, pairs, parents = index.codes, index.pairs, index.parents
-        for n in range(low, last + 1):
-            around = parents[n - 1]
-            if codes[n - 1] >> 6 != Shape.REQUEST:
-                around = pairs[n - 1] or around
-            roots.append(roots[around - 1] if 0 < around < n else n)
 
     def _new_rows(self, low: int, last: int, added: Iterable[int]) -> list[int]:
         roots = self._roots
@@ -174,16 +166,9 @@ class ExchangeRows:
         index = self.journal.index
         if self.folding is not None and self.folding.is_folded(n):
             return False
-        kind = index.codes[n - 1] & 15
-        if kind in (Kind.HTTP, Kind.SSE):
+        if index.kind(n) in (Kind.HTTP, Kind.SSE):
             return self._roots[n - 1] == n
-        return not self._is_answer(n)
-
-    def _is_answer(self, n: int) -> bool:
-        """Whether `n` is the answer that its request is paired with, and not a second or late one beside it."""
-        index = self.journal.index
-        pair = index.pair(n)
-        return bool(pair) and index.codes[n - 1] >> 6 in (Shape.RESULT, Shape.ERROR) and index.pair(pair) == n
+        return not is_answer(index, n)
 
     # Figures
 
@@ -194,21 +179,19 @@ class ExchangeRows:
         if self.stale:
             return self.stats
         self._measured = now
-        index, scan = self.journal.index, Scan(self.journal)
-        pairs, times = index.pairs, index.times
+        index = self.journal.index
         exchanges = errors = 0
         durations: list[int] = []
         person = 0
         for low in range(1, last + 1, _MANY):
             high = min(low + _MANY - 1, last)
-            outermost = bytes(map(operator.not_, index.parents[low - 1 : high]))
-            chosen = both(REQUESTS.mask(scan, low, high, None), outermost)
+            chosen = _OUTERMOST.mask(index, low, high)
             if self._wanted is not None:
                 chosen = both(chosen, bytes(self._wanted[low : high + 1]))
             exchanges += chosen.count(1)
-            errors += both(chosen, _FAILED.mask(scan, low, high, None)).count(1)
+            errors += both(chosen, _FAILED.mask(index, low, high)).count(1)
             sample = islice(picked(low, chosen), 0, None, 1 + last // (_MANY * 10))
-            answered = [n for n in sample if pairs[n - 1]]
+            answered = [n for n in sample if index.pair(n)]
             if asks_people(index):
                 for n in answered:
                     found = took(index, n)
@@ -216,7 +199,7 @@ class ExchangeRows:
                         durations.append(found.server)
                         person += found.person
             else:
-                durations += [abs(times[pairs[n - 1] - 1] - times[n - 1]) for n in answered]
+                durations += response_times(index, answered)
         durations.sort()
         return Stats(exchanges, errors, _percentile(durations, 50), _percentile(durations, 95), person)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from inspector.client.state.catalog import KINDS, Catalog
 from inspector.journal.filters import FilterError
 from inspector.journal.filters.syntax import tokens
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 _FEW = 8
@@ -73,11 +75,9 @@ def exchange_filter(journal: Journal, n: int) -> str:
     if not root:
         return f"exchange:#{n}"
     id = index.id(root)
-    code, ids = index.ids[root - 1], index.ids
-    if type(id) is int and index.dir(root) == Dir.SEND and ids.count(code) <= _FEW:
-        same: list[int] = []
-        for _ in range(ids.count(code)):
-            same.append(ids.index(code, same[-1] if same else 0) + 1)
-        if [m for m in same if index.shape(m) == Shape.REQUEST and index.dir(m) == Dir.SEND] == [root]:
+    if type(id) is int and index.dir(root) == Dir.SEND:
+        same = list(islice(Query(id=id).each(index), _FEW + 1))
+        requests = [m for m in same if index.shape(m) == Shape.REQUEST and index.dir(m) == Dir.SEND]
+        if len(same) <= _FEW and requests == [root]:
             return f"exchange:{id}"
     return f"exchange:#{root}"

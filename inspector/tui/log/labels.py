@@ -9,6 +9,7 @@ from textual.cache import LRUCache
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import Index, State
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import View
 from inspector.text import Signs, count, safe
@@ -22,7 +23,7 @@ from inspector.tui.log.summaries import (
 )
 from inspector.tui.widgets.paint import Piece
 
-_RESPONSE = Kind.HTTP | Dir.RECV << 4
+_RESPONSE = Query(kind=Kind.HTTP, dir=Dir.RECV)
 _MEDIA = {"text/event-stream": "sse", "application/json": "json", "text/html": "html", "text/plain": "text"}
 _KEPT_HEADS = 1000
 _MOST_COUNTED = 4 << 20
@@ -112,8 +113,7 @@ class HttpWords:
 
     def words(self, folded: Iterable[int]) -> tuple[str, bool]:
         """What is said of the last response head of some events, and whether its status says that it failed."""
-        codes = self._journal.index.codes
-        n = max((m for m in folded if codes[m - 1] == _RESPONSE), default=0)
+        n = max((m for m in folded if _RESPONSE.fits(self._journal.index, m)), default=0)
         if not n:
             return "", False
         found = self._kept.get(n)

@@ -12,7 +12,7 @@ from textual.cache import LRUCache
 from inspector.journal.durations import Took, took
 from inspector.journal.folding import Folding
 from inspector.journal.format import Kind
-from inspector.journal.index import NO_ID, State
+from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, size
@@ -121,14 +121,13 @@ class MessageRows:
 
     def measure_ids(self) -> bool:
         """Look at the ids of new events. True: the column is wider now."""
-        ids = self.journal.index.ids
         last = self.journal.index.count
-        new: Sequence[int] = ids[self._ids_seen : last]
-        self._ids_seen = last
-        if not new:
+        if last == self._ids_seen:
             return False
-        self._text_ids += sum(id < NO_ID for id in new)
-        widest = _MOST_ID if self._text_ids > _FEW_TEXT_IDS else len(str(max(new)))
+        texts, largest = self.journal.index.ids_between(self._ids_seen, last)
+        self._ids_seen = last
+        self._text_ids += texts
+        widest = _MOST_ID if self._text_ids > _FEW_TEXT_IDS else len(str(largest))
         before = self.id_cells
         self.id_cells = min(max(before, widest), _MOST_ID)
         return self.id_cells != before
@@ -273,16 +272,16 @@ class MessageRows:
 
     def _time(self, index: int, cells: int) -> str:
         n = self.numbers[index]
-        times = self.journal.index.times
-        t = times[n - 1]
+        facts = self.journal.index
+        t = facts.time(n)
         if self.times == "start":
             return since(t)
         above = self.numbers[index - 1] or (self.numbers[index - 2] if index > 1 else 0) if index else 0
-        before = times[above - 1] if above else None
+        before = facts.time(above) if above else None
         if self.times == "previous":
             return since(t) if before is None else f"+{duration(t - before)}"
         if self.from_first and index:
-            return f"+{_precise(t - times[self.numbers[0] - 1])}"
+            return f"+{_precise(t - facts.time(self.numbers[0]))}"
         return self._clock(t, None if index == self.top else before, cells)
 
     def _clock(self, t: int, before: int | None, cells: int) -> str:

@@ -80,8 +80,7 @@ class WaterfallRows(MessageRows):
             return False
         self._looked = asked
         visible = range(min(top, count), min(top + height, count))
-        times = self.journal.index.times
-        begins = [times[self.exchanges[row] - 1] for row in visible]
+        begins = [self.journal.index.time(self.exchanges[row]) for row in visible]
         ends = [self._end(self.exchanges[row]) for row in visible]
         span = Span(min(begins, default=0), max(ends, default=1))
         changed = span != self.span

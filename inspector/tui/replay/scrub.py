@@ -84,5 +84,5 @@ def playing(player: Player) -> str:
 
 def total_time(journal: Journal, latest: int) -> int:
     """How long a recording is in microseconds, also before all of it has been looked at."""
-    times = journal.index.times
-    return max(latest, times[-1] if times else 0, 0)
+    index = journal.index
+    return max(latest, index.time(index.count) if index.count else 0, 0)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 from inspector.client.engine.calls import Call
 from inspector.client.engine.negotiation import BLIND_LIMIT, UNREAD_LIMIT
 from inspector.client.session import Session
 from inspector.client.state.steps import Step, connection_steps, last_start
-from inspector.journal.codes import next_code
 from inspector.journal.format import Dir, Kind
+from inspector.journal.select import Query
 from inspector.text import quantity
 from inspector.tui.server.steps import step_rows
 from inspector.tui.widgets.fact_rows import Row, paragraph
 
 _STDERR_LINES = 8
-_STDERR = int(Kind.STDERR) + 16 * int(Dir.RECV)
+_STDERR = Query(kind=Kind.STDERR, dir=Dir.RECV)
 
 
 def connecting_rows(session: Session, width: int) -> list[Row]:
@@ -48,14 +49,8 @@ def stderr_lines(session: Session) -> list[str]:
     """The last lines that the server wrote to stderr in the newest connection."""
     journal = session.journal
     first = last_start(journal, len(journal))
-    lines: list[str] = []
-    n = len(journal) + 1
-    while len(lines) < _STDERR_LINES:
-        n = next_code(journal.index, (_STDERR,), n, -1, first - 1)
-        if not n:
-            break
-        lines.insert(0, journal.event(n).text)
-    return lines
+    newest = list(islice(_STDERR.backwards(journal.index, first - 1), _STDERR_LINES))
+    return [journal.event(n).text for n in reversed(newest)]
 
 
 def printed(session: Session) -> str:

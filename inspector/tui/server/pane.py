@@ -18,6 +18,7 @@ from inspector.client.state.steps import connection_steps
 from inspector.config.secrecy import mask_url
 from inspector.config.targets import HttpTarget
 from inspector.journal.format import Kind
+from inspector.journal.select import Query
 from inspector.protocol.revisions import features
 from inspector.text import duration, safe
 from inspector.tui.events import AnySession, HintsChanged, ShowAuthorization, WatchFiles
@@ -48,6 +49,9 @@ _SHOWN_TARGET, _SHOWN_TEXT = 300, 600
 """Characters of the command or URL, and of what the server says about itself."""
 
 
+_STDERR = Query(kind=Kind.STDERR)
+
+
 class StderrRows:
     """The stderr lines of a journal: their numbers are kept, their text is read when it is drawn."""
 
@@ -64,9 +68,7 @@ class StderrRows:
         """Take in some of what is new. Returns the first new row, or None."""
         first, seen = len(self.numbers), self._seen
         last = min(self.journal.index.count, seen + _LOOKED_AT)
-        codes = self.journal.index.codes[seen:last]
-        stderr = int(Kind.STDERR)
-        self.numbers.extend([n for n, code in enumerate(codes, seen + 1) if code & 15 == stderr])
+        self.numbers.extend(_STDERR.numbers(self.journal.index, seen, last))
         self._seen = last
         return first if len(self.numbers) > first else None
 

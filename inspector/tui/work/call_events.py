@@ -42,16 +42,14 @@ class Happened:
         """Look at what the journal has gained. Returns the first new row, or None where there is none."""
         index = self._journal.index
         before = len(self._rows)
-        pairs, parents, members = index.pairs, index.parents, self._members
         last = max(self._seen, min(self._last, self._seen + budget))
-        for n in range(self._seen + 1, last + 1):
-            if pairs[n - 1] in members or parents[n - 1] in members:
-                if index.kind(n) not in (Kind.RPC, Kind.INVALID):
-                    continue
-                if index.shape(n) is Shape.REQUEST:
-                    members.add(n)
-                if pairs[n - 1] != self.n or index.shape(n) is Shape.NOTIFICATION:
-                    self._rows.append(n)
+        for n in index.related(self._members, self._seen, last):
+            if index.kind(n) not in (Kind.RPC, Kind.INVALID):
+                continue
+            if index.shape(n) is Shape.REQUEST:
+                self._members.add(n)
+            if index.pair(n) != self.n or index.shape(n) is Shape.NOTIFICATION:
+                self._rows.append(n)
         self._seen = last
         shown, self._shown = self._shown, len(self)
         return min(before, shown, self._shown) if self._shown != shown else None
@@ -76,8 +74,8 @@ class Happened:
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """Draw one row: when, which way, what."""
         n = self._rows[index]
-        times = self._journal.index.times
-        when = f"+{duration(times[n - 1] - times[self.n - 1])}"
+        facts = self._journal.index
+        when = f"+{duration(facts.time(n) - facts.time(self.n))}"
         line = [*paint.cell([(when, "faint")], _TIME_CELLS), *paint.segments(self._what(n), room=width)]
         return paint.cut(line, width)
 

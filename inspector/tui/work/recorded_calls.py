@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import islice
 from typing import Any
 
 from inspector.client.recorded import RecordedSession
 from inspector.client.state.catalog import ListName
-from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.format import Dir, Event
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.tui.work.outcome import Answer, of_request, unanswered
 from inspector.tui.work.work_items import PAST, Past, Work, label
@@ -26,6 +28,9 @@ _METHODS: dict[str, tuple[ListName, str]] = {
 }
 
 
+_CALLS = Query(method=tuple(_METHODS), dir=Dir.SEND, shape=Shape.REQUEST)
+
+
 class RecordedCalls:
     """Which requests of a recording were about which item; bodies are read once. `session` says up to which moment."""
 
@@ -38,21 +43,14 @@ class RecordedCalls:
     def advance(self) -> bool:
         """Look at what the journal has gained. True: there is more already."""
         index = self._journal.index
-        wanted = {index.method_names.find(method): method for method in _METHODS}
-        codes, methods = index.codes, index.methods
-        request = Kind.RPC + Dir.SEND * 16 + Shape.REQUEST * 64
         last = min(index.count, self._seen + SLICE)
-        read = 0
-        for n in range(self._seen + 1, last + 1):
-            self._seen = n
-            if codes[n - 1] == request and methods[n - 1] in wanted:
-                list_name, key = _METHODS[wanted[methods[n - 1]]]
-                address = params_of(self._journal.event(n)).get(key)
-                if isinstance(address, str):
-                    self._calls.setdefault((list_name, address), []).append(n)
-                read += 1
-                if read >= BODIES:
-                    break
+        calls = list(islice(_CALLS.each(index, self._seen, last), BODIES))
+        self._seen = calls[-1] if len(calls) == BODIES else last
+        for n in calls:
+            list_name, key = _METHODS[index.method(n)]
+            address = params_of(self._journal.event(n)).get(key)
+            if isinstance(address, str):
+                self._calls.setdefault((list_name, address), []).append(n)
         return self._seen < index.count
 
     def of(self, list_name: str, address: str) -> list[int]:

@@ -137,7 +137,7 @@ class TaskPane(Container, TaskActions):
 
     def _ladder(self, task: Task) -> list[Row]:
         """Its statuses one below the other: when each came, and how long it stood."""
-        times, journal = self.session.journal.index.times, self.session.journal
+        journal, index = self.session.journal, self.session.journal.index
         changes = self._trails.of(task.id, task.call_n)
         told = [(change.status, change.n) for change in changes]
         if not told or told[-1][0] != task.status:
@@ -146,9 +146,9 @@ class TaskPane(Container, TaskActions):
         rows = []
         for at, (status, n) in enumerate(told):
             sign, role = look(status)
-            began = times[n - 1] if 0 < n <= len(times) else 0
+            began = index.time(n) if 0 < n <= index.count else 0
             after = told[at + 1][1] if at + 1 < len(told) else 0
-            until = times[after - 1] if 0 < after <= len(times) else end
+            until = index.time(after) if 0 < after <= index.count else end
             stood = f"for {duration(until - began)}" if n and until > began else ""
             clock = f"{journal.clock(began):%H:%M:%S}" if n else ""
             words = f" {safe(status, STATUS_SHOWN):<15}"
@@ -187,10 +187,10 @@ class TaskPane(Container, TaskActions):
         return "It ended without a result." if task.mine else "Its result went to the one who made it."
 
     def _outcome(self, task: Task) -> Outcome:
-        times = self.session.journal.index.times
+        index = self.session.journal.index
         answer = _answer_of(task)
         last = answer or task.last_n
-        took = times[last - 1] - times[task.call_n - 1] if 0 < task.call_n <= last <= len(times) else 0
+        took = index.time(last) - index.time(task.call_n) if 0 < task.call_n <= last <= index.count else 0
         return Outcome(
             task.method or "tasks/result", task.call_n, answer, task.result, task.error,
             late=False, took=took, gave_up=took, by_us=False,

@@ -40,10 +40,10 @@ def name(task: Task) -> str:
 def age(task: Task, journal: Journal, now: int) -> str:
     """How long ago a task was made; of one that is over, how long it took, as far as that is known. `now` is a time of
     the journal, in microseconds."""
-    times = journal.index.times
-    if 0 < task.call_n <= len(times):
-        end = times[task.last_n - 1] if task.done and 0 < task.last_n <= len(times) else now
-        return seconds(end - times[task.call_n - 1])
+    index = journal.index
+    if 0 < task.call_n <= index.count:
+        end = index.time(task.last_n) if task.done and 0 < task.last_n <= index.count else now
+        return seconds(end - index.time(task.call_n))
     made = moment(task.created)
     if made is None:
         return ""

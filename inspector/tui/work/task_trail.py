@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any, NamedTuple
 
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 SLICE = 20_000
@@ -16,8 +18,12 @@ MOST_TASKS = 1000
 MOST_CHANGES = 30
 """Changes of one task that are kept, the newest; a server may change its mind for ever."""
 
-_TELLING = ("tasks/get", "tasks/cancel", "notifications/tasks", "notifications/tasks/status")
-"""Methods whose results, or which themselves, hold a task with its status."""
+_TELLING = Query(
+    kind=Kind.RPC,
+    dir=Dir.RECV,
+    method=("tasks/get", "tasks/cancel", "notifications/tasks", "notifications/tasks/status"),
+)
+"""What holds a task with its status: results of some methods, and notifications."""
 
 
 class Change(NamedTuple):
@@ -38,13 +44,11 @@ class Trails:
     def advance(self) -> bool:
         """Look at what the journal has gained, up to a slice. True: there is more already."""
         index = self._journal.index
-        wanted = {index.method_names.find(method) for method in _TELLING} - {None}
-        last, read = min(index.count, self._seen + SLICE), 0
-        while self._seen < last and read < BODIES:
-            self._seen = n = self._seen + 1
-            if index.methods[n - 1] in wanted and index.kind(n) == Kind.RPC and index.dir(n) == Dir.RECV:
-                read += 1
-                self._take(n, told_task(self._journal.event(n)))
+        last = min(index.count, self._seen + SLICE)
+        telling = list(islice(_TELLING.each(index, self._seen, last), BODIES))
+        self._seen = telling[-1] if len(telling) == BODIES else last
+        for n in telling:
+            self._take(n, told_task(self._journal.event(n)))
         return self._seen < index.count
 
     def of(self, id: str, call_n: int) -> list[Change]:
