@@ -140,6 +140,7 @@ class Play:
         last = index.pair(self.n) or index.count
         for low in range(self.n, last, _LOOKED_AT):
             for m in index.related(members, low, min(low + _LOOKED_AT, last)):
+                members.add(m)
                 yield m
             await asyncio.sleep(0)
 
