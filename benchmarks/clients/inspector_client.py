@@ -12,6 +12,7 @@ from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 
 
 @contextlib.asynccontextmanager
@@ -24,9 +25,7 @@ async def open_client(words):
     class Client:
         @property
         def seen(self):
-            index = session.journal.index
-            number = index.method_names.find("notifications/message")
-            return 0 if number is None else index.methods.count(number)
+            return Query(method="notifications/message").count(session.journal.index)
 
         async def call(self, arguments):
             result = await session.call_tool("echo", arguments, timeout=120).result()

@@ -33,16 +33,16 @@ def took(index: Index, n: int, *, until: int | None = None, upto: int | None = N
     `until` is the present, in microseconds since the start, for a call that has no answer by then. `upto` is the last
     event that counts.
     """
-    request = n if index.shape(n) is Shape.REQUEST else index.pairs[n - 1]
+    request = n if index.shape(n) is Shape.REQUEST else index._pairs[n - 1]
     if not request or index.shape(n) not in (Shape.REQUEST, Shape.RESULT, Shape.ERROR):
         return None
-    answer = index.pairs[request - 1]
-    if answer and ((upto is not None and answer > upto) or (until is not None and index.times[answer - 1] > until)):
+    answer = index._pairs[request - 1]
+    if answer and ((upto is not None and answer > upto) or (until is not None and index._times[answer - 1] > until)):
         answer = 0
     if answer:
-        begin, end = sorted((index.times[request - 1], index.times[answer - 1]))
+        begin, end = sorted((index._times[request - 1], index._times[answer - 1]))
     elif until is not None:
-        begin, end = index.times[request - 1], until
+        begin, end = index._times[request - 1], until
     else:
         return None
     last = min(answer or index.count, upto or index.count)
@@ -52,7 +52,7 @@ def took(index: Index, n: int, *, until: int | None = None, upto: int | None = N
 
 def response_times(index: Index, requests: Iterable[int]) -> list[int]:
     """The microseconds from each of some requests to its answer, which it must have: those of a person included."""
-    pairs, times = index.pairs, index.times
+    pairs, times = index._pairs, index._times
     return [abs(times[pairs[n - 1] - 1] - times[n - 1]) for n in requests]
 
 
@@ -60,21 +60,21 @@ def questions(index: Index, request: int, last: int, present: int) -> Iterator[I
     """When questions of the server inside a request were open, up to event `last`; an open one until `present`."""
     if index.dir(request) is not Dir.SEND or not asks_people(index):
         return
-    methods = {number for method in PERSON_METHODS if (number := index.method_names.find(method)) is not None}
+    methods = {number for method in PERSON_METHODS if (number := index._method_names.find(method)) is not None}
     at = request
     for _ in range(_MOST_NESTED):
         try:
-            at = index.parents.index(request, at, last) + 1
+            at = index._parents.index(request, at, last) + 1
         except ValueError:
             return
-        if index.methods[at - 1] in methods and index.shape(at) is Shape.REQUEST and index.dir(at) is Dir.RECV:
-            reply = index.pairs[at - 1]
-            yield index.times[at - 1], index.times[reply - 1] if 0 < reply <= last else present
+        if index._methods[at - 1] in methods and index.shape(at) is Shape.REQUEST and index.dir(at) is Dir.RECV:
+            reply = index._pairs[at - 1]
+            yield index._times[at - 1], index._times[reply - 1] if 0 < reply <= last else present
 
 
 def asks_people(index: Index) -> bool:
     """Whether a server has asked a person anything at all."""
-    return any(index.method_names.find(method) is not None for method in PERSON_METHODS)
+    return any(index._method_names.find(method) is not None for method in PERSON_METHODS)
 
 
 def overlap(intervals: Iterable[Interval], begin: int, end: int) -> int:

@@ -163,7 +163,7 @@ def around(index: Index, n: int) -> int:
 
 def add_roots(index: Index, roots: array[int], upto: int) -> None:
     """Continue the table of outermost requests up to event `upto`: `roots[n - 1]` is that around event `n`, or `n`."""
-    codes, pairs, parents = index.codes, index.pairs, index.parents
+    codes, pairs, parents = index._codes, index._pairs, index._parents
     for n in range(len(roots) + 1, upto + 1):
         around = parents[n - 1]
         if codes[n - 1] >> 6 != Shape.REQUEST:
@@ -173,8 +173,8 @@ def add_roots(index: Index, roots: array[int], upto: int) -> None:
 
 def walk_open(index: Index, found: dict[int, None], after: int, upto: int, most: int) -> None:
     """Make the open requests of the client after event `after` those after event `upto`; keep the newest `most`."""
-    states = index.states
-    columns = zip(index.codes[after:upto], index.pairs[after:upto], strict=True)
+    states = index._states
+    columns = zip(index._codes[after:upto], index._pairs[after:upto], strict=True)
     for n, (code, pair) in enumerate(columns, after + 1):
         if code == _SENT_REQUEST:
             found[n] = None
@@ -196,7 +196,7 @@ def given_up_at(index: Index, request: int) -> int:
     n = request
     for _ in range(_MOST_ABOUT):
         try:
-            n = index.pairs.index(request, n) + 1
+            n = index._pairs.index(request, n) + 1
         except ValueError:
             break
         if _gives_up(index, n):
@@ -211,13 +211,13 @@ def _gives_up(index: Index, n: int) -> bool:
 
 def newest_progress(index: Index, request: int, after: int, upto: int) -> int:
     """The last of the events after `after` up to `upto` that tells of a request's progress; 0 where there is none."""
-    method = index.method_names.find(PROGRESS)
+    method = index._method_names.find(PROGRESS)
     while upto > after and method is not None:
         begin = max(upto - _STRIDE, after)
-        pairs = index.pairs[begin:upto]
+        pairs = index._pairs[begin:upto]
         if request in pairs:
             for n in range(upto, begin, -1):
-                if pairs[n - begin - 1] == request and index.methods[n - 1] == method:
+                if pairs[n - begin - 1] == request and index._methods[n - 1] == method:
                     return n
         upto = begin
     return 0

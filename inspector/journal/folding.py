@@ -16,10 +16,10 @@ from time import perf_counter
 from typing import TypeVar
 
 from inspector.journal.filters import Change, FilteredView
-from inspector.journal.filters.conditions import picked
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import MAX_NAMES
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 SLICE = 1 << 13
@@ -45,17 +45,8 @@ def _keep(table: dict[int, _T], key: int, value: _T) -> None:
         del table[next(iter(table))]
 
 
-def _table(kinds: Iterable[Kind], dirs: Iterable[Dir]) -> bytes:
-    codes = bytearray(1 << 16)
-    for kind in kinds:
-        for dir in dirs:
-            for shape in Shape:
-                codes[kind | dir << 4 | shape << 6] = 1
-    return bytes(codes)
-
-
-_HTTP = _table((Kind.HTTP, Kind.SSE), Dir)
-_LOOKED_AT = _table((Kind.HTTP, Kind.SSE, Kind.LIFE, Kind.RPC, Kind.INVALID), Dir)
+_HTTP = Query(kind=(Kind.HTTP, Kind.SSE))
+_LOOKED_AT = Query(kind=(Kind.HTTP, Kind.SSE, Kind.LIFE, Kind.RPC, Kind.INVALID))
 
 
 class Folding:
@@ -113,7 +104,7 @@ class Folding:
         requests = [n, *(page for page in index.pages.get(n, ()) if page <= self.seen)]
         if len(requests) == 1:
             return []
-        return sorted([*requests, *(answer for m in requests if 0 < (answer := index.pairs[m - 1]) <= self.seen)])
+        return sorted([*requests, *(answer for m in requests if 0 < (answer := index._pairs[m - 1]) <= self.seen)])
 
     def _members(self, n: int) -> list[int]:
         """The events that are folded into `n` itself, of those near it."""
@@ -148,27 +139,26 @@ class Folding:
 
     def _look(self, low: int, high: int, changed: set[int]) -> None:
         index = self.journal.index
-        block = index.codes[low - 1 : high]
-        if not self._over_http and 1 in bytes(map(_HTTP.__getitem__, block)):
+        if not self._over_http and _HTTP.first(index, low - 1, high):
             self._over_http = True
             for n in range(max(low - _LOOK_BACK, 1), low):
                 if index.dir(n) is Dir.SEND and index.kind(n) in _MESSAGES:
-                    _keep(self._owners, index.channels[n - 1], n)
+                    _keep(self._owners, index._channels[n - 1], n)
         if self._over_http:
-            codes, channels = index.codes, index.channels
-            for n in picked(low, bytes(map(_LOOKED_AT.__getitem__, block))):
+            codes, channels = index._codes, index._channels
+            for n in _LOOKED_AT.numbers(index, low - 1, high):
                 code, channel = codes[n - 1], channels[n - 1]
                 kind, dir, shape = code & 15, (code >> 4) & 3, code >> 6
                 if kind in (Kind.HTTP, Kind.SSE):
                     self._http_channels[channel] = 1
-                    self._http_event(n, channel, index.parents[n - 1], kind, dir, changed)
+                    self._http_event(n, channel, index._parents[n - 1], kind, dir, changed)
                 elif kind == Kind.LIFE:
                     if channel and self._http_channels[channel]:
                         self._life_event(n, channel, changed)
                 elif dir == Dir.SEND:
                     self._message_sent(n, channel, changed)
                 elif shape in (Shape.RESULT, Shape.ERROR):
-                    self._answered(index.pairs[n - 1], n, channel, changed)
+                    self._answered(index._pairs[n - 1], n, channel, changed)
         self.seen = high
         self._take_pages(high, changed)
 
@@ -176,7 +166,7 @@ class Folding:
         owner = request or self._owner(channel)
         if kind == Kind.HTTP and dir == Dir.SEND:
             index = self.journal.index
-            known = owner and channel not in self._heads and index.codes[owner - 1] & 15 != Kind.HTTP
+            known = owner and channel not in self._heads and index.kind(owner) is not Kind.HTTP
             if not request and (not known or self._has_head(owner)):
                 _keep(self._owners, channel, n)
                 _keep(self._heads, channel, n)
@@ -186,7 +176,7 @@ class Folding:
             self._hide(n, self._receiver(owner, n, channel, is_response=True), changed)
 
     def _life_event(self, n: int, channel: int, changed: set[int]) -> None:
-        owner = self.journal.index.pairs[n - 1] or self._owner(channel)
+        owner = self.journal.index._pairs[n - 1] or self._owner(channel)
         if owner:
             self._hide(n, self._receiver(owner, n, channel, is_response=owner in self._waiting), changed)
 
@@ -199,7 +189,7 @@ class Folding:
     def _answered(self, request: int, n: int, channel: int, changed: set[int]) -> None:
         """An answer takes over what came before it on its channel in response to the request."""
         waiting = self._waiting.pop(request, None)
-        if waiting is not None and self.journal.index.channels[request - 1] == channel:
+        if waiting is not None and self.journal.index._channels[request - 1] == channel:
             for m in waiting:
                 self._rows[bisect_left(self.hidden, m)] = n
             changed.update((request, *waiting))
@@ -207,11 +197,11 @@ class Folding:
     def _receiver(self, owner: int, n: int, channel: int, *, is_response: bool) -> int:
         """The message into which something that happened to `owner` is folded: its answer if that came already."""
         index = self.journal.index
-        answer = index.pairs[owner - 1]
-        if index.codes[owner - 1] >> 6 != Shape.REQUEST:
+        answer = index._pairs[owner - 1]
+        if index.shape(owner) is not Shape.REQUEST:
             return owner
         if 0 < answer < n:
-            return answer if index.channels[answer - 1] == channel else owner
+            return answer if index._channels[answer - 1] == channel else owner
         if is_response:
             if owner not in self._waiting:
                 _keep(self._waiting, owner, [])
@@ -223,7 +213,7 @@ class Folding:
 
     def _has_head(self, message: int) -> bool:
         """Whether the head of a request is folded into a message already; then another head is another request."""
-        return any(self.journal.index.codes[m - 1] & 15 == Kind.HTTP for m in self._members(message))
+        return any(self.journal.index.kind(m) is Kind.HTTP for m in self._members(message))
 
     def _hide(self, n: int, row: int, changed: set[int]) -> None:
         if not self.hidden or n > self.hidden[-1]:
@@ -246,11 +236,11 @@ class Folding:
             self._pages_seen += 1
             self._hide(page, head, changed)
             self._open_pages[page] = head
-            if not self.is_folded(index.pairs[head - 1]):
+            if not self.is_folded(index._pairs[head - 1]):
                 self._open_pages[head] = head
 
     def _take_answered_pages(self, changed: set[int]) -> None:
-        pairs = self.journal.index.pairs
+        pairs = self.journal.index._pairs
         for page, head in list(self._open_pages.items()):
             if 0 < pairs[page - 1] <= self.seen:
                 self._hide(pairs[page - 1], head, changed)

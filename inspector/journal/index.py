@@ -93,30 +93,30 @@ class Index:
 
     def __init__(self) -> None:
         self.count = 0
-        self.offsets = array("Q")
+        self._offsets = array("Q")
         """Where the event's line begins in the file, in bytes."""
-        self.times = array("q")
+        self._times = array("q")
         """Microseconds since the recording began."""
-        self.sizes = array("I")
+        self._sizes = array("I")
         """Bytes of the message itself."""
-        self.codes = array("H")
+        self._codes = array("H")
         """Kind, direction and shape: see `kind`, `dir`, `shape`."""
-        self.states = array("B")
-        self.methods = array("H")
-        self.channels = array("H")
-        self.ids = array("q")
-        self.pairs = array("I")
+        self._states = array("B")
+        self._methods = array("H")
+        self._channels = array("H")
+        self._ids = array("q")
+        self._pairs = array("I")
         """The partner: the answer of a request, the request of an answer, of a progress or of a cancellation."""
-        self.parents = array("I")
+        self._parents = array("I")
         """The request inside which an event happened, or 0."""
         self.dropped = array("I")
         """The events whose bodies were not kept, ascending."""
         self._append = tuple(column.append for column in (
-            self.offsets, self.times, self.sizes, self.codes, self.states, self.methods, self.channels, self.ids,
-            self.pairs, self.parents,
+            self._offsets, self._times, self._sizes, self._codes, self._states,
+            self._methods, self._channels, self._ids, self._pairs, self._parents,
         ))  # fmt: skip
-        self.method_names = Names()
-        self.channel_names = Names()
+        self._method_names = Names()
+        self._channel_names = Names()
         self.connections = Connections()
         self.invalid = 0
         self.errors = 0
@@ -146,42 +146,42 @@ class Index:
 
     def kind(self, n: int) -> Kind:
         """What event `n` is."""
-        return _KINDS[self.codes[n - 1] & 15]
+        return _KINDS[self._codes[n - 1] & 15]
 
     def dir(self, n: int) -> Dir:
         """Which way event `n` went."""
-        return _DIRS[(self.codes[n - 1] >> 4) & 3]
+        return _DIRS[(self._codes[n - 1] >> 4) & 3]
 
     def shape(self, n: int) -> Shape:
         """What event `n` is in JSON-RPC's terms."""
-        return _SHAPES[self.codes[n - 1] >> 6]
+        return _SHAPES[self._codes[n - 1] >> 6]
 
     def state(self, n: int) -> State:
         """How event `n` stands."""
-        return _STATES[self.states[n - 1]]
+        return _STATES[self._states[n - 1]]
 
     def time(self, n: int) -> int:
         """When event `n` happened, in microseconds since the recording began."""
-        return self.times[n - 1]
+        return self._times[n - 1]
 
     def size(self, n: int) -> int:
         """Bytes of the message of event `n`."""
-        return self.sizes[n - 1]
+        return self._sizes[n - 1]
 
     def latest(self) -> int:
         """The latest time of all events: of the last one, unless a clock ran backwards. 0 where there are none."""
-        return max(self.times, default=0)
+        return max(self._times, default=0)
 
     def times_between(self, after: int, upto: int) -> Sequence[int]:
         """The times of the events after `after` up to `upto`, in order."""
-        return self.times[after:upto]
+        return self._times[after:upto]
 
     def ids_between(self, after: int, upto: int) -> tuple[int, int]:
         """Of the events after `after` up to `upto`: how many have a text for an id, and the largest number that is one.
 
         The number is negative where none is.
         """
-        ids = self.ids[after:upto]
+        ids = self._ids[after:upto]
         return sum(code < NO_ID for code in ids), max(ids, default=NO_ID)
 
     def pair(self, n: int) -> int:
@@ -189,23 +189,23 @@ class Index:
 
         0 where there is none.
         """
-        return self.pairs[n - 1]
+        return self._pairs[n - 1]
 
     def parent(self, n: int) -> int:
         """The request inside which event `n` happened; 0 where there is none."""
-        return self.parents[n - 1]
+        return self._parents[n - 1]
 
     def method(self, n: int) -> str:
         """The method of a request or notification; of an answer, the method of its request."""
-        return self.method_names.texts[self.methods[n - 1]]
+        return self._method_names.texts[self._methods[n - 1]]
 
     def channel(self, n: int) -> str:
         """The channel on which event `n` was seen."""
-        return self.channel_names.texts[self.channels[n - 1]]
+        return self._channel_names.texts[self._channels[n - 1]]
 
     def shares_channel(self, n: int) -> bool:
         """Whether `channel` does not know event `n`'s: all beyond the first 65,534 share the name of the last one."""
-        return self.channels[n - 1] == self.channel_names.find(_FURTHER)
+        return self._channels[n - 1] == self._channel_names.find(_FURTHER)
 
     def conn(self, n: int) -> int:
         """The number of the connection on which event `n` was seen; 0 is the session's own."""
@@ -213,7 +213,7 @@ class Index:
 
     def id(self, n: int) -> int | str | None:
         """The JSON-RPC id of a message, or None."""
-        code = self.ids[n - 1]
+        code = self._ids[n - 1]
         if code >= 0:
             return code
         return None if code == NO_ID else self._id_texts[_STRING_BASE - code]
@@ -227,19 +227,19 @@ class Index:
 
     def state_at(self, n: int, upto: int) -> State:
         """How event `n` stood after event `upto`: a request that was answered or given up later was still pending."""
-        state = State(self.states[n - 1])
+        state = State(self._states[n - 1])
         if state in (State.PLAIN, State.PENDING, State.INVALID) or self.shape(n) != Shape.REQUEST:
             return state
-        answer = self.pairs[n - 1]
+        answer = self._pairs[n - 1]
         if answer and state in (State.DONE, State.ERROR):
             return state if answer <= upto else State.PENDING
         at = n
         for _ in range(_LOOKED_AT_FOR_FATE):
             try:
-                at = self.pairs.index(n, at, min(upto, self.count)) + 1
+                at = self._pairs.index(n, at, min(upto, self.count)) + 1
             except ValueError:
                 return State.PENDING
-            if (self.kind(at) == Kind.LIFE and not self.channels[at - 1]) or self.method(at) == _CANCELLED:
+            if (self.kind(at) == Kind.LIFE and not self._channels[at - 1]) or self.method(at) == _CANCELLED:
                 return state
         return state
 
@@ -250,16 +250,16 @@ class Index:
 
     def duration(self, n: int) -> int | None:
         """Microseconds from the request to its answer, for either of the two; None without a partner."""
-        partner = self.pairs[n - 1]
+        partner = self._pairs[n - 1]
         if not partner or self.shape(n) not in (Shape.REQUEST, Shape.RESULT, Shape.ERROR):
             return None
-        return abs(self.times[partner - 1] - self.times[n - 1])
+        return abs(self._times[partner - 1] - self._times[n - 1])
 
     def request_of(self, n: int) -> int:
         """The request to which event `n` belongs: itself, its partner, or what encloses it; 0 if none."""
         if self.shape(n) == Shape.REQUEST:
             return n
-        return self.pairs[n - 1] or self.parents[n - 1]
+        return self._pairs[n - 1] or self._parents[n - 1]
 
     def awaits(self, message: Any, conn: int = 0) -> bool:
         """Whether a message from the server answers a request that we sent on `conn` and that has no answer yet."""
@@ -269,7 +269,7 @@ class Index:
         """The outermost request around event `n`; 0 if it stands alone."""
         request = self.request_of(n)
         for _ in range(16):
-            outer = self.parents[request - 1] if request else 0
+            outer = self._parents[request - 1] if request else 0
             if not outer or outer == request:
                 break
             request = outer
@@ -282,7 +282,9 @@ class Index:
         """
         for low in range(after, min(upto, self.count), _STRIDE):
             high = min(low + _STRIDE, upto, self.count)
-            for n, (pair, parent) in enumerate(zip(self.pairs[low:high], self.parents[low:high], strict=True), low + 1):
+            for n, (pair, parent) in enumerate(
+                zip(self._pairs[low:high], self._parents[low:high], strict=True), low + 1
+            ):
                 if pair in requests or parent in requests:
                     yield n
 
@@ -294,7 +296,7 @@ class Index:
         root = self.root_of(n)
         if not root:
             return [n]
-        answer = self.pairs[root - 1]
+        answer = self._pairs[root - 1]
         last = self.count if not answer else max(answer, n)
         found = [root]
         members = {root}
@@ -325,7 +327,7 @@ class Index:
                 shape = shape_of(message)
             if shape is _NOTIFICATION:
                 name = message["method"]
-                method = self.method_names.numbers.get(name) or self.method_names.number(name)
+                method = self._method_names.numbers.get(name) or self._method_names.number(name)
                 if name in _ABOUT_REQUESTS:
                     pair = parent = self._request_meant(message, dir, conn)
                 if not pair and dir is _RECV:
@@ -333,7 +335,7 @@ class Index:
             elif shape is _REQUEST:
                 id_code = self._encode_id(message["id"])
                 name = message["method"]
-                method = self.method_names.numbers.get(name) or self.method_names.number(name)
+                method = self._method_names.numbers.get(name) or self._method_names.number(name)
                 state = _PENDING
                 if self.connections.open and dir is _SEND and not conn:
                     self.connections.asked(n, name)
@@ -342,8 +344,8 @@ class Index:
                 id_code = self._encode_id(message.get("id"))
                 pair, state = self._close_request(n, dir, message, shape, conn)
                 if pair:
-                    method = self.methods[pair - 1]
-                    parent = self.parents[pair - 1]
+                    method = self._methods[pair - 1]
+                    parent = self._parents[pair - 1]
             elif shape is _BATCH:
                 for item in message:
                     if type(item) is dict:
@@ -366,7 +368,7 @@ class Index:
         codes(kind + dir * 16 + shape * 64)
         states(state)
         methods(method)
-        channels(self.channel_names.numbers.get(channel) or self.channel_names.number(channel))
+        channels(self._channel_names.numbers.get(channel) or self._channel_names.number(channel))
         ids(id_code)
         pairs(pair)
         parents(parent)
@@ -382,9 +384,9 @@ class Index:
         n = self.add(t, Dir.LOCAL, kind, channel, offset, 0, conn=conn)
         named = fields.get("for")
         if type(named) is int and 0 < named < n and kind == Kind.LIFE:
-            self.pairs[n - 1] = named
+            self._pairs[n - 1] = named
             fate = _FATES.get(str(event))
-            if fate is not None and self.states[named - 1] == State.PENDING:
+            if fate is not None and self._states[named - 1] == State.PENDING:
                 self._settle(named, fate)
         return n
 
@@ -452,10 +454,10 @@ class Index:
         if len(self._answered) > _KEPT_ANSWERED:
             self._answered.popitem(last=False)
         failed = shape is _ERROR or _is_tool_error(message)
-        self.pairs[request - 1] = n
+        self._pairs[request - 1] = n
         if failed:
             self.errors += 1
-        if self.states[request - 1] != _PENDING:
+        if self._states[request - 1] != _PENDING:
             return request, State.LATE
         state = _FAILED if failed else _DONE
         self._settle(request, state)
@@ -470,7 +472,7 @@ class Index:
         return 0
 
     def _settle(self, request: int, state: State) -> None:
-        self.states[request - 1] = state
+        self._states[request - 1] = state
         self._open_calls.get(self.conn(request), _NOTHING).pop(request, None)
         token = self._token_of.pop(request, None)
         if token is not None and state not in _GIVEN_UP:
@@ -484,7 +486,7 @@ class Index:
         if message["method"] == "notifications/progress":
             return self._tokens.get((conn, id_key(params.get("progressToken"))), 0)
         request = self._pending.get((dir, conn, id_key(params.get("requestId"))), 0)
-        if request and self.states[request - 1] == State.PENDING:
+        if request and self._states[request - 1] == State.PENDING:
             self._settle(request, State.CANCELLED)
         return request
 

@@ -552,7 +552,7 @@ class Journal:
                 self._cache.move_to_end(n)
                 return kept
         event = self._read(n)
-        if self.index.sizes[n - 1] < _CACHE_LARGEST:
+        if self.index._sizes[n - 1] < _CACHE_LARGEST:
             with self._lock:
                 self._cache[n] = event
                 while len(self._cache) > _CACHE_EVENTS:
@@ -561,7 +561,7 @@ class Journal:
 
     def line(self, n: int) -> bytes:
         """The line of event `n` as it stands in the file, without its line feed."""
-        offsets = self.index.offsets
+        offsets = self.index._offsets
         start = offsets[n - 1]
         end = offsets[n] if n < len(offsets) else min(self.storage.size, start + self._last_length(start))
         return self.storage.pread(start, end - start).rstrip(b"\n")
@@ -585,15 +585,15 @@ class Journal:
         line = self.line(n)
         if not line and self.live and self.storage.full:
             # Indexed when not even a line without a body was written any more.
-            dropped = {"dropped": {"bytes": index.sizes[n - 1]}}
-            return Event(n, index.times[n - 1], index.dir(n), index.kind(n), index.channel(n), None, None, dropped)
+            dropped = {"dropped": {"bytes": index._sizes[n - 1]}}
+            return Event(n, index._times[n - 1], index.dir(n), index.kind(n), index.channel(n), None, None, dropped)
         try:
             value = parse(line)
         except NotJson:
             value = None
         if self.raw_only or type(value) is not dict:
             why = "a line of a newer format" if self.raw_only else "this line of the recording cannot be read"
-            return Event(n, index.times[n - 1], Dir.LOCAL, Kind.OTHER, "", None, line, {"why": why})
+            return Event(n, index._times[n - 1], Dir.LOCAL, Kind.OTHER, "", None, line, {"why": why})
         event = read_event(value, n)
         event.n = n
         return event
@@ -639,7 +639,7 @@ class Journal:
         except NotJson:
             value = None
         if type(value) is not dict or self.raw_only:
-            index.add(index.times[-1] if index.count else 0, Dir.LOCAL, Kind.OTHER, "", offset, len(line))
+            index.add(index._times[-1] if index.count else 0, Dir.LOCAL, Kind.OTHER, "", offset, len(line))
             return
         if value.get("kind") == "end" and "n" not in value:
             self.ended = value

@@ -201,7 +201,7 @@ class Query:
 
     def fits(self, index: Index, n: int) -> bool:
         """Whether event `n` fits."""
-        if index.codes[n - 1] not in self._codes:
+        if index._codes[n - 1] not in self._codes:
             return False
         return self._only_codes or self.mask(index, n, n) == b"\1"
 
@@ -214,7 +214,7 @@ class Query:
     def _mask(self, index: Index, first: int, last: int, tests: list[_Test]) -> bytes:
         mask = b"\1" * (last - first + 1) if self._has_all else self._by_code(index, first, last)
         if self._states is not None:
-            mask = both(mask, index.states[first - 1 : last].tobytes().translate(self._states))
+            mask = both(mask, index._states[first - 1 : last].tobytes().translate(self._states))
         for column, fits in tests:
             if 1 not in mask:
                 break
@@ -222,7 +222,7 @@ class Query:
         return mask
 
     def _by_code(self, index: Index, first: int, last: int) -> bytes:
-        codes = index.codes[first - 1 : last].tobytes()
+        codes = index._codes[first - 1 : last].tobytes()
         low, high = codes[_LOW::2], codes[_HIGH::2]
         mask = low.translate(self._table)
         if 1 in high:
@@ -235,20 +235,20 @@ class Query:
         if self._only_codes:
             return tests
         if self._method is not None:
-            tests.append((index.methods, _numbers(self._method, index.method_names)))
+            tests.append((index._methods, _numbers(self._method, index._method_names)))
         if self._prefix:
-            tests.append((index.methods, _Beginning(self._prefix, index.method_names.texts).fits))
+            tests.append((index._methods, _Beginning(self._prefix, index._method_names.texts).fits))
         if self._id is not None:
             code = index.id_code(self._id)
-            tests.append((index.ids, code.__eq__ if code is not None else _never))
+            tests.append((index._ids, code.__eq__ if code is not None else _never))
         if self._channel is not None:
-            tests.append((index.channels, _numbers(self._channel, index.channel_names)))
+            tests.append((index._channels, _numbers(self._channel, index._channel_names)))
         if self._inside is not None:
-            tests.append((index.parents, self._inside.__eq__))
+            tests.append((index._parents, self._inside.__eq__))
         if self._since is not None:
-            tests.append((index.times, self._since.__le__))
+            tests.append((index._times, self._since.__le__))
         if self._until is not None:
-            tests.append((index.times, self._until.__ge__))
+            tests.append((index._times, self._until.__ge__))
         if self._conn is not None:
             conn = self._conn
             tests.append((_NUMBERS, lambda n: index.conn(n) == conn))

@@ -139,7 +139,7 @@ def test_at_the_end_it_stays_there_and_elsewhere_it_stays_too(tmp_path: Path) ->
     session.at(None)
     settle(session)
     assert session.upto == tape.last
-    assert session.now == session.journal.index.times[-1]
+    assert session.now == session.journal.index.time(len(session.journal))
 
 
 def test_calls_in_flight_with_the_progress_of_the_moment(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_a_request_that_was_sent_twice_has_its_body_twice() -> None:
 
 def test_more_channels_than_the_index_tells_apart_are_told_apart() -> None:
     journal = Journal.unnamed({})
-    names = journal.index.channel_names
+    names = journal.index._channel_names
     for number in range(1, 0xFFFF):
         names.numbers[f"c{number}"] = number
         names.texts.append(f"c{number}")
@@ -133,7 +133,7 @@ def test_more_channels_than_the_index_tells_apart_are_told_apart() -> None:
     for channel in ("post-2", "post-3", "post-1"):
         journal.record_http(channel, Dir.RECV, status=200, reason="OK", version="HTTP/1.1", headers=[], ms=1)
         journal.record_received(channel, [result(channel, channel)])
-    assert len({journal.index.channels[n - 1] for n in range(4, len(journal) + 1)}) == 1
+    assert len({journal.index.channel(n) for n in range(4, len(journal) + 1)}) == 1
     for entry in entries(journal):
         channel = entry["request"]["url"].rpartition("/")[2]
         assert json.loads(entry["response"]["content"]["text"])["result"] == channel

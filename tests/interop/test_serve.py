@@ -19,6 +19,7 @@ from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.errors import InspectorError, RequestCancelled
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from tests.interop.peers import CACHE, NODE, STDIO, Peer
 from tests.interop.test_session import PATIENCE, ROOT, text_of, until
 from tests.processes import INSPECTOR, environment
@@ -63,7 +64,7 @@ async def recorded(peer: Peer, path: Path) -> list[Task]:
         if offer.subscribable and offer.touch is not None:
             await session.subscribe(offer.subscribable)
             await session.call_tool(*offer.touch).result()
-            await until(lambda: journal.index.method_names.find("notifications/resources/updated") is not None)
+            await until(lambda: Query(method="notifications/resources/updated").first(journal.index) > 0)
             done.append((["subscribe", offer.subscribable, offer.touch], "told"))
     finally:
         await session.close()

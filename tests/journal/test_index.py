@@ -169,7 +169,7 @@ def test_ids_can_be_looked_up(wire):
     wire.call(3)
     wire.call("abc")
     assert wire.index.id_code(3) == 3
-    assert wire.index.id_code("abc") == wire.index.ids[1]
+    assert wire.index.id_code("abc") == wire.index._ids[1]
     assert wire.index.id_code("never") is None
 
 

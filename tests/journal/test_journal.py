@@ -58,14 +58,14 @@ def columns(journal):
     return [
         list(column)
         for column in (
-            index.offsets,
-            index.times,
-            index.sizes,
-            index.codes,
-            index.states,
-            index.ids,
-            index.pairs,
-            index.parents,
+            index._offsets,
+            index._times,
+            index._sizes,
+            index._codes,
+            index._states,
+            index._ids,
+            index._pairs,
+            index._parents,
         )
     ] + [[index.method(n) for n in range(1, len(journal) + 1)]]
 

@@ -19,7 +19,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.overflow import Overflow
 from inspector.replay.script import Script
 
-COLUMNS = ("states", "pairs", "parents", "methods", "sizes", "codes", "ids", "channels", "dropped")
+COLUMNS = ("_states", "_pairs", "_parents", "_methods", "_sizes", "_codes", "_ids", "_channels", "dropped")
 ROOM = 1500
 """Bytes that the recordings here may have: enough for a handshake and one call."""
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from inspector.client.recorded import RecordedSession
 from inspector.journal.format import Kind
-from inspector.journal.index import NO_ID
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 
@@ -49,7 +48,7 @@ def _message(journal: Journal, n: int) -> str:
     """One message in a few words: its number, way, shape, method, id, state and partner."""
     index = journal.index
     said = [f"{n}", index.dir(n).name.lower(), Shape(index.shape(n)).name.lower(), index.method(n) or "-"]
-    if index.ids[n - 1] != NO_ID:
+    if index.id(n) is not None:
         said.append(f"id {index.id(n)!r}")
     said.append(index.state(n).name.lower())
     if index.pair(n):

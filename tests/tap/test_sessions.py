@@ -14,6 +14,7 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import RequestCancelled
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from tests.processes import DEMO, INSPECTOR, environment
 from tests.tap.https import until
 
@@ -62,7 +63,7 @@ async def used(target, era):
         await session.subscribe("demo://readme")
         await session.call_tool("touch-resource", {"uri": "demo://readme"}).result()
         updated = "notifications/resources/updated"
-        await until(lambda: journal.index.method_names.find(updated) is not None)
+        await until(lambda: Query(method=updated).first(journal.index) > 0)
         # A server on stdio obeys the cancellation, or does not get it, before it answers what comes after it.
         outcomes.append(await session.call_tool("echo", {"message": "still there"}).result())
     finally:

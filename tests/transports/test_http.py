@@ -720,7 +720,7 @@ async def test_a_body_that_unpacks_to_far_more_than_its_size_is_given_up(serve, 
     error = await client.error()
     assert isinstance(error, LimitReached)
     assert "unpacks to more than 100 times its size" in error.message
-    assert sum(client.sink.journal.index.sizes) < 300_000
+    assert sum(map(client.sink.journal.index.size, range(1, len(client.sink.journal) + 1))) < 300_000
 
 
 async def test_what_is_small_enough_unpacked_may_be_packed_as_tightly_as_it_likes(serve, peer):

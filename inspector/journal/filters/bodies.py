@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.journal.filters.conditions import REQUESTS, Codes, Scan, both, codes_of, picked
+from inspector.journal.filters.conditions import REQUESTS, Asked, Scan
 from inspector.journal.filters.text import Needle, search
 from inspector.journal.filters.values import Pattern
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query, both, picked
 from inspector.protocol.jsonrpc import Shape
 
 _KEPT_REQUESTS = 20_000
-_RESPONSES = Codes((Kind.HTTP | Dir.RECV << 4,))
-_RELATED = Codes(codes_of((Shape.REQUEST, Shape.RESULT, Shape.ERROR, Shape.NOTIFICATION)))
+_RESPONSES = Asked(Query(kind=Kind.HTTP, dir=Dir.RECV))
+_RELATED = Asked(Query(shape=(Shape.REQUEST, Shape.RESULT, Shape.ERROR, Shape.NOTIFICATION)))
 
 
 class Text:
@@ -39,7 +40,7 @@ class About:
         self._needle = Needle(literal) if literal else None
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
-        pairs = scan.index.pairs
+        pairs = scan.index._pairs
         known = scan.memory(self, dict[int, bool])
         if len(known) > _KEPT_REQUESTS:
             known.clear()

@@ -138,7 +138,7 @@ def _quoted(value: str) -> str:
 
 
 def _methods(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    texts = [text for text in journal.index.method_names.texts[1 : _NEWEST + 1] if text]
+    texts = [text for text in journal.index._method_names.texts[1 : _NEWEST + 1] if text]
     for group in dict.fromkeys(text.partition("/")[0] for text in texts if "/" in text):
         if sum(text.startswith(f"{group}/") for text in texts) > 1:
             yield f"{group}/*", f"all methods of {group}"
@@ -153,12 +153,12 @@ def _ids(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The ids of the newest requests, with their methods."""
     index = journal.index
     for n in range(index.count, max(index.count - _NEWEST, 0), -1):
-        if index.ids[n - 1] != NO_ID and index.methods[n - 1]:
+        if index._ids[n - 1] != NO_ID and index._methods[n - 1]:
             yield str(index.id(n)), index.method(n)
 
 
 def _channels(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    yield from ((text, "") for text in reversed(journal.index.channel_names.texts[-_NEWEST:]) if text)
+    yield from ((text, "") for text in reversed(journal.index._channel_names.texts[-_NEWEST:]) if text)
 
 
 def _findings(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:

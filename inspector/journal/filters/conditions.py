@@ -8,15 +8,15 @@ second in plain Python. Conditions that need bodies read only those which the ch
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
-from itertools import compress
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from inspector.journal.connections import KINDS
 from inspector.journal.filters.values import BadValue, Pattern, Span, midnight
-from inspector.journal.format import Dir, Kind
+from inspector.journal.format import Dir
 from inspector.journal.index import NO_ID, Index, Names
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query, both, either, inverted, picked
 from inspector.protocol.jsonrpc import Shape
 
 _KEPT_IDS = 20_000
@@ -51,29 +51,6 @@ class Condition(Protocol):
 
         Where `wanted` is 0 any answer will do: nobody looks.
         """
-
-
-def both(one: bytes, other: bytes) -> bytes:
-    """The mask of what is in two masks of one length."""
-    return (int.from_bytes(one, "little") & int.from_bytes(other, "little")).to_bytes(len(one), "little")
-
-
-def either(one: bytes, other: bytes) -> bytes:
-    """The mask of what is in one of two masks of one length."""
-    return (int.from_bytes(one, "little") | int.from_bytes(other, "little")).to_bytes(len(one), "little")
-
-
-def inverted(mask: bytes) -> bytes:
-    """The mask of what is not in a mask."""
-    return mask.translate(_SWAP)
-
-
-def picked(first: int, mask: bytes) -> Iterable[int]:
-    """The numbers that a mask names, ascending."""
-    return compress(range(first, first + len(mask)), mask)
-
-
-_SWAP = bytes((1, 0, *range(2, 256)))
 
 
 # Combinations
@@ -126,34 +103,16 @@ class Not:
 # The index's arrays
 
 
-class Codes:
-    """Kind, direction and shape. `fits` holds the codes of the index that fit."""
+class Asked:
+    """What a query finds: by kind, direction, shape or state."""
 
     cost = 0
 
-    def __init__(self, fits: Iterable[int]) -> None:
-        table = bytearray(1 << 16)
-        for code in fits:
-            table[code] = 1
-        self._get = bytes(table).__getitem__
+    def __init__(self, query: Query) -> None:
+        self._query = query
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
-        return bytes(map(self._get, scan.index.codes[first - 1 : last]))
-
-
-class States:
-    """How messages stand. `fits` holds states."""
-
-    cost = 0
-
-    def __init__(self, fits: Iterable[int]) -> None:
-        table = bytearray(256)
-        for state in fits:
-            table[state] = 1
-        self._table = bytes(table)
-
-    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
-        return scan.index.states[first - 1 : last].tobytes().translate(self._table)
+        return self._query.mask(scan.index, first, last)
 
 
 class Named:
@@ -199,7 +158,7 @@ class Negotiation:
     cost = 0
 
     def __init__(self) -> None:
-        self._kinds = Codes(kind | dir << 4 | shape << 6 for kind in KINDS for dir in Dir for shape in Shape)
+        self._kinds = Asked(Query(kind=KINDS))
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
         found = bytearray(last - first + 1)
@@ -208,14 +167,9 @@ class Negotiation:
         return bytes(found)
 
 
-def codes_of(shapes: Iterable[Shape], dirs: Iterable[Dir] = tuple(Dir)) -> list[int]:
-    """The index's codes of messages of some shapes and directions."""
-    return [Kind.RPC | dir << 4 | shape << 6 for shape in shapes for dir in dirs]
-
-
-REQUESTS = Codes(codes_of((Shape.REQUEST,)))
-NOTICES = Codes(codes_of((Shape.NOTIFICATION,)))
-PAIRED = Codes(codes_of((Shape.REQUEST, Shape.RESULT, Shape.ERROR)))
+REQUESTS = Asked(Query(shape=Shape.REQUEST))
+NOTICES = Asked(Query(shape=Shape.NOTIFICATION))
+PAIRED = Asked(Query(shape=(Shape.REQUEST, Shape.RESULT, Shape.ERROR)))
 """What has a duration once its partner is there."""
 
 
@@ -229,7 +183,7 @@ class Duration:
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
         index, (low, high, _) = scan.index, self._span
-        pairs, times = index.pairs, index.times
+        pairs, times = index._pairs, index._times
         asked = both(PAIRED.mask(scan, first, last, None), bytes(map(bool, pairs[first - 1 : last])))
         if wanted is not None:
             asked = both(asked, wanted)
@@ -254,7 +208,7 @@ class Id:
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
         index = scan.index
-        ids, pairs = index.ids, index.pairs
+        ids, pairs = index._ids, index._pairs
         if self._pattern is not None:
             known = scan.memory(self, dict[int, bool])
             for n, code in enumerate(ids[first - 1 : last], first):
@@ -317,7 +271,7 @@ class InExchange:
         return either(
             bytes(map(is_in, slice_)),
             either(
-                bytes(map(is_in, index.pairs[first - 1 : last])), bytes(map(is_in, index.parents[first - 1 : last]))
+                bytes(map(is_in, index._pairs[first - 1 : last])), bytes(map(is_in, index._parents[first - 1 : last]))
             ),
         )
 
@@ -331,7 +285,7 @@ class InExchange:
         else:
             codes = self._id.codes(index)
             asked = REQUESTS.mask(scan, first, last, None)
-            for n in picked(first, both(asked, bytes(map(codes.__contains__, index.ids[first - 1 : last])))):
+            for n in picked(first, both(asked, bytes(map(codes.__contains__, index._ids[first - 1 : last])))):
                 # What the server asks may have the same id as one of our requests, which is what is meant then.
                 if index.dir(n) == Dir.SEND:
                     if not known.ours:
@@ -343,7 +297,7 @@ class InExchange:
         if known.requests:
             nested = both(
                 REQUESTS.mask(scan, first, last, None),
-                bytes(map(known.requests.__contains__, index.parents[first - 1 : last])),
+                bytes(map(known.requests.__contains__, index._parents[first - 1 : last])),
             )
             known.requests.update(picked(first, nested))
         known.seen = last

@@ -19,7 +19,7 @@ from inspector.journal.filters.bodies import About, HttpStatus, Text
 from inspector.journal.filters.conditions import (
     AllOf,
     AnyOf,
-    Codes,
+    Asked,
     Condition,
     Duration,
     Found,
@@ -28,13 +28,13 @@ from inspector.journal.filters.conditions import (
     Named,
     Negotiation,
     Not,
-    States,
     Within,
 )
 from inspector.journal.filters.text import LONGEST
 from inspector.journal.filters.values import BadValue, Pattern, span
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, KINDS, Dir, Kind
 from inspector.journal.index import STATE_NAMES, State
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 LONGEST_FILTER = 2000
@@ -256,20 +256,19 @@ def _condition(token: Token) -> Condition:
 def _kind(text: str) -> Condition:
     word = text.lower().replace("_", "-").removesuffix("s")
     if word in KINDS or word == "other":
-        kind = KINDS.get(word, Kind.OTHER)
-        return Codes(kind | dir << 4 | shape << 6 for dir in Dir for shape in Shape)
+        return Asked(Query(kind=KINDS.get(word, Kind.OTHER)))
     shapes = _SHAPES.get(word)
     if shapes is None:
         names = [*KIND_NAMES, *_SHAPES]
         raise BadValue(f"{_unlike(text, names)}kinds are {', '.join(names)}")
-    return Codes(Kind.RPC | dir << 4 | shape << 6 for dir in Dir for shape in shapes)
+    return Asked(Query(kind=Kind.RPC, shape=shapes))
 
 
 def _dir(text: str) -> Condition:
     dir = _DIRS.get(text.lower())
     if dir is None:
         raise BadValue(f"{_unlike(text, DIR_NAMES)}directions are {', '.join(DIR_NAMES)}")
-    return Codes(kind | dir << 4 | shape << 6 for kind in Kind for shape in Shape)
+    return Asked(Query(dir=dir))
 
 
 def _status(text: str) -> Condition:
@@ -279,7 +278,7 @@ def _status(text: str) -> Condition:
     if state is None:
         states = ", ".join(STATE_NAMES)
         raise BadValue(f"{_unlike(text, STATE_NAMES)}states are {states}, or an HTTP status such as 404 or 4xx")
-    return States((state,))
+    return Asked(Query(state=state))
 
 
 def _phase(text: str) -> Condition:
@@ -315,17 +314,17 @@ _STATES = {name: State(number) for number, name in enumerate(STATE_NAMES)} | {
 }  # fmt: skip
 
 _TERMS: dict[str, Callable[[str], Condition]] = {
-    "method": lambda text: Named(Pattern(text), lambda index: index.methods, lambda index: index.method_names),
+    "method": lambda text: Named(Pattern(text), lambda index: index._methods, lambda index: index._method_names),
     "name": About,
     "dir": _dir,
     "kind": _kind,
     "id": Id,
     "status": _status,
     "duration": lambda text: Duration(span(text, values.microseconds)),
-    "size": lambda text: Within(span(text, values.octets), lambda index, low, high: index.sizes[low - 1 : high]),
-    "time": lambda text: Within(span(text, values.moment), lambda index, low, high: index.times[low - 1 : high]),
+    "size": lambda text: Within(span(text, values.octets), lambda index, low, high: index._sizes[low - 1 : high]),
+    "time": lambda text: Within(span(text, values.moment), lambda index, low, high: index._times[low - 1 : high]),
     "n": lambda text: Within(span(text, values.count), lambda index, low, high: range(low, high + 1)),
-    "ch": lambda text: Named(Pattern(text), lambda index: index.channels, lambda index: index.channel_names),
+    "ch": lambda text: Named(Pattern(text), lambda index: index._channels, lambda index: index._channel_names),
     "exchange": lambda text: InExchange(text),
     "finding": Found,
     "phase": _phase,

@@ -99,8 +99,8 @@ def _raw(char: str) -> bytes:
 def search(journal: Journal, needle: Needle, first: int, last: int, wanted: bytes | bytearray | None) -> bytes:
     """The mask of the events `first` to `last` that have the text; those that are not `wanted` may be left out."""
     found = bytearray(last - first + 1)
-    for low, high in _runs(journal.index.offsets, first, last, wanted):
-        if _line_end(journal, high) - journal.index.offsets[low - 1] > BLOCK:
+    for low, high in _runs(journal.index._offsets, first, last, wanted):
+        if _line_end(journal, high) - journal.index._offsets[low - 1] > BLOCK:
             found[low - first] = _in_long_line(journal, needle, low)
         else:
             for n in _in_block(journal, needle, low, high):
@@ -110,7 +110,7 @@ def search(journal: Journal, needle: Needle, first: int, last: int, wanted: byte
 
 def _line_end(journal: Journal, n: int) -> int:
     """Where the line of event `n` ends in the file; for the last one, at the latest."""
-    offsets = journal.index.offsets
+    offsets = journal.index._offsets
     return offsets[n] if n < len(offsets) else journal.storage.size
 
 
@@ -144,7 +144,7 @@ def _dense(offsets: array[int], wanted: bytes | bytearray, first: int, at: int, 
 
 def _in_block(journal: Journal, needle: Needle, low: int, high: int) -> Iterator[int]:
     """The events that have the text, among some whose lines fit into a block."""
-    offsets = journal.index.offsets
+    offsets = journal.index._offsets
     base = offsets[low - 1]
     data = journal.storage.pread(base, _line_end(journal, high) - base).lower()
     looked = bytearray(high - low + 1)
@@ -194,7 +194,7 @@ def _stands_between(data: bytes, needle: Needle, begin: int, end: int) -> bool:
 def _in_long_line(journal: Journal, needle: Needle, n: int) -> bool:
     """The same for one line of any length, in windows that overlap by more than the longest spelling."""
     storage = journal.storage
-    start, end = journal.index.offsets[n - 1], _line_end(journal, n)
+    start, end = journal.index._offsets[n - 1], _line_end(journal, n)
     window = storage.pread(start, BLOCK).lower()
     head = _HEAD.match(window)
     key = window.find(_KEY, head.end()) if head is not None else -1

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from inspector.journal.filters.bodies import Text
-from inspector.journal.filters.conditions import REQUESTS, Found, Scan, picked
+from inspector.journal.filters.conditions import REQUESTS, Found, Scan
 from inspector.journal.filters.syntax import compiled
 from inspector.journal.journal import Journal
+from inspector.journal.select import picked
 
 SLICE = 1 << 15
 """Events that are looked at in one go: a few milliseconds, so that a thread doing it lets others work in between."""
@@ -167,11 +168,11 @@ class FilteredView:
 
     def _note_open(self, low: int, high: int) -> None:
         """Keep requests without an answer: how they stand, and how long they took, will change."""
-        pairs = self.journal.index.pairs
+        pairs = self.journal.index._pairs
         for n in picked(low, REQUESTS.mask(self._scan, low, high, None)):
             if not pairs[n - 1]:
                 self._open.append(n)
-                self._open_states.append(self.journal.index.states[n - 1])
+                self._open_states.append(self.journal.index._states[n - 1])
 
     def _changed(self) -> Iterable[int]:
         """Events that were looked at and may fit differently now."""
@@ -186,7 +187,7 @@ class FilteredView:
 
     def _settled(self) -> Iterator[int]:
         """Open requests whose state has changed; a round looks at a bounded number of them."""
-        states, pairs = self.journal.index.states, self.journal.index.pairs
+        states, pairs = self.journal.index._states, self.journal.index._pairs
         beyond = len(self._open) <= _RECHECKED or self._open_at >= len(self._open)
         at = 0 if beyond else self._open_at
         window = self._open[at : at + _RECHECKED]
