@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import Any
 
+from inspector.journal.channels import ONE_REQUEST
 from inspector.journal.connections import Connections
 from inspector.journal.format import Dir, Kind
 from inspector.protocol.jsonrpc import Shape, id_key, shape_of
@@ -426,7 +427,7 @@ class Index:
                 self._token_of[n] = conn, token
             if message["method"] in _CALLS:
                 self._open_calls.setdefault(conn, {})[n] = None
-            if channel.startswith(_OWN_CHANNEL):
+            if channel.startswith(ONE_REQUEST):
                 self.bind_channel(channel, n, conn)
             return 0
         return self._enclosing(channel, conn)
@@ -512,8 +513,6 @@ def conn_of(fields: dict[str, Any]) -> int:
 _CALLS = frozenset(("tools/call", "prompts/get", "resources/read", "completion/complete"))
 _LISTS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list", "tasks/list"))
 _ABOUT_REQUESTS = frozenset(("notifications/progress", "notifications/cancelled"))
-_OWN_CHANNEL = ("post-", "replay-")
-"""How the names of channels begin that carry one request and what belongs to it."""
 _FATES = {"error": State.ERROR, "cancel": State.CANCELLED, "timeout": State.TIMED_OUT, "lost": State.LOST}
 
 

@@ -1,0 +1,50 @@
+"""Nothing outside `inspector/journal/` knows how the index keeps its events, or how channels are named."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.processes import ROOT
+
+JOURNAL = ROOT / "inspector" / "journal"
+COLUMNS = "codes|pairs|times|states|parents|sizes|channels|methods|ids|offsets|method_names|channel_names"
+RULES = {
+    "packed kind, direction and shape: use `Query` (inspector/journal/select.py), or `index.kind(n)`, `dir(n)`, "
+    "`shape(n)`": re.compile(r"(<<|>>) ?[46]\b|& ?(15|63|0x0?[fF]|0x3[fF])\b|\* 16 \+|code_of\("),
+    "a column of the index: use `index.pair(n)`, `time(n)` and so on, or a `Query` for many events": re.compile(
+        rf"\bindex\w*\._?({COLUMNS})\b|(?<!\bself)\._({COLUMNS})\b"
+    ),
+    "the name of a channel: use `inspector.journal.channels`": re.compile(
+        r"""["'](post|get|delete|replay)-["'{]|\b(ch|channel)(\([^)]*\))?\.(startswith|partition|split)\("""
+        r"""|\b(ch|channel)(\([^)]*\))? (==|!=|in|not in) [("']"""
+    ),
+}
+LINES = [
+    (f"{path.relative_to(ROOT)}:{number}", line)
+    for path in sorted((ROOT / "inspector").rglob("*.py"))
+    if JOURNAL not in path.parents
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_only_the_journal_knows(rule: str) -> None:
+    found = [f"{where}: {line.strip()}" for where, line in LINES if RULES[rule].search(line)]
+    assert not found, f"These lines know what only inspector/journal/ should, {rule}.\n" + "\n".join(found)
+
+
+def test_one_class_is_an_exchange() -> None:
+    found = [where for where, line in LINES if re.match(r"class Exchange\b", line)]
+    assert not found, f"An exchange is `inspector.journal.exchange.Exchange`; name these for what they are: {found}"
+
+
+@pytest.mark.parametrize(("rule", "line"), [
+    (0, "code & 15 == Kind.LIFE"), (0, "wanted = Kind.RPC | Dir.SEND << 4"), (0, "code >> 6 == Shape.BATCH"),
+    (1, "answer = journal.index.pairs[n - 1]"), (1, "facts._times[0]"), (1, "names = index.method_names.texts"),
+    (2, 'if event.ch.startswith("post-"):'), (2, 'event.ch == "stdio"'), (2, 'channel = f"get-{n}"'),
+    (2, 'index.channel(n).startswith(PREFIX)'),
+])  # fmt: skip
+def test_the_rules_see_what_they_are_about(rule: int, line: str) -> None:
+    assert list(RULES.values())[rule].search(line)
