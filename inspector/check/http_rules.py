@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from inspector.check.rules import Verdict, is_error_response, short
 from inspector.check.watched import Watched
+from inspector.journal import channels
 from inspector.journal.format import Dir, Event
 from inspector.journal.index import Index
 from inspector.protocol.jsonrpc import Shape, shape_of
@@ -84,7 +85,7 @@ class HttpWatch:
 
     def sent(self, event: Event, message: Any) -> None:
         """A message goes out on a channel of its own."""
-        if not event.ch.startswith("post-"):
+        if not channels.is_post(event.ch):
             return
         shape = shape_of(message)
         method = message["method"] if shape in (Shape.REQUEST, Shape.NOTIFICATION) else ""
@@ -118,7 +119,7 @@ class HttpWatch:
         exchange.method = method if type(method) is str else ""
         exchange.session = _field(event, SESSION_FIELD) or ""
         url = event.fields.get("url")
-        if type(url) is str and event.ch.startswith("get-"):
+        if type(url) is str and channels.is_get(event.ch):
             self._origin = _origin(url)
 
     # Heads of responses
@@ -187,7 +188,7 @@ class HttpWatch:
     ) -> Iterator[Verdict]:
         shape = shape_of(message)
         if shape in (Shape.RESULT, Shape.ERROR):
-            if event.ch.startswith("get-") and not exchange.resumes:
+            if channels.is_get(event.ch) and not exchange.resumes:
                 yield "HTTP-37", "must", "A standing stream brought an answer."
             exchange.answers += 1
             exchange.answer_n = event.n

@@ -18,6 +18,7 @@ from inspector.check.notices import Notice
 from inspector.check.probes import Probes
 from inspector.check.rules import Verdict
 from inspector.check.watched import Watched
+from inspector.journal import channels
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
@@ -147,8 +148,8 @@ class Judge:
         elif kind == Kind.INVALID and event.dir == Dir.RECV:
             yield from self._now.http.received(event, None, self.journal.index, self.watched)
             if not rules.refuses(event):
-                yield from rules.bytes_rules(event, event.ch == "stdio")
-                yield from rules.invalid_rules(event, event.ch == "stdio")
+                yield from rules.bytes_rules(event, channels.is_stdio(event.ch))
+                yield from rules.invalid_rules(event, channels.is_stdio(event.ch))
         elif kind == Kind.STDERR and event.data is not None:
             yield "STDIO-03", "must", "stderr is not UTF-8 text."
         elif kind == Kind.LIFE:
@@ -172,7 +173,7 @@ class Judge:
             yield from self._now.http.received(event, message, self.journal.index, self.watched)
             if rules.refuses(event) and not rules.is_error_response(message):
                 return
-            yield from rules.bytes_rules(event, event.ch == "stdio")
+            yield from rules.bytes_rules(event, channels.is_stdio(event.ch))
         large = self.journal.index.size(event.n) > LARGEST
         if large:
             yield "size", "note", f"The message is larger than {LARGEST >> 20} MiB: its schema was not looked at."
@@ -252,7 +253,7 @@ class Judge:
         if shape == Shape.RESULT:
             yield from self._result(event, method, request, body, large)
         era = ERAS[watched.era]
-        if shape == Shape.ERROR and event.ch == "stdio":
+        if shape == Shape.ERROR and channels.is_stdio(event.ch):
             yield from stdio_error_rules(method, body)
         about = era.results if shape == Shape.RESULT else era.errors
         if about and type(body) is dict:

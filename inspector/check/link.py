@@ -21,6 +21,7 @@ from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import Target
 from inspector.errors import ConnectionProblem, InspectorError, ServerError
+from inspector.journal import channels
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Frame, Journal
 from inspector.journal.select import Query
@@ -332,7 +333,7 @@ def last_on(journal: Journal, n: int) -> int:
 def _channel_of(journal: Journal, n: int) -> Iterator[int]:
     """The events on the channel of a request of its own, after it."""
     index = journal.index
-    if not index.channel(n).startswith("post-"):
+    if not channels.is_post(index.channel(n)):
         return
     for m in Query(channel=index.channel(n)).each(index, n):
         if index.dir(m) == Dir.SEND and index.kind(m) == Kind.RPC:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from inspector.check.rules import Verdict, short
+from inspector.journal import channels
 from inspector.journal.format import Dir, Event
 from inspector.journal.index import Index, State
 from inspector.protocol.jsonrpc import Shape
@@ -122,7 +123,7 @@ def _newest_open(index: Index, event: Event) -> int:
 def _has_answer(index: Index, n: int, until: int) -> bool:
     """Whether the HTTP response to request `n` brought an answer, if only with another id: that is found elsewhere."""
     channel, conn = index.channel(n), index.conn(n)
-    return channel.startswith("post-") and any(
+    return channels.is_post(channel) and any(
         index.dir(m) is Dir.RECV
         and index.shape(m) in (Shape.RESULT, Shape.ERROR)
         and index.channel(m) == channel

@@ -14,6 +14,7 @@ from inspector.check.judge import Judge
 from inspector.check.outcome import VERDICTS, Outcome, Result, Visited, bad, doubtful, good, remark, skipped
 from inspector.check.subjects import Subjects
 from inspector.client.engine.header_fields import VERSION_KEY
+from inspector.journal import channels
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
@@ -55,13 +56,13 @@ class Part:
     @property
     def transport(self) -> Transport:
         """What its messages came over."""
-        return "stdio" if "stdio" in self.channels else "sse" if "sse" in self.channels else "http"
+        return channels.transport_of(self.channels)
 
     def learn(self, journal: Journal, event: Event) -> None:
         """Look which revision a message shows."""
         index, n, message = journal.index, event.n, event.message
         self.said = True
-        self.channels.add(event.ch.partition("-")[0])
+        self.channels.add(channels.family(event.ch))
         shape, method = index.shape(n), index.method(n)
         if shape == Shape.RESULT and method == "initialize":
             result = message["result"]

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from inspector.journal import channels
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import Index, State
 from inspector.protocol.jsonrpc import VERSION, Shape, id_key
 
-_OWN_CHANNELS = ("post-", "get-", "delete-", "replay-")
-"""How the names of channels begin that carry one request and what belongs to it."""
 _SENT = (Kind.RPC, Kind.INVALID, Kind.HTTP)
 MOST_CHANNELS = 4096
 
@@ -38,7 +37,7 @@ class Probes:
         """Take note of event `event`, if it is a message or a head that went to the server."""
         if event.dir != Dir.SEND or event.kind not in _SENT:
             return
-        own = event.ch.startswith(_OWN_CHANNELS)
+        own = channels.is_of_one_request(event.ch)
         shape = index.shape(event.n)
         if type(event.fields.get("probe")) is not str:
             if own and event.kind != Kind.HTTP:

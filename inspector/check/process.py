@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager, suppress
 
 from inspector.config.targets import StdioTarget
 from inspector.errors import SpawnError
+from inspector.journal import channels
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import parse
 from inspector.transports.child import child_environment, find_program
 
-CHANNEL = "stdio"
 LOOK_EVERY = 0.02
 """Seconds between two looks at a process group."""
 _END_SECONDS = 1.0
@@ -30,7 +30,7 @@ class Child:
         self.process = process
         self.journal = journal
         self.conn = conn
-        self.spawned = journal.record_life(CHANNEL, "spawn", argv=command, pid=process.pid, conn=conn)
+        self.spawned = journal.record_life(channels.STDIO, "spawn", argv=command, pid=process.pid, conn=conn)
         """The event of its start."""
         self.seconds = 0.0
         """From what was done to it last until it ended, or was no longer waited for."""
@@ -50,7 +50,7 @@ class Child:
     async def greet(self, message: bytes, seconds: float) -> None:
         """Send it one request, so that it is known to be up, and wait until it says something or has ended."""
         assert self.process.stdin is not None
-        self.journal.record_sent(CHANNEL, message, parse(message), conn=self.conn)
+        self.journal.record_sent(channels.STDIO, message, parse(message), conn=self.conn)
         with suppress(ConnectionError, TimeoutError):
             self.process.stdin.write(message + b"\n")
             async with asyncio.timeout(seconds):
@@ -60,13 +60,13 @@ class Child:
     async def close_input(self, seconds: float) -> bool:
         """Close its stdin and wait for it to end; whether it did."""
         assert self.process.stdin is not None
-        self.journal.record_life(CHANNEL, "input-closed", pid=self.process.pid, conn=self.conn)
+        self.journal.record_life(channels.STDIO, "input-closed", pid=self.process.pid, conn=self.conn)
         self.process.stdin.close()
         return await self._wait(seconds)
 
     async def terminate(self, seconds: float) -> bool:
         """Ask the process alone to end, as a client does; whether it did."""
-        self.journal.record_life(CHANNEL, "signal", pid=self.process.pid, signal="SIGTERM", conn=self.conn)
+        self.journal.record_life(channels.STDIO, "signal", pid=self.process.pid, signal="SIGTERM", conn=self.conn)
         with suppress(ProcessLookupError):
             self.process.terminate()
         return await self._wait(seconds)
@@ -82,7 +82,9 @@ class Child:
         status = self.process.returncode
         if status is None:
             return False
-        self.ended = self.journal.record_life(CHANNEL, "exit", status=status, pid=self.process.pid, conn=self.conn)
+        self.ended = self.journal.record_life(
+            channels.STDIO, "exit", status=status, pid=self.process.pid, conn=self.conn
+        )
         return True
 
     @property

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from inspector.journal import channels
 from inspector.journal.format import Dir, Event, Kind
 from inspector.protocol.jsonrpc import Shape, shape_of
 
@@ -46,7 +47,7 @@ class Subjects:
             message = event.message
             for item in message if type(message) is list else (message,):
                 self.counts.update(_of_message(item, method))
-            self.counts["stdio" if event.ch == "stdio" else "stream"] += 1
+            self.counts["stdio" if channels.is_stdio(event.ch) else "stream"] += 1
             self._on_channel(event)
         elif event.kind == Kind.HTTP:
             self.counts.update(_of_head(event, self._streams))
@@ -54,14 +55,14 @@ class Subjects:
             self.counts[_KINDS[event.kind]] += 1
             if event.kind == Kind.SSE:
                 self._of_bare_event(event)
-            if event.kind == Kind.INVALID and event.ch == "stdio":
+            if event.kind == Kind.INVALID and channels.is_stdio(event.ch):
                 self.counts["stdio"] += 1
 
     def _on_channel(self, event: Event) -> None:
         if event.ch not in self._streams:
             return
         self.counts["event"] += 1
-        if event.ch.startswith("get-"):
+        if channels.is_get(event.ch):
             self.counts["event:get"] += 1
         about = event.fields.get("sse")
         if type(about) is dict and "id" in about:
@@ -82,7 +83,7 @@ def _of_head(event: Event, streams: set[str]) -> Iterator[str]:
     """A response, and whether it begins a stream on its channel."""
     yield "http"
     yield f"http:{event.fields.get('status')}"
-    if event.ch.startswith("post-"):
+    if channels.is_post(event.ch):
         yield "posted"
     headers = event.fields.get("headers")
     streams.discard(event.ch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from inspector.journal import channels
 from inspector.protocol.jsonrpc import UNSUPPORTED_VERSION, id_key
 from inspector.protocol.revisions import FEATURES, MODERN, Era, Features, features
 
@@ -12,8 +13,6 @@ PREFIX = "io.modelcontextprotocol/"
 TASKS_EXTENSION = PREFIX + "tasks"
 _VERSION = PREFIX + "protocolVersion"
 _CAPABILITIES = PREFIX + "clientCapabilities"
-_OWN_STREAM = "post-"
-"""How the channels of HTTP requests are named: what arrives there came in answer to that request."""
 
 
 class Listen:
@@ -102,7 +101,7 @@ class Watched:
             self.initialized = True
         elif id_key(message.get("id")) is not None and type(method) is str:
             self._requested(message["id"], method, params, meta, n)
-        if n and channel.startswith(_OWN_STREAM) and message.get("id") is not None:
+        if n and channels.is_post(channel) and message.get("id") is not None:
             _keep(self.streams, channel, n, self.MOST_STREAMS)
 
     def _requested(self, id: Any, method: str, params: dict[str, Any], meta: dict[str, Any], n: int) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from inspector.addresses import is_private
 from inspector.config.targets import HttpTarget
 from inspector.errors import HttpError
+from inspector.journal import channels
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
@@ -141,7 +142,7 @@ class Web:
         """
         where = self.url if url is None else parse_url(url)
         self._count += 1
-        channel = f"post-check-{self._count}"
+        channel = channels.of_post(f"check-{self._count}")
         sent = [("Host", host or where.netloc), *fields]
         known = {name.lower() for name, _ in sent}
         here = where.origin == self.url.origin

@@ -15,6 +15,7 @@ from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.posting import Posting, posting
 from inspector.check.visit import Visit
 from inspector.check.web import Response
+from inspector.journal import channels
 from inspector.journal.format import Dir
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
@@ -349,7 +350,7 @@ async def _by_hand(visit: Visit, fields: list[tuple[str, str]], body: bytes) -> 
     url = visit.web.url
     head = [("Host", url.netloc), *fields, *visit.web.target.headers, *await visit.token_fields()]
     head += [("Content-Length", str(len(body))), ("Connection", "close")]
-    channel = "post-check-by-hand"
+    channel = channels.of_post("check-by-hand")
     conn = visit.web.conn
     with visit.journal.probing(visit.check):
         n = visit.journal.record_http(channel, Dir.SEND, method="POST", url=url.text, headers=head, conn=conn)
