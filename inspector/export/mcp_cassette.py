@@ -12,19 +12,18 @@ a payload. There is no place for stderr, HTTP heads, ends of connections and oth
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from typing import IO, Any
 
 from inspector.export.chosen import Chosen
 from inspector.export.exact import clean, portable
 from inspector.export.facts import Moments, facts_of
+from inspector.journal import channels
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 
 VERSION = 3
 
-_CHANNEL = re.compile(r"(post|get)-([0-9]{1,9})")
 _dumps = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -79,7 +78,7 @@ def _message(event: Event, at: int, over_http: bool) -> str:
             ("method" in value, "id" in value), "unclassified"
         )
         method, id, payload = value.get("method"), value.get("id"), text
-    channel = _CHANNEL.fullmatch(event.ch) if over_http else None
+    exchange = channels.exchange_number(event.ch) if over_http else None
     about: dict[str, Any] = {
         "seq": at,
         "t_offset_ms": event.t // 1000,
@@ -88,12 +87,7 @@ def _message(event: Event, at: int, over_http: bool) -> str:
         "method": clean(method) if isinstance(method, str) else None,
         "msg_id": clean(id) if isinstance(id, str) else id if type(id) is int else None,
         "redacted": event.fields.get("redacted") is True,
-        "exchange": _exchange(channel),
-        "channel": channel[1] if channel and event.dir is not Dir.SEND else None,
+        "exchange": exchange,
+        "channel": channels.family(event.ch) if exchange is not None and event.dir is not Dir.SEND else None,
     }
     return f'{_dumps(about)[:-1]}, "payload": {payload}}}'
-
-
-def _exchange(channel: re.Match[str] | None) -> int | None:
-    """A number for each HTTP request: even ones for what was posted, odd ones for streams that were asked for."""
-    return int(channel[2]) * 2 + (channel[1] == "get") if channel else None
