@@ -8,6 +8,7 @@ from inspector.imports.maker import Maker
 from inspector.imports.senders import Senders
 from inspector.imports.source import Source
 from inspector.imports.targets import stdio_target
+from inspector.journal import channels
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 
 
@@ -37,7 +38,7 @@ def read(source: Source, maker: Maker) -> None:
             target, secrets = stdio_target(None)
             maker.begin(None, target, secrets=secrets)
             maker.at(0)
-        maker.message(senders.of(value), "stdio", line)
+        maker.message(senders.of(value), channels.STDIO, line)
     if maker.begun:
         maker.note(
             "Bare messages have no times, and do not say who sent them: that is told by their methods and ids, and may "

@@ -13,6 +13,7 @@ from inspector.imports.maker import Maker, moment
 from inspector.imports.source import Source, encoded, value_of
 from inspector.imports.targets import http_target, stdio_target
 from inspector.imports.texts import Entry
+from inspector.journal import channels
 from inspector.journal.format import Dir
 
 _PATH = ("messages",)
@@ -45,7 +46,7 @@ def read(source: Source, maker: Maker) -> None:
         maker.at(started + int(entry.number("t_offset_ms") * 1000))
         data = encoded(entry.text("payload")) if entry.get("kind") == "raw" else entry.exact("payload")
         fields: dict[str, Any] = {"redacted": True} if entry.get("redacted") is True else {}
-        maker.message(dir, _channel(entry) if over_http else "stdio", data or b"", **fields)
+        maker.message(dir, _channel(entry) if over_http else channels.STDIO, data or b"", **fields)
     if document.broken is not None:
         maker.unread(f"What comes after message {len(document.items):,}", str(document.broken))
     heads = "HTTP heads, " if over_http else ""
@@ -54,5 +55,7 @@ def read(source: Source, maker: Maker) -> None:
 
 def _channel(entry: Entry) -> str:
     exchange = entry.get("exchange")
-    way = "get" if entry.get("channel") == "get" else "post"
-    return f"{way}-{exchange}" if type(exchange) is int and 0 <= exchange < 1 << 53 else way
+    method = "GET" if entry.get("channel") == "get" else "POST"
+    if type(exchange) is not int or not 0 <= exchange < 1 << 53:
+        return channels.of_method(method)
+    return channels.of_get(exchange) if method == "GET" else channels.of_post(exchange)

@@ -13,6 +13,7 @@ from inspector.imports.maker import Maker, moment
 from inspector.imports.source import Source, value_of
 from inspector.imports.targets import http_target, stdio_target
 from inspector.imports.texts import Entry
+from inspector.journal import channels
 from inspector.journal.format import Dir
 
 _PATH = ("interactions",)
@@ -35,7 +36,7 @@ def read(source: Source, maker: Maker) -> None:
     maker.begin(now, target, f"mcp-recorder, format {str(value_of(document.member('version')))[:20]}", secrets)
     for place, (start, end) in enumerate(document.items, 1):
         entry = Entry(document.text[start:end])
-        channel = f"post-{place}" if over_http else "stdio"
+        channel = channels.of_post(place) if over_http else channels.STDIO
         maker.at(now)
         if entry.get("type") == "lifecycle":
             _lifecycle(entry, maker, place, url if isinstance(url, str) else "")
@@ -63,7 +64,7 @@ def read(source: Source, maker: Maker) -> None:
 def _lifecycle(entry: Entry, maker: Maker, place: int, url: str) -> None:
     """A GET or DELETE, of which only path and status are known."""
     method = entry.text("http_method")[:20] or "GET"
-    channel = f"{method.lower()}-{place}"
+    channel = channels.of_request(method, place)
     try:
         address = urljoin(url, entry.text("http_path"))
     except ValueError:

@@ -12,6 +12,7 @@ from inspector.imports.json_places import members
 from inspector.imports.maker import Maker, moment
 from inspector.imports.source import Source, encoded, value_of
 from inspector.imports.targets import stdio_target
+from inspector.journal import channels
 from inspector.journal.format import Dir
 
 _DIRS = {"send": Dir.SEND, "recv": Dir.RECV}
@@ -45,7 +46,7 @@ def read(source: Source, maker: Maker) -> None:
             continue
         maker.at(moment(meta.get("ts")))
         if dir in _DIRS:
-            maker.message(_DIRS[dir], "stdio", encoded(_without_meta(text)))
+            maker.message(_DIRS[dir], channels.STDIO, encoded(_without_meta(text)))
     if not maker.begun:
         return
     if others:

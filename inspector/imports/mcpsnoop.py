@@ -13,6 +13,7 @@ from inspector.imports.maker import Maker, moment
 from inspector.imports.source import Source, encoded
 from inspector.imports.targets import http_target, stdio_target
 from inspector.imports.texts import Entry
+from inspector.journal import channels
 from inspector.journal.format import Dir
 
 _DIRS = {"c2s": Dir.SEND, "s2c": Dir.RECV}
@@ -93,7 +94,10 @@ class _Log:
             self._maker.journal.record_http("http", dir, status=fields["status"])
             return
         self._maker.message(
-            dir, "http" if self._over_http else "stdio", encoded(entry.text("text")) if data is None else data, **fields
+            dir,
+            "http" if self._over_http else channels.STDIO,
+            encoded(entry.text("text")) if data is None else data,
+            **fields,
         )
 
     def tell(self) -> None:

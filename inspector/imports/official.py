@@ -19,6 +19,7 @@ from inspector.imports.source import Source, encoded
 from inspector.imports.targets import stdio_target
 from inspector.imports.texts import Entry
 from inspector.imports.web import WebExchange, record_exchanges
+from inspector.journal import channels
 from inspector.journal.format import Dir
 
 _ORIGINS = {"client": Dir.SEND, "server": Dir.RECV}
@@ -70,7 +71,7 @@ def _read_messages(document: Document, maker: Maker) -> None:
         origin = _ORIGINS.get(entry.text("origin"))
         value: Any = entry.get(part)
         known = origin if part == "message" or origin is None else Dir.SEND if origin is Dir.RECV else Dir.RECV
-        maker.message(senders.of(value, known), "stdio", entry.exact(part) or b"")
+        maker.message(senders.of(value, known), channels.STDIO, entry.exact(part) or b"")
     if lines:
         maker.note("This is stderr only: the official Inspector exports messages from its Protocol tab.")
     else:

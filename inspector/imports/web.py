@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from inspector.imports.maker import Maker
 from inspector.imports.targets import http_target, stdio_target
+from inspector.journal import channels
 from inspector.journal.format import Dir
 from inspector.protocol.jsonrpc import NotJson, Shape, id_key, parse, shape_of
 from inspector.transports.sse_stream import SseEvent, SseParser
@@ -153,15 +154,15 @@ class _Layout:
         elif exchange.over_stdio:
             self._lay_stdio(exchange)
         else:
-            self._lay_http(exchange, f"{exchange.method.lower()}-{number}")
+            self._lay_http(exchange, channels.of_request(exchange.method, number))
 
     def _lay_stdio(self, exchange: WebExchange) -> None:
         ways = (Dir.SEND, Dir.RECV) if exchange.over_stdio == "client" else (Dir.RECV, Dir.SEND)
         maker = self._maker
-        self._add(exchange.begun, lambda: maker.message(ways[0], "stdio", exchange.sent))
+        self._add(exchange.begun, lambda: maker.message(ways[0], channels.STDIO, exchange.sent))
         if exchange.status is not None and exchange.body:
             answer = exchange.body
-            self._add(exchange.ended, lambda: maker.message(ways[1], "stdio", answer))
+            self._add(exchange.ended, lambda: maker.message(ways[1], channels.STDIO, answer))
 
     def _lay_http(self, exchange: WebExchange, channel: str) -> None:
         maker = self._maker
