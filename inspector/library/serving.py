@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 from inspector.client.options import Options
 from inspector.config.targets import RecordingTarget, Target
 from inspector.errors import ConnectionProblem, UsageError
+from inspector.journal import channels
 from inspector.journal.journal import Journal
 from inspector.library.session import Session, need_asyncio, running
 from inspector.replay.mock import Mock, MockOptions
@@ -224,7 +225,7 @@ class _PipeClient:
 
     transport: Literal["stdio", "http"] = "stdio"
     session = ""
-    channel = "stdio"
+    channel = channels.STDIO
 
     def __init__(self, pipe: _Pipe) -> None:
         self._pipe = pipe
@@ -242,7 +243,7 @@ class _PipeClient:
 class _PipeReply:
     """Where the mock's answer to one message goes."""
 
-    channel = "stdio"
+    channel = channels.STDIO
     open = True
 
     def __init__(self, pipe: _Pipe, reply: Reply) -> None:
