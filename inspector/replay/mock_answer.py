@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from inspector.journal import channels
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import State
 from inspector.protocol import jsonrpc
@@ -42,7 +43,7 @@ class Answering:
         self._begun = False
         index = client.mock.journal.index
         answer = index.pair(n) if n else 0
-        self._apart = not (answer and index.channel(answer).startswith("get-"))
+        self._apart = not (answer and channels.is_get(index.channel(answer)))
         """What came on a standing stream came apart from this exchange (not so over HTTP+SSE, where all did)."""
 
     @property
@@ -60,7 +61,7 @@ class Answering:
             await self._answer(raw, m)
         elif event.shape is Shape.NOTIFICATION and self._client.teller.tell_listener(m, event):
             return  # It only happened to come while this call was under way.
-        elif (self._apart and event.ch.startswith("get-")) or self._form == "json":
+        elif (self._apart and channels.is_get(event.ch)) or self._form == "json":
             self._client.push(raw, m)
         else:
             self._begin("sse")
@@ -204,7 +205,7 @@ class Answering:
             await self._client.silence()
         mock.tally.counts["unanswered"] += 1
         if self._status is not None and self._status >= 400:
-            if self.reply.channel != "stdio":
+            if not channels.is_stdio(self.reply.channel):
                 self._client.begin(self.reply, "json", self._status, "text/plain; charset=utf-8")
                 self.send(self._body)
                 self.reply.end()

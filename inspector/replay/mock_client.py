@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from inspector.errors import InspectorError
+from inspector.journal import channels
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
@@ -279,7 +280,7 @@ class MockClient:
         revision = modern or (result.get("protocolVersion") if type(result) is dict else None)
         if type(revision) is str:
             era = "modern" if modern else "legacy"
-            transport = "stdio" if reply.channel == "stdio" else "http"
+            transport = "stdio" if channels.is_stdio(reply.channel) else "http"
             self.journal.record_life("", "ready", revision=revision, era=era, transport=transport)
 
     # What goes

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from inspector.client.engine.header_fields import VERSION_FIELD, VERSION_KEY, HeaderFields
+from inspector.journal import channels
 from inspector.journal.exchange import SENT_REQUESTS
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
@@ -46,7 +47,7 @@ class Conduct:
         self.initialize = self._opening("initialize")
         self.discover = self._opening("server/discover")
         opening = self.initialize or self.discover
-        self.over_http = opening is not None and journal.index.channel(opening).startswith("post-")
+        self.over_http = opening is not None and channels.is_post(journal.index.channel(opening))
         """It was recorded over Streamable HTTP (not over HTTP+SSE, whose answers come on its one stream)."""
         self.legacy = self.initialize is not None
         self.modern = self.discover is not None or (not self.legacy and self._has_modern_requests())

@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_left
 from typing import Any
 
+from inspector.journal import channels
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
@@ -81,7 +82,7 @@ class Timeline:
             if index.method(n) == LISTEN and not self._refused(n):
                 self.listens.add(n)
                 self._listens_by_id.setdefault(index.id(n), []).append(n)
-            if index.channel(n).startswith("post-"):
+            if channels.is_post(index.channel(n)):
                 self._posted[index.channel(n)] = n
         elif shape == Shape.NOTIFICATION:
             self.notifications.setdefault(self._journal.index.method(n), []).append(n)
