@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.errors import InspectorError, UsageError
+from inspector.journal import channels
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import MODERN, R4
@@ -185,7 +186,7 @@ class HttpEnd:
         if session is None:
             return
         self._posts += 1
-        reply = session.reply(f"post-{self._posts}", response)
+        reply = session.reply(channels.of_post(self._posts), response)
         session.handler.received(arrived, reply)
 
     def _session_for(self, arrived: Arrived, head: Head, response: Response) -> HttpSession | None:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
+from inspector.journal import channels
 from inspector.serving.base import Fields, Form, Handler, Opens
 from inspector.serving.http_connection import Response
 from inspector.serving.http_stream import KEPT_BYTES, KEPT_EVENTS, Stream
@@ -123,7 +124,7 @@ class HttpSession:
     @property
     def channel(self) -> str:
         """The newest stream on which the client listens."""
-        return f"get-{self._listening[-1].name}" if self._listening else "get-0"
+        return channels.of_get(self._listening[-1].name if self._listening else 0)
 
     @property
     def idle(self) -> bool:

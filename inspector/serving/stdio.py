@@ -10,6 +10,7 @@ import asyncio
 from contextlib import suppress
 from typing import Literal
 
+from inspector.journal import channels
 from inspector.serving.base import LONGEST_MESSAGE, MOST_UNSENT, Arrived, Fields, Form, Handler, Opens
 from inspector.serving.descriptors import RESUME_BELOW, Claimed, Input, Output
 from inspector.serving.lines import Lines
@@ -31,7 +32,7 @@ class StdioEnd:
 
     transport: Literal["stdio"] = "stdio"
     session = ""
-    channel = "stdio"
+    channel = channels.STDIO
 
     def __init__(
         self, opens: Opens, *, limit: int = LONGEST_MESSAGE, unsent: int = MOST_UNSENT, stdin: int = 0, stdout: int = 1
@@ -123,7 +124,7 @@ class StdioEnd:
 class StdioReply:
     """All answers go the same way on stdio; there is nothing to begin or to end."""
 
-    channel = "stdio"
+    channel = channels.STDIO
 
     def __init__(self, end: StdioEnd) -> None:
         self._end = end
