@@ -16,6 +16,7 @@ from typing import Any, cast
 import h11
 
 from inspector.errors import LimitReached
+from inspector.journal import channels
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, parse
@@ -312,7 +313,7 @@ class Channels:
 
     def began(self, request: h11.Request) -> TappedExchange:
         """A request has begun."""
-        kind = {b"POST": "post", b"GET": "get", b"DELETE": "delete"}.get(request.method, "other")
+        kind = channels.of_method(request.method.decode("latin-1"))
         self._counts[kind] = self._counts.get(kind, 0) + 1
         target = request.target.decode("latin-1")
         url = target if "://" in target else self._base + target

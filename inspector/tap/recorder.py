@@ -5,11 +5,11 @@ The recorder only watches. Bytes pass on whether or not it can make anything of 
 
 from __future__ import annotations
 
+from inspector.journal import channels
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.serving.lines import Lines
 
-CHANNEL = "stdio"
 LONGEST = 1 << 28
 """Bytes of a line that has not ended above which its beginning is recorded as a message that broke off."""
 BEGINNING = 1 << 20
@@ -36,15 +36,15 @@ class LineRecorder:
             message = None if cut else parse(line)
         except NotJson:
             message = None
-        self.journal.record_sent(CHANNEL, line, message, ',"cut":true' if cut else "")
+        self.journal.record_sent(channels.STDIO, line, message, ',"cut":true' if cut else "")
 
     def received(self, block: bytes) -> None:
         """The server has written something; nothing at the end."""
         lines = self._received.feed(block) if block else []
         if lines:
-            self.journal.record_received(CHANNEL, lines)
+            self.journal.record_received(channels.STDIO, lines)
         if self._received.held > LONGEST or (not block and self._received.held):
-            self.journal.record_received(CHANNEL, [self._received.rest()[:BEGINNING]], cut=True)
+            self.journal.record_received(channels.STDIO, [self._received.rest()[:BEGINNING]], cut=True)
 
     def complained(self, block: bytes) -> None:
         """The server has written to stderr; nothing at the end."""
@@ -52,4 +52,4 @@ class LineRecorder:
         if self._stderr.held > _STDERR_LINE or (not block and self._stderr.held):
             lines.append(self._stderr.rest())
         if lines:
-            self.journal.record_stderr("stderr", lines)
+            self.journal.record_stderr(channels.STDERR, lines)

@@ -14,10 +14,11 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 
+from inspector.journal import channels
 from inspector.journal.journal import Journal
 from inspector.serving.base import MOST_UNSENT
 from inspector.serving.descriptors import Claimed, Input, Output, can_wait
-from inspector.tap.recorder import CHANNEL, LineRecorder
+from inspector.tap.recorder import LineRecorder
 from inspector.transports.child import (
     MARK,
     ExitWatch,
@@ -74,7 +75,7 @@ class StdioTap:
             raise
         guard.watch(self._process.pid)
         self.journal.record_life(
-            CHANNEL, "spawn", argv=self.command, program=program or self.command[0],
+            channels.STDIO, "spawn", argv=self.command, program=program or self.command[0],
             cwd=self._cwd or os.getcwd(), env=sorted(given), pid=self._process.pid, by="tap",
         )  # fmt: skip
         files = self._files = Claimed(0, 1)
@@ -121,7 +122,7 @@ class StdioTap:
             end(b"")
         status = exit_status(self._process)
         self.journal.record_life(
-            CHANNEL, "exit", status=status, signal=-status if status is not None and status < 0 else None
+            channels.STDIO, "exit", status=status, signal=-status if status is not None and status < 0 else None
         )
         await self._flush()
         return status if status is not None and status >= 0 else 128 - (status or 0)
@@ -130,7 +131,7 @@ class StdioTap:
         """The process has ended and somebody holds its output: whoever it has left the work to, or nobody any more."""
         handed_over = exit_status(self._process) == 0 and self._to_server.has_reader()
         if handed_over:
-            self.journal.record_life(CHANNEL, "handed-over", status=0)
+            self.journal.record_life(channels.STDIO, "handed-over", status=0)
         await asyncio.wait(
             (self._unheard, self._silent),
             timeout=None if handed_over else LAST_WORDS, return_when=asyncio.FIRST_COMPLETED,
@@ -160,7 +161,7 @@ class StdioTap:
         """From the client; nothing at the end. The bytes go on before anybody looks at them."""
         if not block:
             self._recorder.sent(block)
-            self.journal.record_life(CHANNEL, "client-closed")
+            self.journal.record_life(channels.STDIO, "client-closed")
             self._to_server.close(after_queue=True)
             self._watch_client()
             return
@@ -214,7 +215,7 @@ class StdioTap:
             return
         self._unheard.set_result(None)
         self._watch_client_no_more()
-        self.journal.record_life(CHANNEL, "client-gone")
+        self.journal.record_life(channels.STDIO, "client-gone")
         self._from_server.drain(self._loop.time() + LAST_WORDS)
         self._from_server.close()
         self._to_server.close()
@@ -251,7 +252,7 @@ class StdioTap:
         """The client ends us: it means the server."""
         if not self._told.done():
             self._told.set_result(None)
-        self.journal.record_life(CHANNEL, "signal", signal=number)
+        self.journal.record_life(channels.STDIO, "signal", signal=number)
         self._signal(number)
 
     def _signal(self, number: int) -> None:
