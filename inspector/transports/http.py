@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 
 from inspector.errors import ConnectionProblem, HttpError
+from inspector.journal import channels
 from inspector.transports.base import HttpOptions, Outgoing, Sink
 from inspector.transports.http_exchange import LATE_SECONDS, HttpExchange
 from inspector.transports.http_listen import Listener
@@ -62,7 +63,7 @@ class HttpTransport:
         if self._closed:
             raise HttpError("The connection is closed.", hint="Reconnect.")
         self._posts += 1
-        channel = f"post-{self._posts}"
+        channel = channels.of_post(self._posts)
         outgoing.n = self.sink.sent(channel, outgoing)
         exchange = HttpExchange(self, channel, outgoing)
         is_reply = outgoing.id is None and not outgoing.method
@@ -92,7 +93,7 @@ class HttpTransport:
         self._stop_listening()
         if listen and not self._closed:
             self._gets += 1
-            self._listener = Listener(self.requester, f"get-{self._gets}", self.gate, resumable=resumable)
+            self._listener = Listener(self.requester, channels.of_get(self._gets), self.gate, resumable=resumable)
             self._listening = self._tasks.start(self._listener.run(), waits=True)
 
     def _stop_listening(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from inspector.errors import ConnectionProblem, InspectorError, ServerExited
+from inspector.journal import channels
 from inspector.protocol.jsonrpc import encode
 from inspector.transports.base import Outgoing, Sink
 
@@ -23,7 +24,7 @@ class MemoryTransport:
     """
 
     name = "memory"
-    channel = "stdio"
+    channel = channels.STDIO
 
     def __init__(self, sink: Sink, server: Server) -> None:
         self.sink = sink

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from inspector.errors import ConnectionProblem, RecordingError
+from inspector.journal import channels
 from inspector.journal.format import Event
 from inspector.journal.index import STATE_NAMES
 from inspector.journal.journal import Journal
@@ -43,18 +44,18 @@ class RecordedTransport:
     async def start(self) -> None:
         """Index the recording. Raises `RecordingError` where nothing in it could answer."""
         await load(self._requests, self.journal)
-        self.sink.life("replay", "connect", recording=str(self.journal.path or ""), events=len(self.journal))
+        self.sink.life(channels.REPLAY, "connect", recording=str(self.journal.path or ""), events=len(self.journal))
 
     def send(self, outgoing: Outgoing) -> None:
         """Record the message and begin to play what was recorded for it. Notifications end here."""
         if self._closed:
             raise ConnectionProblem("The recording is closed.", hint="Open it again.")
         if outgoing.id is None:
-            outgoing.n = self.sink.sent("replay", outgoing)
+            outgoing.n = self.sink.sent(channels.REPLAY, outgoing)
             self.questions.answered(outgoing.message)
             return
         self._count += 1
-        channel = f"replay-{self._count}"
+        channel = channels.of_replay(self._count)
         outgoing.n = self.sink.sent(channel, outgoing)
         task = asyncio.get_running_loop().create_task(self._answer(channel, outgoing))
         self._tasks.add(task)

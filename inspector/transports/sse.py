@@ -16,6 +16,7 @@ from contextlib import suppress
 from functools import partial
 
 from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, NoSseEndpoint
+from inspector.journal import channels
 from inspector.text import safe
 from inspector.transports.base import HttpOptions, Outgoing, Sink
 from inspector.transports.correlate import answers, parsed, rpc_error
@@ -34,7 +35,7 @@ ENDPOINT_SECONDS = 10.0
 """Seconds for it to name the endpoint then."""
 MOST_ENDPOINTS = 16
 """How often a server may name its endpoint: each name holds secrets that must be looked for in all that is recorded."""
-CHANNEL = "get-1"
+CHANNEL = channels.of_get(1)
 _SAYS_NOTHING = (b"", b"accepted", b"ok")
 STREAMABLE = "HTTP+SSE begins with an event stream, often at /sse. For Streamable HTTP leave --transport out."
 
@@ -190,7 +191,7 @@ class SseTransport:
         if not self._open:
             raise HttpError("The connection is closed.", hint="Reconnect.")
         self._posts += 1
-        channel = f"post-{self._posts}"
+        channel = channels.of_post(self._posts)
         outgoing.n = self.sink.sent(channel, outgoing)
         id = outgoing.id
         post = partial(self._post, channel, outgoing)

@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from inspector.errors import LimitReached, ServerExited, SessionLost
+from inspector.journal import channels
 from inspector.text import safe
 from inspector.transports.base import LONGEST_MESSAGE, Outgoing, Sink
 from inspector.transports.child import (
@@ -70,7 +71,7 @@ class StdioTransport:
     """
 
     name = "stdio"
-    channel = "stdio"
+    channel = channels.STDIO
 
     def __init__(
         self,
