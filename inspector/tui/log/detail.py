@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from inspector.errors import InspectorError
+from inspector.journal import channels
 from inspector.journal.durations import took
 from inspector.journal.folding import Folding
 from inspector.journal.format import Event
@@ -303,4 +304,4 @@ class DetailPane(Edge):
 
     @property
     def _is_http(self) -> bool:
-        return not self.session.journal.index.channel(self.n).startswith("stdio")
+        return not channels.is_stdio(self.session.journal.index.channel(self.n))

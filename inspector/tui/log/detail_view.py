@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
+from inspector.journal import channels
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
@@ -146,7 +147,7 @@ def http_sections(journal: Journal, n: int, folded: Sequence[int] = ()) -> list[
     lines: list[Line] = []
     kinds = {journal.index.kind(m) for m in numbers}
     is_http = Kind.HTTP in kinds or event.kind in (Kind.HTTP, Kind.SSE)
-    if not is_http and event.ch in ("stdio", "stderr"):
+    if not is_http and channels.is_of_process(event.ch):
         lines += [line("This connection is stdio: messages are lines of the process, without HTTP around them."), EMPTY]
         numbers = numbers or _life_of(journal, n)
     elif not numbers:
@@ -171,7 +172,7 @@ def http_sections(journal: Journal, n: int, folded: Sequence[int] = ()) -> list[
 
 def _life_of(journal: Journal, n: int) -> list[int]:
     """The beginning of a process whose stderr an event is: life events are on its other channel."""
-    return Query(kind=Kind.LIFE, channel="stdio").numbers(journal.index, upto=min(n, 200) - 1)[:5]
+    return Query(kind=Kind.LIFE, channel=channels.STDIO).numbers(journal.index, upto=min(n, 200) - 1)[:5]
 
 
 def _head_lines(facts: View, *, sent: bool, after: str) -> list[Line]:
