@@ -131,3 +131,33 @@ def test_where_few_fit_and_where_many_do() -> None:
     assert Query(method="tools/call", shape=Shape.REQUEST).numbers(index) == [1, 101, 201]
     assert Query(method="ping").count(index) == 297
     assert Query(id=200).numbers(index) == [201]
+
+
+def test_every_kind_direction_and_shape() -> None:
+    """Each of them is told from all others, also where the numbers that stand for them need two bytes."""
+    rows = [(Kind.RPC, dir, shape, "ping", 1, "stdio", 0, 0) for dir in Dir for shape in Shape]
+    rows += [(kind, dir, Shape.NONE, "", 1, "stdio", 0, 0) for kind in Kind if kind is not Kind.RPC for dir in Dir]
+    index = _index(rows)
+    for n, (kind, dir, shape, *_) in enumerate(rows, 1):
+        assert Query(kind, dir, shape).numbers(index) == [n]
+    for shape in Shape:
+        assert Query(kind=Kind.RPC, shape=shape).numbers(index) == [
+            n for n, row in enumerate(rows, 1) if row[0] is Kind.RPC and row[2] is shape
+        ]
+    for kind in Kind:
+        assert Query(kind).numbers(index) == [n for n, row in enumerate(rows, 1) if row[0] is kind]
+    for dir in Dir:
+        assert Query(dir=dir).numbers(index) == [n for n, row in enumerate(rows, 1) if row[1] is dir]
+    errors, results = (Query(shape=shape, dir=Dir.RECV) for shape in (Shape.ERROR, Shape.RESULT))
+    assert (errors | results).count(index) == 2
+
+
+def test_further_conditions_where_few_are_left() -> None:
+    rows = [(Kind.RPC, Dir.SEND, Shape.REQUEST, "ping", n, "stdio", 0, n) for n in range(300)]
+    for n in range(0, 300, 30):
+        rows[n] = (Kind.LIFE, Dir.LOCAL, Shape.NONE, "", 0, "post-1" if n % 60 else "stdio", n % 90 == 0, n)
+    index = _index(rows)
+    assert Query(kind=Kind.LIFE, channel="post-1").numbers(index) == [31, 91, 151, 211, 271]
+    assert Query(kind=Kind.LIFE, channel="post-1", conn=0).numbers(index) == [31, 151, 211]
+    assert Query(kind=Kind.LIFE, since=90, until=150).numbers(index) == [91, 121, 151]
+    assert Query(kind=Kind.LIFE, channel=("post-1", "get-1"), until=100).numbers(index) == [31, 91]
