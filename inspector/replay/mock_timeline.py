@@ -57,6 +57,8 @@ class Timeline:
         last = self._last_said()
         dropped = frozenset(index.dropped)
         for low in range(0, index.count, _AT_ONCE):
+            if low:
+                await asyncio.sleep(0)
             for n in _HEARD.each(index, low, low + _AT_ONCE):
                 if n in dropped:
                     continue
@@ -73,7 +75,6 @@ class Timeline:
                 elif self._stands_alone(n) and not (n > last and index.pair(n) in self.listens):
                     self.after.setdefault(word, array("I")).append(n)
                     self.told += 1
-            await asyncio.sleep(0)
 
     def _sent(self, n: int) -> None:
         index = self._journal.index

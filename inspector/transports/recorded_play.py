@@ -139,10 +139,11 @@ class Play:
         members = {self.n}
         last = index.pair(self.n) or index.count
         for low in range(self.n, last, _LOOKED_AT):
+            if low > self.n:
+                await asyncio.sleep(0)
             for m in index.related(members, low, min(low + _LOOKED_AT, last)):
                 members.add(m)
                 yield m
-            await asyncio.sleep(0)
 
     async def _client_answers(self, m: int) -> None:
         """Here the client had answered a question: go on when it has done so again."""
