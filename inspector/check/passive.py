@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from inspector.check.catalog import Check, Transport
 from inspector.check.judge import Judge
-from inspector.check.outcome import VERDICTS, Outcome, Result, Visited, bad, doubtful, good, remark, skipped
+from inspector.check.outcome import Outcome, Visited, bad, doubtful, good, remark, skipped
+from inspector.check.result import VERDICTS, Result
 from inspector.check.subjects import Subjects
 from inspector.client.engine.header_fields import VERSION_KEY
 from inspector.journal.findings import Finding, Findings

@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from inspector.check.catalog import Check, Transport, checks
+from inspector.check.catalog import Check, Transport
 from inspector.check.link import Pace
-from inspector.check.outcome import Outcome, Result, Visited, bad, doubtful, skipped
+from inspector.check.outcome import Outcome, Visited, bad, doubtful, skipped
 from inspector.check.passive import Evidence
+from inspector.check.registry import checks
+from inspector.check.result import Result
 from inspector.check.survey import Survey, survey
 from inspector.check.tour import tour
 from inspector.check.visit import Allowed, Limits, Visit

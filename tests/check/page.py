@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from inspector.check.catalog import Check, checks
+from inspector.check.catalog import Check
+from inspector.check.registry import checks
 from inspector.check.sdks import SDKS
 from inspector.protocol.revisions import REVISIONS
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import inspector.check
-from inspector.check.catalog import checks
 from inspector.check.judge import Judge
 from inspector.check.passive import COUNTS_AS
+from inspector.check.registry import checks
 from inspector.check.run import Wanted, of_recording
 from inspector.check.visit import Allowed
 from inspector.errors import ServerExited

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.catalog import active, passive
+from inspector.check.catalog import CheckTable
 from inspector.check.checks.subscriptions import listening
 from inspector.check.link import PREFIX, Link
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
@@ -17,7 +17,6 @@ from inspector.check.watched import TASKS_EXTENSION
 from inspector.errors import HttpError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY, excerpt
 
-_GROUP = "tasks"
 _PAGE = "basic/utilities/tasks"
 _EXTENSION = "SEP-2663"
 _RELATED = f"{PREFIX}related-task"
@@ -33,11 +32,16 @@ _NO_TASKS = "no tool that may be called can be a task"
 _NO_EXTENSION = "the server does not have the extension"
 
 
-@active(
-    "TASK-01", "type", "r4", page=f"{_PAGE}#task-status-lifecycle", group=_GROUP, mode="tool", apart=True,
+CHECKS = CheckTable("tasks", page=_EXTENSION, mode="tool")
+
+
+@CHECKS.active(
+    "TASK-01 type r4",
+    page=f"{_PAGE}#task-status-lifecycle",
+    apart=True,
     says="A task begins as working, says when it began and for how long it is kept, and ends once.",
     fix="Fill taskId, status, createdAt, lastUpdatedAt and ttl; nothing follows completed, failed and cancelled.",
-)  # fmt: skip
+)
 async def fields(visit: Visit) -> Outcome:
     """Calls as tasks, followed to their ends."""
     seen: list[int] = []
@@ -61,11 +65,13 @@ async def fields(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped(_NO_TASKS)
 
 
-@active(
-    "TASK-02", "must", "r4", page=f"{_PAGE}#result-retrieval", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "TASK-02 must r4",
+    page=f"{_PAGE}#result-retrieval",
+    apart=True,
     says="tasks/result waits for the end of the task and gives its result; what is unknown or over is refused.",
     fix="Name the task in the _meta of its result; answer -32602 for an unknown task, and to cancel an ended one.",
-)  # fmt: skip
+)
 async def results(visit: Visit) -> Outcome:
     """The result of a task, of none, and the cancellation of one that has ended."""
     seen: list[int] = []
@@ -98,11 +104,13 @@ async def results(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped(_NO_TASKS)
 
 
-@active(
-    "TASK-03", "must", "r4", page=f"{_PAGE}#task-listing", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "TASK-03 must r4",
+    page=f"{_PAGE}#task-listing",
+    apart=True,
     says="A task that can be looked at is in the list of tasks.",
     fix="List all tasks of the session, page by page.",
-)  # fmt: skip
+)
 async def listed(visit: Visit) -> Outcome:
     """A new task, in the pages of tasks/list."""
     if not _declares(visit, "list"):
@@ -128,11 +136,13 @@ async def listed(visit: Visit) -> Outcome:
     return skipped(_NO_TASKS)
 
 
-@active(
-    "TASK-04", "must", "r5", page=_EXTENSION, group=_GROUP, mode="tool", apart=True, shown=("task",),
+@CHECKS.active(
+    "TASK-04 must r5",
+    apart=True,
+    shown=("task",),
     says="Who does not know tasks gets none; where it cannot do without, it is told which extension it needs.",
     fix="Look at the extensions among the clientCapabilities; answer -32021 with requiredCapabilities, or wait.",
-)  # fmt: skip
+)
 async def undeclared(visit: Visit) -> Outcome:
     """The tools that became tasks, called by a client that does not know the extension."""
     seen: list[int] = []
@@ -148,11 +158,12 @@ async def undeclared(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called becomes a task, and answers without it")
 
 
-@active(
-    "TASK-05", "must", "r5", page=_EXTENSION, group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "TASK-05 must r5",
+    apart=True,
     says="A task can be looked at as soon as it is known, and brings what belongs to its status.",
     fix="Keep the task before you answer; give result, error or inputRequests with tasks/get, by its status.",
-)  # fmt: skip
+)
 async def looked_at(visit: Visit) -> Outcome:
     """The tools that become tasks, followed to their ends."""
     seen: list[int] = []
@@ -178,11 +189,13 @@ async def looked_at(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called becomes a task")
 
 
-@active(
-    "TASK-06", "must", "r5", page=_EXTENSION, group=_GROUP, apart=True,
+@CHECKS.active(
+    "TASK-06 must r5",
+    mode="active",
+    apart=True,
     says="What is unknown about tasks is refused: other tasks, methods of the older design, header fields that differ.",
     fix="Answer -32602 for unknown tasks, -32601 for tasks/result and tasks/list; compare Mcp-Name with taskId.",
-)  # fmt: skip
+)
 async def unknown(visit: Visit) -> Outcome:
     """A task that there is not, two methods that there were, and over HTTP another name in the header."""
     if not _has_extension(visit):
@@ -213,18 +226,20 @@ async def unknown(visit: Visit) -> Outcome:
     return doubtful(doubts[0][0], *doubts[0][1].events) if doubts else good("", *seen)
 
 
-passive(
-    "TASK-07", "must", "r5", "result:tasks/get", page=_EXTENSION, group=_GROUP,
+CHECKS.passive(
+    "TASK-07 must r5",
+    "result:tasks/get",
     says="A tool that reports an error completes its task; only a JSON-RPC error fails it. Keys are used once.",
     fix="End a task with isError as completed, and ask each thing under a new key.",
-)  # fmt: skip
+)
 
 
-@active(
-    "TASK-08", "must", "r5", page=_EXTENSION, group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "TASK-08 must r5",
+    apart=True,
     says="Tasks can be listened to by those who know the extension, and by nobody else.",
     fix="Refuse taskIds with error -32021 where the extension is not declared; else acknowledge those that there are.",
-)  # fmt: skip
+)
 async def heard(visit: Visit) -> Outcome:
     """A subscription to a new task, without the extension and with it."""
     tasked = await _tasked(visit)

@@ -8,7 +8,7 @@ import secrets
 from typing import Any, NamedTuple
 
 from inspector.check.asked import Asked
-from inspector.check.catalog import active
+from inspector.check.catalog import CheckTable
 from inspector.check.link import Link
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.trials import arguments_for
@@ -28,12 +28,17 @@ class _Answer(NamedTuple):
     text: str
 
 
-@active(
-    "TOOL-29", "quality", "r1+", page="basic/security_best_practices", group="tools", mode="tool", apart=True,
+CHECKS = CheckTable("tools", mode="tool")
+
+
+@CHECKS.active(
+    "TOOL-29 quality r1+",
+    page="basic/security_best_practices",
+    apart=True,
     once=True,
     says="A tool that only reads keeps nothing of a session: another session sees no trace of it.",
     fix="Keep what belongs to a session in the session, and release it when the session ends.",
-)  # fmt: skip
+)
 async def keeps_nothing(visit: Visit) -> Outcome:
     """The same calls in two sessions: a text, or the client's name, of the first must not come in the second.
 
