@@ -50,6 +50,15 @@ class Check(NamedTuple):
     """It needs connections of its own, and comes after what the shared one is needed for."""
     once: bool = False
     """It is about the server and not about a revision: one visit is enough."""
+    judged: bool = False
+    """The judge finds faults under its id as well, in whatever passes."""
+    surveys: bool = False
+    """It judges what the server answers to each revision, so all of them are offered."""
+
+    @property
+    def watches(self) -> bool:
+        """Whether it needs the messages of the warm-up, because the judge has a part in it."""
+        return self.probe is None or self.judged or bool(self.subjects)
 
 
 def revisions_of(text: str) -> frozenset[str]:
@@ -82,7 +91,7 @@ class CheckTable:
         transports: frozenset[Transport] | None = None,
     ) -> None:
         """Enter a check whose faults the judge finds, under the same id. `head`: id, level, revisions."""
-        self._enter(head, "passive", says, fix, page, transports, subjects=subjects)
+        self._enter(self._row(head, "passive", says, fix, page, transports)._replace(subjects=subjects))
 
     def active(
         self,
@@ -95,49 +104,31 @@ class CheckTable:
         mode: Mode | None = None,
         apart: bool = False,
         once: bool = False,
+        judged: bool = False,
+        surveys: bool = False,
         shown: tuple[str, ...] = (),
     ) -> Callable[[Probe], Probe]:
         """Enter a check that the decorated function does. `shown`: what a recording must show to decide it."""
 
+        row = self._row(head, mode or self._mode, says, fix, page, transports)
+        row = row._replace(subjects=shown, apart=apart, once=once, judged=judged, surveys=surveys)
+
         def entered(probe: Probe) -> Probe:
-            mode_of_row = mode or self._mode
-            self._enter(head, mode_of_row, says, fix, page, transports, shown, probe=probe, apart=apart, once=once)
+            self._enter(row._replace(probe=probe))
             return probe
 
         return entered
 
-    def _enter(
-        self,
-        head: str,
-        mode: Mode,
-        says: str,
-        fix: str,
-        page: str,
-        transports: frozenset[Transport] | None,
-        subjects: tuple[str, ...],
-        *,
-        probe: Probe | None = None,
-        apart: bool = False,
-        once: bool = False,
-    ) -> None:
+    def _row(
+        self, head: str, mode: Mode, says: str, fix: str, page: str, transports: frozenset[Transport] | None
+    ) -> Check:
         id, level, revisions = head.split()
         page = page or self._page
         assert level in get_args(Level), head
         assert page, head
-        assert id not in self.rows, head
         where = self._transports if transports is None else transports
-        self.rows[id] = Check(
-            id,
-            cast(Level, level),
-            revisions_of(revisions),
-            mode,
-            says,
-            fix,
-            page,
-            self._group,
-            where,
-            subjects,
-            probe,
-            apart,
-            once,
-        )
+        return Check(id, cast(Level, level), revisions_of(revisions), mode, says, fix, page, self._group, where)
+
+    def _enter(self, check: Check) -> None:
+        assert check.id not in self.rows, check.id
+        self.rows[check.id] = check

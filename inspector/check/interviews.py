@@ -51,7 +51,7 @@ async def interviews(visit: Visit) -> list[Interview]:
     made: list[Interview] | None = visit.remembered.get("interviews")
     if made is None:
         made = visit.remembered["interviews"] = []
-        tried = [trial for trial in await trials(visit) if trial.questions or (trial.asked.answered and not trial.came)]
+        tried = [trial for trial in trials(visit) if trial.questions or (trial.asked.answered and not trial.came)]
         tried = [trial for trial in tried if not trial.task]
         until = time.monotonic() + visit.limits.check * _SHARE
         while tried and time.monotonic() < until:
@@ -63,7 +63,7 @@ async def interviews(visit: Visit) -> list[Interview]:
 
 async def questions(visit: Visit, method: str) -> list[Question]:
     """All that was asked of one kind, by whichever call."""
-    found = [question for trial in await trials(visit) for question in trial.asks(method)]
+    found = [question for trial in trials(visit) for question in trial.asks(method)]
     return found + [question for each in await interviews(visit) for question in each.asks(method)]
 
 

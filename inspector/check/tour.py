@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from inspector.check.trials import trials
+from inspector.check.trials import call_tools
 from inspector.check.visit import Visit
 from inspector.errors import InspectorError
 
@@ -38,7 +38,7 @@ async def tour(visit: Visit) -> None:
         with suppress(InspectorError):  # That it cannot be listened to is for a check to say.
             await session.listen()
     if visit.allowed.calls:
-        await trials(visit)
+        await call_tools(visit)
 
 
 def nowhere(visit: Visit) -> str:

@@ -37,6 +37,10 @@ class Limits:
     """Seconds for all of it."""
     quiet: float = 0.25
     """Seconds that are waited for what should not come."""
+    patience: float = 3.0
+    """Times `request` after which a request without an answer counts as never answered, if others are answered."""
+    patience_with_tools: float = 12.0
+    """The same for a call: a tool may work for long, it has the minute that clients commonly wait."""
     items: int = 20
     """Resources that are read, prompts that are got, tools that are called: of each at most so many in one check."""
 
@@ -46,11 +50,8 @@ class Limits:
         return 4 * self.request
 
     def grace(self, method: str) -> float:
-        """Seconds after which a request without an answer counts as never answered, if others are answered.
-
-        A tool may work for long: it has the minute that clients commonly wait.
-        """
-        return (12 if method == "tools/call" else 3) * self.request
+        """Seconds after which a request without an answer counts as never answered, if others are answered."""
+        return (self.patience_with_tools if method == "tools/call" else self.patience) * self.request
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,14 @@ class Allowed:
     intrusive: bool = False
     foreign_token: str = field(default="", repr=False)
     """A token that was issued for another server, which this one must refuse."""
+
+
+class SessionWanted(Exception):
+    """A check asks for the shared session of a visit that has not opened one: the run does, and repeats the check."""
+
+
+class CallsWanted(Exception):
+    """A check asks for the calls of tools in a visit that has not made them: the run does, and repeats the check."""
 
 
 class Visit:
@@ -78,7 +87,11 @@ class Visit:
         self.visited = visited
         self.limits = limits
         self.allowed = allowed
-        self.session = session
+        self.has_session = False
+        """The shared session was opened, or cannot be: see `SessionWanted`."""
+        self.problem = ""
+        """Why the shared session did not open."""
+        self._session = session
         self.spoken: tuple[str, ...] = ()
         """All revisions that the server speaks over this transport, oldest first."""
         self.remembered: dict[str, Any] = {}
@@ -95,6 +108,13 @@ class Visit:
         self._pace = pace or Pace()
         self._web: Web | None = None
         self._link: Link | None = None
+
+    @property
+    def session(self) -> Session:
+        """The shared session, with what it has listed. Raises `SessionWanted` if it was not opened yet."""
+        if not self.has_session:
+            raise SessionWanted
+        return self._session
 
     @property
     def revision(self) -> str:
@@ -270,7 +290,7 @@ class Visit:
         authorize = self.options.authorize
         if authorize is None or not isinstance(self.target, HttpTarget):
             return ()
-        wire = Wire(self.journal, self.session, lambda: None)
+        wire = Wire(self.journal, self._session, lambda: None)
         return await authorize.credential(self.target, wire).fields("POST", self.target.url)
 
     async def close(self) -> None:

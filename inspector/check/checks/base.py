@@ -177,6 +177,7 @@ async def same_id(visit: Visit) -> Outcome:
     "BASE-05 should r3+",
     transports=frozenset(("http",)),
     apart=True,
+    judged=True,
     says="The answer to what cannot be read has no id, as there is none to give back.",
     fix="Leave id out of the error; null is JSON-RPC's way, and not MCP's.",
 )
@@ -343,6 +344,7 @@ async def batch(visit: Visit) -> Outcome:
     "BASE-13 must r3+",
     page="basic/transports",
     apart=True,
+    judged=True,
     says="Arrays of messages are neither sent nor taken; batches exist in 2025-03-26 only.",
     fix="Refuse a body that is an array: with error -32600, over HTTP with status 400.",
 )
@@ -418,6 +420,7 @@ async def nameless_client(visit: Visit) -> Outcome:
     page="basic/versioning#capability-negotiation",
     mode="tool",
     apart=True,
+    judged=True,
     says="What needs a capability that the client does not have is refused with error -32021 which names it.",
     fix="Look at the capabilities of each request before you ask for input, and name what is missing in "
     "data.requiredCapabilities.",

@@ -134,7 +134,7 @@ async def samples(visit: Visit) -> Outcome:
 )
 async def tools_for_models(visit: Visit) -> Outcome:
     """Requests to sample of a client that has not declared it, and of one that has and uses the first tool."""
-    for trial in await trials(visit):
+    for trial in trials(visit):
         for question in trial.asks(_SAMPLE):
             if _offers_tools(question):
                 return bad(f"{trial.name} offers tools to a client that does not declare sampling.tools.", question.n)
@@ -180,7 +180,7 @@ async def refused(visit: Visit) -> Outcome:
 )
 async def roots(visit: Visit) -> Outcome:
     """The tools that ask for roots: of a client without any, and of one that knows none."""
-    asking = [trial for trial in await trials(visit) if trial.asks(_ROOTS)][:FEW]
+    asking = [trial for trial in trials(visit) if trial.asks(_ROOTS)][:FEW]
     seen: list[int] = []
     for trial in asking:
         async with visit.link() as link:

@@ -70,6 +70,7 @@ CHECKS.passive(
     "LIFE-02 must r1-r4",
     page=f"{_PAGE}#version-negotiation",
     once=True,
+    surveys=True,
     says="A revision that the server supports is agreed to when it is offered.",
     fix="Answer initialize with the revision that was offered, if you support it, and not with your newest.",
 )
@@ -116,6 +117,7 @@ async def unknown_revision(visit: Visit) -> Outcome:
     "LIFE-04 type r1-r4",
     page=f"{_PAGE}#version-negotiation",
     once=True,
+    surveys=True,
     says="The revision that is chosen is one that exists.",
     fix=f"Answer with one of {', '.join(LEGACY)}.",
 )
@@ -202,7 +204,7 @@ async def before_the_handshake(visit: Visit) -> Outcome:
 )
 async def undeclared_capabilities(visit: Visit) -> Outcome:
     """The allowed tools, called by a client that can do nothing."""
-    tools = [trial for trial in await trials(visit) if trial.asked.answered][: visit.limits.items]
+    tools = [trial for trial in trials(visit) if trial.asked.answered][: visit.limits.items]
     if not tools:
         return skipped("no tool that may be called gave an answer")
     asks = ("sampling/createMessage", "elicitation/create", "roots/list")
@@ -269,6 +271,7 @@ async def discover(visit: Visit) -> Outcome:
     "LIFE-23 must r5",
     page=f"{_VERSIONING}#version-negotiation",
     apart=True,
+    judged=True,
     says="server/discover with an unknown revision is refused with error -32022, which names those that are spoken.",
     fix="Answer -32022 with data.supported (your revisions) and data.requested (theirs); over HTTP with status 400.",
 )
@@ -345,6 +348,7 @@ async def removed_methods(visit: Visit) -> Outcome:
     "LIFE-29 info r5",
     page=f"{_VERSIONING}#backward-compatibility",
     once=True,
+    surveys=True,
     says="Clients of either era are served.",
     fix="Keep answering initialize for as long as your users' clients shake hands.",
 )

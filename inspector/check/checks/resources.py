@@ -60,6 +60,7 @@ CHECKS.passive(
     "RES-01 must r1+",
     page=f"{_PAGE}#capabilities",
     apart=True,
+    judged=True,
     says="The resources capability is declared exactly where there are resources.",
     fix="Declare resources where resources/list is answered, and nowhere else.",
 )
@@ -266,7 +267,7 @@ async def subscriptions(visit: Visit) -> Outcome:
 )
 async def updates(visit: Visit) -> Outcome:
     """The allowed tools are called without a subscription: nobody must be told of anything."""
-    quick = [trial for trial in await trials(visit) if trial.asked.answered][: visit.limits.items]
+    quick = [trial for trial in trials(visit) if trial.asked.answered][: visit.limits.items]
     if not visit.can("resources", "subscribe") or not quick:
         return skipped("there are no subscriptions, or no tool that may be called answers")
     async with visit.link() as link:

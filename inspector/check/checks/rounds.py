@@ -215,7 +215,7 @@ async def elsewhere(visit: Visit) -> Outcome:
 
 async def _asking(visit: Visit, *, states: bool = False) -> list[Trial]:
     """The first tools that want input; with `states`, those that give a state."""
-    found = [trial for trial in await trials(visit) if trial.rounds and not trial.task]
+    found = [trial for trial in trials(visit) if trial.rounds and not trial.task]
     if states:
         found = [trial for trial in found if isinstance(trial.rounds[0].get("requestState"), str)]
     return found[:FEW]

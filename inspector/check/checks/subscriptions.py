@@ -154,7 +154,7 @@ async def told_of_changes(visit: Visit) -> Outcome:
     wanted = {name: True for name in _LISTS if _declares(visit, name)}
     if not tools or not wanted:
         return skipped("no tool that may be called says that it changes something")
-    known = {trial.tool.get("name"): trial for trial in await trials(visit)}
+    known = {trial.tool.get("name"): trial for trial in trials(visit)}
     async with visit.link() as link, listening(visit, link, "changes", wanted) as (asked, first):
         if first is None:
             return skipped(f"it cannot be listened to: {asked.shown}")
@@ -305,7 +305,7 @@ def ends(frame: Frame, id: int | str) -> bool:
 async def _changing(visit: Visit) -> list[tuple[Trial, str]]:
     """Tools that changed something of which the session was told, and what that is called in a filter."""
     found = []
-    for trial in await trials(visit):
+    for trial in trials(visit):
         for name, (capability, _, _) in _LISTS.items():
             if trial.heard(f"notifications/{capability}/list_changed") and _declares(visit, name):
                 found.append((trial, name))

@@ -161,6 +161,7 @@ async def undeclared(visit: Visit) -> Outcome:
 @CHECKS.active(
     "TASK-05 must r5",
     apart=True,
+    judged=True,
     says="A task can be looked at as soon as it is known, and brings what belongs to its status.",
     fix="Keep the task before you answer; give result, error or inputRequests with tasks/get, by its status.",
 )
@@ -300,7 +301,7 @@ async def _start(link: Link, tool: dict[str, Any]) -> tuple[Asked, dict[str, Any
 
 
 async def _tasked(visit: Visit) -> list[Trial]:
-    return [trial for trial in await trials(visit) if trial.task][:FEW]
+    return [trial for trial in trials(visit) if trial.task][:FEW]
 
 
 def _has_extension(visit: Visit) -> bool:

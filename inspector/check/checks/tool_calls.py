@@ -195,7 +195,7 @@ async def embedded(visit: Visit) -> Outcome:
 
 async def _calls(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
     """Each allowed tool, and what its call gave."""
-    return [(trial.tool, trial.asked) for trial in await trials(visit)]
+    return [(trial.tool, trial.asked) for trial in trials(visit)]
 
 
 def _came(asked: Asked) -> bool:

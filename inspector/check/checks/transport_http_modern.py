@@ -65,6 +65,7 @@ async def no_version(visit: Visit) -> Outcome:
     "HTTP-61 must r5",
     page=_VALIDATION,
     apart=True,
+    judged=True,
     says="A request whose header names another revision than its body is refused with error -32020.",
     fix=f"{_REFUSE} where MCP-Protocol-Version is not the revision in _meta.",
 )
@@ -239,6 +240,7 @@ async def white_space(visit: Visit) -> Outcome:
     "HTTP-69 must r5",
     page=f"{_PAGE}#protocol-version-header",
     apart=True,
+    judged=True,
     says="A method that does not exist is answered with status 404 and error -32601.",
     fix="Answer 404 with the error in its body: without it the status says that there is no endpoint.",
 )

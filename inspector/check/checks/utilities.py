@@ -43,6 +43,7 @@ CHECKS.passive(
 @CHECKS.active(
     "UTIL-02 should r1+",
     page=_PAGES,
+    judged=True,
     says="A cursor always leads to the same page, and the pages together hold each entry once.",
     fix="Put into the cursor where the page begins, in an order that does not change.",
 )
@@ -204,7 +205,7 @@ async def set_level(visit: Visit) -> Outcome:
 )
 async def level_kept(visit: Visit) -> Outcome:
     """The tools that log below error, once more when only errors are wanted."""
-    loud = [trial for trial in await trials(visit) if any(_is_below(told.params) for told in trial.told)]
+    loud = [trial for trial in trials(visit) if any(_is_below(told.params) for told in trial.told)]
     if not visit.can("logging") or not loud:
         return skipped("no tool that may be called sends log messages below the level error")
     seen: list[int] = []

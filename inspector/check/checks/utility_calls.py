@@ -55,7 +55,7 @@ CHECKS.passive(
 )
 async def token_kept(visit: Visit) -> Outcome:
     """The tools that report progress, with a number and with text that looks like one."""
-    reporting = [trial for trial in await trials(visit) if trial.heard(PROGRESS)]
+    reporting = [trial for trial in trials(visit) if trial.heard(PROGRESS)]
     reporting.sort(key=lambda trial: not trial.asked.answered)
     seen: list[int] = []
     given = count(7_000_001)
@@ -92,7 +92,7 @@ async def cancelled(visit: Visit) -> Outcome:
     the server has read the cancellation may have been on its way, which the specification allows; not so where the call
     takes much longer by itself.
     """
-    slow = [trial for trial in await trials(visit) if trial.asked.seconds > _LONG or not trial.asked.answered]
+    slow = [trial for trial in trials(visit) if trial.asked.seconds > _LONG or not trial.asked.answered]
     slow.sort(key=lambda trial: (not trial.asked.answered, trial.asked.seconds))
     seen: list[int] = []
     until = time.monotonic() + visit.limits.check / 4
