@@ -40,9 +40,9 @@ class Check(NamedTuple):
     """The page of the specification, without its revision: `basic/transports#stdio`; or another document's name."""
     group: str
     transports: frozenset[Transport] = EVERYWHERE
-    subjects: tuple[str, ...] = ()
-    """What must have been seen (any of these, see `subjects`) for the absence of findings to mean anything. Of a check
-    with a probe: what lets a recording decide it; empty where a recording can only show its fault.
+    observations: tuple[str, ...] = ()
+    """What must have been seen (any of these, see `observations.py`) for the absence of findings to mean anything. Of a
+    check with a probe: what lets a recording decide it; empty where a recording can only show its fault.
     """
     probe: Probe | None = None
     """What asks the server; None: the judge sees it."""
@@ -58,7 +58,7 @@ class Check(NamedTuple):
     @property
     def watches(self) -> bool:
         """Whether it needs the messages of the warm-up, because the judge has a part in it."""
-        return self.probe is None or self.judged or bool(self.subjects)
+        return self.probe is None or self.judged or bool(self.observations)
 
 
 def revisions_of(text: str) -> frozenset[str]:
@@ -84,14 +84,14 @@ class CheckTable:
     def passive(
         self,
         head: str,
-        *subjects: str,
+        *observations: str,
         says: str,
         fix: str,
         page: str = "",
         transports: frozenset[Transport] | None = None,
     ) -> None:
         """Enter a check whose faults the judge finds, under the same id. `head`: id, level, revisions."""
-        self._enter(self._row(head, "passive", says, fix, page, transports)._replace(subjects=subjects))
+        self._enter(self._row(head, "passive", says, fix, page, transports)._replace(observations=observations))
 
     def active(
         self,
@@ -111,7 +111,7 @@ class CheckTable:
         """Enter a check that the decorated function does. `shown`: what a recording must show to decide it."""
 
         row = self._row(head, mode or self._mode, says, fix, page, transports)
-        row = row._replace(subjects=shown, apart=apart, once=once, judged=judged, surveys=surveys)
+        row = row._replace(observations=shown, apart=apart, once=once, judged=judged, surveys=surveys)
 
         def entered(probe: Probe) -> Probe:
             self._enter(row._replace(probe=probe))

@@ -13,15 +13,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from inspector.check.catalog import Check, Probe, Transport
-from inspector.check.link import Pace
 from inspector.check.outcome import Outcome, Visited, bad, doubtful, skipped
 from inspector.check.passive import Evidence
+from inspector.check.raw_connection import Pace
 from inspector.check.registry import checks
 from inspector.check.result import Result
 from inspector.check.survey import Survey, survey
-from inspector.check.tour import tour
 from inspector.check.trials import call_tools
 from inspector.check.visit import Allowed, CallsWanted, Limits, SessionWanted, Visit
+from inspector.check.warm_up import warm_up
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.inbox import Standing
 from inspector.client.options import Options
@@ -315,7 +315,7 @@ class Runner:
     async def _warm_up(self, visit: Visit) -> None:
         """Make the harmless requests that the judge looks at."""
         try:
-            await tour(visit)
+            await warm_up(visit)
         except InspectorError as error:
             visit.problem = error.message
 

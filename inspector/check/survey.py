@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from inspector.check.asked import Asked
-from inspector.check.link import Link, Pace
+from inspector.check.raw_connection import Pace, RawConnection
 from inspector.check.visit import Limits
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
@@ -72,7 +72,7 @@ async def survey(
 ) -> None:
     """Offer each of the revisions on a connection of its own, and write into `found` what was answered."""
     for revision in revisions:
-        link = Link(target, journal, options, revision, limits.request, connect=connect, pace=pace)
+        link = RawConnection(target, journal, options, revision, limits.request, connect=connect, pace=pace)
         try:
             opened = await link.open()
             if revision in MODERN:

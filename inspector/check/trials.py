@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from inspector.check.asked import Asked
-from inspector.check.link import PREFIX
+from inspector.check.raw_connection import PREFIX
 from inspector.check.visit import CallsWanted, Visit
 from inspector.check.watched import TASKS_EXTENSION
 from inspector.errors import InspectorError

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.link import Link, Pace, status_of
 from inspector.check.outcome import Visited
+from inspector.check.raw_connection import Pace, RawConnection, status_of
 from inspector.check.web import Web
 from inspector.client.engine.calls import Call
 from inspector.client.engine.connect import Connect, transport_for
@@ -107,7 +107,7 @@ class Visit:
         self._connect = connect
         self._pace = pace or Pace()
         self._web: Web | None = None
-        self._link: Link | None = None
+        self._link: RawConnection | None = None
 
     @property
     def session(self) -> Session:
@@ -244,7 +244,7 @@ class Visit:
     # Connections of a check's own
 
     @asynccontextmanager
-    async def link(self) -> AsyncIterator[Link]:
+    async def link(self) -> AsyncIterator[RawConnection]:
         """A connection on which anything may be said. Checks share it, one after the other; one that is lost is made
         anew for the next. `frames` holds what has come since this check has it. Raises a `ConnectionProblem`.
         """
@@ -261,7 +261,7 @@ class Visit:
     @asynccontextmanager
     async def fresh(
         self, *, revision: str = "", capabilities: dict[str, Any] | None = None, handshake: bool = True
-    ) -> AsyncIterator[Link]:
+    ) -> AsyncIterator[RawConnection]:
         """A connection (stdio: a process) for this check alone, closed at the end. Raises a `ConnectionProblem`."""
         link = self._make(revision or self.revision, capabilities)
         try:
@@ -270,8 +270,8 @@ class Visit:
         finally:
             await link.close()
 
-    def _make(self, revision: str, capabilities: dict[str, Any] | None) -> Link:
-        return Link(
+    def _make(self, revision: str, capabilities: dict[str, Any] | None) -> RawConnection:
+        return RawConnection(
             self.target, self.journal, self.options, revision, self.limits.request, capabilities,
             connect=self._connect, check=self.check, overdue=self.overdue, pace=self._pace,
         )  # fmt: skip

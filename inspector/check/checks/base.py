@@ -6,9 +6,9 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.catalog import CheckTable
-from inspector.check.link import is_refusal, status_of
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.posting import post
+from inspector.check.raw_connection import is_refusal, status_of
+from inspector.check.raw_post import post
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON
 from inspector.journal.journal import Frame

@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, good, skipped
-from inspector.check.posting import posting
+from inspector.check.raw_post import raw_post
 from inspector.check.visit import Visit
 from inspector.check.web import Response
 from inspector.errors import HttpError
@@ -64,7 +64,7 @@ async def public(visit: Visit) -> Outcome:
         return skipped("nobody has logged in")
     seen: list[int] = []
     try:
-        async with posting(visit) as post:
+        async with raw_post(visit) as post:
             for capability, method in _LISTS.items():
                 if not visit.can(capability):
                     continue

@@ -10,7 +10,7 @@ from inspector.addresses import is_loopback
 from inspector.check.catalog import EVERYWHERE, CheckTable, Transport
 from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, good, remark, skipped
-from inspector.check.posting import Posting, posting
+from inspector.check.raw_post import RawPost, raw_post
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON, Response
 from inspector.protocol.jsonrpc import Shape
@@ -74,7 +74,7 @@ async def preflight(visit: Visit) -> Outcome:
         ("Origin", _BROWSER), ("Access-Control-Request-Method", "POST"),
         ("Access-Control-Request-Headers", ",".join(wanted)),
     )  # fmt: skip
-    answer = await visit.web.send("OPTIONS", url=Posting(visit).url, fields=fields)
+    answer = await visit.web.send("OPTIONS", url=RawPost(visit).url, fields=fields)
     if not 200 <= answer.status < 300:
         return remark(f"OPTIONS was answered with {answer.shown}.", *answer.events)
     if answer.header("access-control-allow-origin") not in ("*", _BROWSER):
@@ -97,7 +97,7 @@ async def preflight(visit: Visit) -> Outcome:
 )
 async def exposed_fields(visit: Visit) -> Outcome:
     """A request from a page of this machine."""
-    post = Posting(visit)
+    post = RawPost(visit)
     try:
         more = (("Origin", _BROWSER),)
         answer = await (post.ask("server/discover", more=more) if visit.modern else post.initialize(more))
@@ -121,7 +121,7 @@ async def exposed_fields(visit: Visit) -> Outcome:
 )
 async def spelling(visit: Visit) -> Outcome:
     """The names of the fields of one response."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask(post.harmless())
     if not answer.headers:
         return skipped(f"the request got {answer.shown}")
@@ -185,7 +185,7 @@ async def discovery(visit: Visit) -> Outcome:
 )
 async def root(visit: Visit) -> Outcome:
     """The first request of a client, at /."""
-    post = Posting(visit)
+    post = RawPost(visit)
     url = f"{visit.web.url.origin}/"
     try:
         answer = await (post.ask("server/discover", url=url) if visit.modern else post.initialize(url=url))
@@ -206,7 +206,7 @@ async def root(visit: Visit) -> Outcome:
 )
 async def refusal(visit: Visit) -> Outcome:
     """A request without credentials."""
-    post = Posting(visit)
+    post = RawPost(visit)
     try:
         answer = await (post.ask("server/discover", own=False) if visit.modern else post.initialize(own=False))
     finally:
@@ -269,7 +269,7 @@ async def public_name(visit: Visit) -> Outcome:
 )
 async def delete_nothing(visit: Visit) -> Outcome:
     """DELETE without an id and with one that nobody was given."""
-    post = Posting(visit)
+    post = RawPost(visit)
     without = await post.delete()
     post.session = "inspector-check"
     unknown = await post.delete()
@@ -289,7 +289,7 @@ async def delete_nothing(visit: Visit) -> Outcome:
 )
 async def stateless(visit: Visit) -> Outcome:
     """A request without a session."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         kept = bool(post.session)
         answer = await post.ask("tools/list" if visit.can("tools") else "ping", without=SESSION_FIELD)
     served = "result" in answer.message
@@ -310,7 +310,7 @@ async def stateless(visit: Visit) -> Outcome:
 )
 async def split_transport(visit: Visit) -> Outcome:
     """A GET at the URL: whether it is the stream of 2024-11-05."""
-    url = Posting(visit).url
+    url = RawPost(visit).url
     fields = (("Accept", "text/event-stream"), *await visit.token_fields())
     answer = await visit.web.send("GET", url=url, fields=fields, most=1, timeout=visit.limits.quiet * 4)
     named = any(event.type == "endpoint" for event in answer.stream)
@@ -353,7 +353,7 @@ async def server_card(visit: Visit) -> Outcome:
 async def idle_session(visit: Visit) -> Outcome:
     """A session, left alone for as long as a check may take."""
     seconds = min(_IDLE_SECONDS, visit.limits.check * 0.7)
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         if not post.session:
             return skipped("the server gives no session ids")
         await asyncio.sleep(seconds)

@@ -10,9 +10,9 @@ from inspector.check.asked import Asked
 from inspector.check.catalog import CheckTable
 from inspector.check.declared import list_declared
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.tour import nowhere
 from inspector.check.trials import trials
 from inspector.check.visit import Visit
+from inspector.check.warm_up import nowhere
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, Shape, excerpt
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.catalog import CheckTable
-from inspector.check.link import PREFIX, Link
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.raw_connection import PREFIX, RawConnection
 from inspector.check.trials import FEW, Trial, everything, reply, trials
 from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
@@ -225,13 +225,13 @@ def _meta(visit: Visit) -> dict[str, Any]:
     return {"_meta": {f"{PREFIX}clientCapabilities": everything(visit.features)}}
 
 
-async def _ask(visit: Visit, link: Link, trial: Trial) -> Asked:
+async def _ask(visit: Visit, link: RawConnection, trial: Trial) -> Asked:
     """The first round, by a client that can do everything."""
     return await link.ask("tools/call", {**trial.params, **_meta(visit)})
 
 
 async def _retry(
-    visit: Visit, link: Link, trial: Trial, first: Asked, answers: dict[str, Any], *, state: str | None = None
+    visit: Visit, link: RawConnection, trial: Trial, first: Asked, answers: dict[str, Any], *, state: str | None = None
 ) -> Asked:
     """The next round after `first`; with another state where one is given."""
     params = {**trial.params, **_meta(visit), "inputResponses": answers}

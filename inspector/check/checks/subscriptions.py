@@ -8,8 +8,8 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.catalog import CheckTable
-from inspector.check.link import PREFIX, Link
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.raw_connection import PREFIX, RawConnection
 from inspector.check.trials import FEW, Trial, trials
 from inspector.check.visit import Visit
 from inspector.journal.journal import Frame
@@ -250,14 +250,14 @@ def _filter(visit: Visit, *, declared: bool = True) -> dict[str, Any]:
     return wanted
 
 
-def _begin(link: Link, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None) -> Asked:
+def _begin(link: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None) -> Asked:
     params = {"notifications": wanted, "_meta": meta or {}}
     return link.begin(jsonrpc.request(id, _LISTEN, link.dressed(params)))
 
 
 @asynccontextmanager
 async def listening(
-    visit: Visit, link: Link, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
+    visit: Visit, link: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
 ) -> AsyncIterator[tuple[Asked, Frame | None]]:
     """A subscription, and the first thing that came by it (None: nothing in time); it is cancelled at the end."""
     asked = _begin(link, id, wanted, meta)
@@ -319,7 +319,7 @@ def _may_change(tool: dict[str, Any]) -> bool:
     return not is_read_only(tool) and hints.get("destructiveHint") is not True
 
 
-async def _lists(link: Link, wanted: dict[str, Any]) -> dict[str, tuple[list[Any], Asked]]:
+async def _lists(link: RawConnection, wanted: dict[str, Any]) -> dict[str, tuple[list[Any], Asked]]:
     """The first page of each list."""
     found = {}
     for name in wanted:

@@ -8,9 +8,9 @@ from typing import Any
 from inspector.check.asked import Asked
 from inspector.check.catalog import CheckTable
 from inspector.check.checks.subscriptions import listening
-from inspector.check.link import PREFIX, Link
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.posting import posting
+from inspector.check.raw_connection import PREFIX, RawConnection
+from inspector.check.raw_post import raw_post
 from inspector.check.trials import FEW, Trial, arguments_for, everything, trials, with_tasks
 from inspector.check.visit import Visit
 from inspector.check.watched import TASKS_EXTENSION
@@ -217,7 +217,7 @@ async def unknown(visit: Visit) -> Outcome:
                 doubts.append((f"{method} is answered with {asked.reply}.", asked))
     if visit.visited.transport == "http":
         try:
-            async with posting(visit, with_tasks(visit.features)[f"{PREFIX}clientCapabilities"]) as post:
+            async with raw_post(visit, with_tasks(visit.features)[f"{PREFIX}clientCapabilities"]) as post:
                 answer = await post.ask("tasks/get", {"taskId": _NOBODY}, more=(("Mcp-Name", f"{_NOBODY}-2"),))
         except HttpError as error:
             return skipped(error.message)
@@ -289,7 +289,7 @@ def _declares(visit: Visit, part: str) -> bool:
     return type(tasks) is dict and tasks.get(part) is not None
 
 
-async def _start(link: Link, tool: dict[str, Any]) -> tuple[Asked, dict[str, Any] | None]:
+async def _start(link: RawConnection, tool: dict[str, Any]) -> tuple[Asked, dict[str, Any] | None]:
     """A call as a task, and the task; None where none was made."""
     params = {"name": tool.get("name"), "arguments": arguments_for(tool), "task": {"ttl": _LIFE}}
     asked = await link.ask("tools/call", params)
@@ -352,7 +352,7 @@ def _wrong_fields(task: dict[str, Any], life: str) -> str:
     return ""
 
 
-async def _followed(visit: Visit, link: Link, task: dict[str, Any]) -> list[Asked]:
+async def _followed(visit: Visit, link: RawConnection, task: dict[str, Any]) -> list[Asked]:
     """Looks at a task, from now until it has ended (and once more then), wants to know something, or takes too long."""
     pause = task.get("pollIntervalMs" if visit.modern else "pollInterval")
     given = pause / 1000 if isinstance(pause, (int, float)) else _POLL[1]

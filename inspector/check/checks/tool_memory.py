@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from inspector.check.asked import Asked
 from inspector.check.catalog import CheckTable
-from inspector.check.link import Link
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.raw_connection import RawConnection
 from inspector.check.trials import arguments_for
 from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
@@ -75,7 +75,7 @@ async def keeps_nothing(visit: Visit) -> Outcome:
     return counts or good(f"{len(tools)} tools, in two sessions", *seen)
 
 
-async def _introduce(link: Link, name: str) -> None:
+async def _introduce(link: RawConnection, name: str) -> None:
     """Shake hands under a name of our own, where the era has a handshake."""
     if link.modern:
         return
@@ -85,7 +85,7 @@ async def _introduce(link: Link, name: str) -> None:
         await link.transport.settled()
 
 
-async def _call(link: Link, tool: dict[str, Any], arguments: dict[str, Any]) -> _Answer:
+async def _call(link: RawConnection, tool: dict[str, Any], arguments: dict[str, Any]) -> _Answer:
     asked = await link.ask("tools/call", {"name": tool.get("name"), "arguments": arguments})
     content = {key: asked.body.get(key) for key in ("content", "structuredContent")} if asked.ok else {}
     return _Answer(asked, json.dumps(content, ensure_ascii=False, default=str)[:_LARGEST])

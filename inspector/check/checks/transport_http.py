@@ -9,7 +9,7 @@ from contextlib import suppress
 from inspector.addresses import is_loopback
 from inspector.check.catalog import CheckTable, Transport
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.posting import NOWHERE, Posting, posting
+from inspector.check.raw_post import NOWHERE, RawPost, raw_post
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, Response
 from inspector.transports.http_url import parse_url
@@ -95,7 +95,7 @@ CHECKS.passive(
 )
 async def one_endpoint(visit: Visit) -> Outcome:
     """A request by POST, and where there are standing streams a GET."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         asked = await post.ask(post.harmless())
         if not asked.message and asked.status in _NO_ENDPOINT:
             return bad(f"A POST was answered with {asked.shown}.", *asked.events)
@@ -116,7 +116,7 @@ async def one_endpoint(visit: Visit) -> Outcome:
 )
 async def bad_notification(visit: Visit) -> Outcome:
     """A notification that nobody knows, with parameters that are none."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.notify("notifications/inspector/no-such-thing", [])
     if not answer.status:
         return bad(f"A broken notification got {answer.shown}.", *answer.events)
@@ -245,7 +245,7 @@ async def exposed(visit: Visit) -> Outcome:
 )
 async def partial_accept(visit: Visit) -> Outcome:
     """A request that accepts neither JSON nor event streams."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), more=(("Accept", "text/html"),))
     if not answer.status:
         return skipped(f"the request got {answer.shown}")
@@ -264,7 +264,7 @@ async def partial_accept(visit: Visit) -> Outcome:
 )
 async def other_content_type(visit: Visit) -> Outcome:
     """A request as text/plain."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), more=(("Content-Type", "text/plain"),))
     if not answer.status:
         return skipped(f"the request got {answer.shown}")
@@ -282,7 +282,7 @@ async def other_content_type(visit: Visit) -> Outcome:
 )
 async def any_case(visit: Visit) -> Outcome:
     """A request with all names in capitals, and one in small letters."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         seen: list[int] = []
         for spelled in (str.upper, str.lower):
             message = post.request(post.harmless())
@@ -304,7 +304,7 @@ async def any_case(visit: Visit) -> Outcome:
 )
 async def other_verbs(visit: Visit) -> Outcome:
     """PUT, without a body."""
-    answer = await visit.web.send("PUT", url=Posting(visit).url, fields=(ACCEPT,))
+    answer = await visit.web.send("PUT", url=RawPost(visit).url, fields=(ACCEPT,))
     if not answer.status:
         return skipped(f"the request got {answer.shown}")
     if answer.status == 405:
@@ -331,7 +331,7 @@ async def keep_alive(visit: Visit) -> Outcome:
     if not wanted:
         return skipped("the server tells of no changes")
     seconds = min(_QUIET_SECONDS, visit.limits.check * 0.8)
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask("subscriptions/listen", {"notifications": wanted}, timeout=seconds, most=1 << 20)
     if answer.media_type != "text/event-stream":
         return skipped(f"there was no stream, but {answer.shown}")
@@ -370,7 +370,7 @@ async def redirects(visit: Visit) -> Outcome:
 )
 async def at_once(visit: Visit) -> Outcome:
     """Five requests side by side."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answers = await asyncio.gather(*(post.ask(post.harmless()) for _ in range(_AT_ONCE)))
     lost = [answer for answer in answers if not answer.message]
     if lost:
@@ -388,7 +388,7 @@ async def at_once(visit: Visit) -> Outcome:
 )
 async def large_body(visit: Visit) -> Outcome:
     """A call of a tool that does not exist, with an argument of a megabyte."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask("tools/call", {"name": NOWHERE, "arguments": {"text": "x" * _LARGE}})
     if answer.message or answer.refused:
         return good(answer.shown, *answer.events)
@@ -404,7 +404,7 @@ async def _opening(
     own: bool = True,
 ) -> Response:
     """The first request of a client. A session that comes of it is ended again."""
-    post = Posting(visit)
+    post = RawPost(visit)
     try:
         if visit.modern:
             return await post.ask("server/discover", more=more, host=host, url=url, own=own)

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from inspector.check.catalog import CheckTable, Transport
-from inspector.check.link import status_of
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.posting import Posting, posting
+from inspector.check.raw_connection import status_of
+from inspector.check.raw_post import RawPost, raw_post
 from inspector.check.visit import Visit
 from inspector.check.web import Response
 from inspector.journal.journal import Frame
@@ -112,7 +112,7 @@ async def visible_ids(visit: Visit) -> Outcome:
 )
 async def no_session_id(visit: Visit) -> Outcome:
     """A request that leaves it out."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
         answer = await post.ask(post.harmless(), without=SESSION_FIELD)
@@ -134,7 +134,7 @@ async def no_session_id(visit: Visit) -> Outcome:
 )
 async def ended_session(visit: Visit) -> Outcome:
     """DELETE, then a request of the same session."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
         ended = await post.delete()
@@ -156,7 +156,7 @@ async def ended_session(visit: Visit) -> Outcome:
 )
 async def unknown_session(visit: Visit) -> Outcome:
     """A made-up id."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
         answer = await post.ask(post.harmless(), more=((SESSION_FIELD, _NO_SESSION),))
@@ -175,7 +175,7 @@ async def unknown_session(visit: Visit) -> Outcome:
 )
 async def delete(visit: Visit) -> Outcome:
     """DELETE of a session of its own."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
         answer = await post.delete()
@@ -195,7 +195,7 @@ async def delete(visit: Visit) -> Outcome:
 )
 async def get(visit: Visit) -> Outcome:
     """GET in a session."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.listen(until=0)
     if answer.status == 405 or (answer.status == 200 and answer.media_type == _STREAM):
         return good(answer.shown, *answer.events)
@@ -214,7 +214,7 @@ async def get(visit: Visit) -> Outcome:
 async def one_stream(visit: Visit) -> Outcome:
     """Two standing streams side by side, and requests that may make the server say something."""
     seconds = visit.limits.quiet * 2
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         listening = [asyncio.create_task(post.listen(timeout=seconds, until=1 << 20)) for _ in range(2)]
         try:
             await asyncio.sleep(0)
@@ -246,7 +246,7 @@ async def one_stream(visit: Visit) -> Outcome:
 )
 async def resumption(visit: Visit) -> Outcome:
     """Two requests; the stream of the first is resumed after its first event."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         first = await post.ask(post.harmless())
         second = await post.ask(post.harmless())
         after = next((event.id for event in first.stream if event.id), "")
@@ -276,7 +276,7 @@ async def resumption(visit: Visit) -> Outcome:
 )
 async def early_close(visit: Visit) -> Outcome:
     """The allowed tools, until one closes its stream early."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         async for answer in _calls(visit, post):
             last = _last_id(answer)
             if answer.message or not answer.whole or not last:
@@ -298,7 +298,7 @@ async def early_close(visit: Visit) -> Outcome:
 )
 async def unknown_version_field(visit: Visit) -> Outcome:
     """A request of 1999."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), more=((VERSION_FIELD, "1999-01-01"),))
     if answer.status == 400:
         return good("", *answer.events)
@@ -314,7 +314,7 @@ async def unknown_version_field(visit: Visit) -> Outcome:
 )
 async def no_version_field(visit: Visit) -> Outcome:
     """A request that leaves it out."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), without=VERSION_FIELD)
     if "result" in answer.message:
         return good("", *answer.events)
@@ -331,7 +331,7 @@ async def no_version_field(visit: Visit) -> Outcome:
 )
 async def broken_stream(visit: Visit) -> Outcome:
     """The allowed tools: the stream is dropped after its first event and resumed."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         async for answer in _calls(visit, post, most=1):
             last = _last_id(answer)
             if answer.message or answer.whole or not last:
@@ -357,7 +357,7 @@ async def broken_stream(visit: Visit) -> Outcome:
 )
 async def leaked_session(visit: Visit) -> Outcome:
     """A request before any handshake."""
-    post = Posting(visit)
+    post = RawPost(visit)
     answer = await post.ask("tools/list")
     await post.end()
     leaked = answer.header(SESSION_FIELD)
@@ -378,7 +378,7 @@ async def leaked_session(visit: Visit) -> Outcome:
 )
 async def session_without_token(visit: Visit) -> Outcome:
     """A request with a session id and without the token."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
         known = {name.lower() for name, _ in visit.web.target.headers}
@@ -433,7 +433,7 @@ async def _ids(visit: Visit) -> tuple[list[str], tuple[int, ...]]:
         ids: list[str] = []
         events: list[int] = []
         for _ in range(_HANDSHAKES):
-            async with posting(visit) as post:
+            async with raw_post(visit) as post:
                 events += post.opened.events
                 ids += [post.session] if post.session else []
         known = visit.remembered["session-ids"] = ids, tuple(events)
@@ -471,7 +471,7 @@ def _call(tool: dict[str, Any]) -> dict[str, Any]:
     return {"name": tool.get("name"), "arguments": sample(tool.get("inputSchema"))}
 
 
-async def _calls(visit: Visit, post: Posting, **how: Any) -> AsyncIterator[Response]:
+async def _calls(visit: Visit, post: RawPost, **how: Any) -> AsyncIterator[Response]:
     """The responses to calls of the allowed tools, one after the other."""
     for n, tool in enumerate(visit.callable()[: visit.limits.items]):
         yield await post.ask("tools/call", {**_call(tool), "_meta": {"progressToken": f"check-{n}"}}, **how)
@@ -481,7 +481,7 @@ def _last_id(answer: Response) -> str:
     return next((event.id for event in reversed(answer.stream) if event.id), "")
 
 
-async def _resumed(visit: Visit, post: Posting, after: str) -> Response:
+async def _resumed(visit: Visit, post: RawPost, after: str) -> Response:
     """The stream as it goes on, up to the answer."""
     return await post.listen(after, timeout=visit.limits.request)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from inspector.check.catalog import CheckTable, Transport
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.posting import Posting, posting
+from inspector.check.raw_post import RawPost, raw_post
 from inspector.check.visit import Visit
 from inspector.check.web import Response
 from inspector.journal.format import Dir
@@ -53,7 +53,7 @@ CHECKS.passive(
 )
 async def no_version(visit: Visit) -> Outcome:
     """A request that leaves it out."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), without=VERSION_FIELD)
     older = [name for name in _BEFORE_THE_FIELD if await visit.agrees_to(name) == name]
     if older and answer.status:
@@ -71,7 +71,7 @@ async def no_version(visit: Visit) -> Outcome:
 )
 async def other_version(visit: Visit) -> Outcome:
     """The newest revision with a handshake in the header."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), more=((VERSION_FIELD, LEGACY[-1]),))
     return _mismatch(f"{LEGACY[-1]} in the header of a request of {visit.revision}", answer)
 
@@ -85,7 +85,7 @@ async def other_version(visit: Visit) -> Outcome:
 )
 async def wrong_method(visit: Visit) -> Outcome:
     """Without the field, and with another method in it."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         missing = await post.ask(post.harmless(), without=_METHOD)
         wrong = await post.ask(post.harmless(), more=((_METHOD, "inspector/no-such-method"),))
     return _all_mismatch({"A request without Mcp-Method": missing, "A request with another Mcp-Method": wrong})
@@ -100,7 +100,7 @@ async def wrong_method(visit: Visit) -> Outcome:
 )
 async def wrong_name(visit: Visit) -> Outcome:
     """A thing that does not exist, without the field and with another name in it."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         method, params, _ = post.nameless()
         if not method:
             return skipped("the server has neither tools nor prompts nor resources")
@@ -118,7 +118,7 @@ async def wrong_name(visit: Visit) -> Outcome:
 )
 async def encoded_name(visit: Visit) -> Outcome:
     """A thing that does not exist, its name in base64."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         method, params, name = post.nameless()
         if not method:
             return skipped("the server has neither tools nor prompts nor resources")
@@ -141,7 +141,7 @@ async def encoded_name(visit: Visit) -> Outcome:
 )
 async def broken_encoding(visit: Visit) -> Outcome:
     """No base64, base64 of no text, and a letter with an accent."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         method, params, name = post.nameless()
         if not method:
             return skipped("the server has neither tools nor prompts nor resources")
@@ -166,7 +166,7 @@ async def broken_encoding(visit: Visit) -> Outcome:
 )
 async def wrong_parameter(visit: Visit) -> Outcome:
     """An allowed tool with such arguments: without the field, with another value, and with one too many."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         for tool in visit.callable()[: visit.limits.items]:
             wanted, reasons = mirrored(tool)
             if not wanted or reasons:
@@ -194,7 +194,7 @@ async def wrong_parameter(visit: Visit) -> Outcome:
 )
 async def other_number(visit: Visit) -> Outcome:
     """An allowed tool with such an argument, written with a fraction of zero."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         for tool in visit.callable()[: visit.limits.items]:
             wanted, reasons = mirrored(tool)
             arguments = _arguments(tool, wanted)
@@ -220,7 +220,7 @@ async def white_space(visit: Visit) -> Outcome:
     """A request with blanks and a tab around Mcp-Method."""
     if visit.web.target.proxy:
         return skipped("there is a proxy before the server")
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         message = post.request(post.harmless())
         fields = [
             (name, f" \t {value} \t " if name == _METHOD else value) for name, value in post.fields(message)
@@ -246,7 +246,7 @@ async def white_space(visit: Visit) -> Outcome:
 )
 async def unknown_method(visit: Visit) -> Outcome:
     """A method that no server has."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask("inspector/no-such-method")
     if answer.status == 404 and answer.code == METHOD_NOT_FOUND:
         return good("", *answer.events)
@@ -264,7 +264,7 @@ async def gone_verbs(visit: Visit) -> Outcome:
     """Both, where only this revision is spoken."""
     if await visit.serves_handshakes():
         return skipped("the server speaks revisions with a handshake, too")
-    post = Posting(visit)
+    post = RawPost(visit)
     seen: list[int] = []
     for answer, verb in ((await post.listen(until=0), "GET"), (await post.delete(), "DELETE")):
         seen += answer.events
@@ -282,7 +282,7 @@ async def gone_verbs(visit: Visit) -> Outcome:
 )
 async def gone_fields(visit: Visit) -> Outcome:
     """A request with both."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         more = ((SESSION_FIELD, "inspector-check"), (RESUME_FIELD, "1"))
         answer = await post.ask(post.harmless(), more=more)
         plain = await post.ask(post.harmless())
@@ -344,7 +344,7 @@ async def closed_stream(visit: Visit) -> Outcome:
 async def wrong_bodies(visit: Visit) -> Outcome:
     """A result for nothing, and two requests in an array."""
     seen: list[int] = []
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         bodies = {
             "A response": {"jsonrpc": "2.0", "id": "inspector-check", "result": {}},
             "An array": [post.request(post.harmless()), post.request(post.harmless())],

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl
 
 from inspector.addresses import is_loopback
 from inspector.check.catalog import CheckTable, Transport
-from inspector.check.link import CLIENT
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.raw_connection import CLIENT
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON
 from inspector.protocol import jsonrpc

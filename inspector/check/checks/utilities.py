@@ -8,8 +8,8 @@ from typing import Any
 from inspector.check.asked import Asked
 from inspector.check.catalog import CheckTable
 from inspector.check.declared import undeclared
-from inspector.check.link import PREFIX
 from inspector.check.outcome import Outcome, bad, good, skipped
+from inspector.check.raw_connection import PREFIX
 from inspector.check.trials import FEW, trials
 from inspector.check.visit import Visit
 from inspector.errors import UsageError

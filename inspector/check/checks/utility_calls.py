@@ -9,9 +9,9 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.catalog import CheckTable
-from inspector.check.link import Link, is_refusal
 from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.raw_connection import RawConnection, is_refusal
 from inspector.check.trials import FEW, PROGRESS, Trial, trials
 from inspector.check.visit import Visit
 from inspector.journal.journal import Frame
@@ -125,7 +125,7 @@ async def cancelled(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called takes long")
 
 
-async def _lasts(visit: Visit, link: Link, trial: Trial) -> float:
+async def _lasts(visit: Visit, link: RawConnection, trial: Trial) -> float:
     """Seconds that a call takes at least: the shorter of two, because a busy machine makes any call long once."""
     if not trial.asked.answered:
         return visit.limits.request / 2
@@ -213,7 +213,7 @@ def _reports_or_answers(token: Any, id: str, frame: Frame) -> bool:
     return type(params) is dict and str(params.get("progressToken")) == str(token)
 
 
-def _tokens(link: Link) -> list[tuple[int, Any]]:
+def _tokens(link: RawConnection) -> list[tuple[int, Any]]:
     """The tokens of the progress that came."""
     found = []
     for frame in link.frames[:1000]:
@@ -223,6 +223,6 @@ def _tokens(link: Link) -> list[tuple[int, Any]]:
     return found
 
 
-async def _alive(visit: Visit, link: Link) -> Asked:
+async def _alive(visit: Visit, link: RawConnection) -> Asked:
     """A request that every server of the era answers."""
     return await (link.ask("server/discover", {}) if visit.modern else link.ask("ping"))

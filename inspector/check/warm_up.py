@@ -17,7 +17,7 @@ FEW = 5
 NOWHERE = "inspector-check-no-such-thing"
 
 
-async def tour(visit: Visit) -> None:
+async def warm_up(visit: Visit) -> None:
     """Ask for what there is, and for what there is not."""
     session = visit.session
     await visit.ask("ping" if visit.features.ping else "server/discover", None if visit.features.ping else {})
