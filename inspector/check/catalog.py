@@ -1,4 +1,4 @@
-"""What can be checked: one row per check, beside the code that does it. The modules of `checks/` fill the catalogue.
+"""What can be checked: one row per check, beside the code that does it. Each module of `checks/` has a table of them.
 
 A row says what a good server does and what to change where one does not; whether a server is at fault, and how badly,
 follows from the row's level. Ids and levels are those of the check list in docs/check.md.
@@ -6,8 +6,8 @@ follows from the row's level. Ids and levels are those of the check list in docs
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 
 from inspector.protocol.revisions import REVISIONS
 
@@ -40,9 +40,9 @@ class Check(NamedTuple):
     """The page of the specification, without its revision: `basic/transports#stdio`; or another document's name."""
     group: str
     transports: frozenset[Transport] = EVERYWHERE
-    subjects: tuple[str, ...] = ()
-    """What must have been seen (any of these, see `subjects`) for the absence of findings to mean anything. Of a check
-    with a probe: what lets a recording decide it; empty where a recording can only show its fault.
+    observations: tuple[str, ...] = ()
+    """What must have been seen (any of these, see `observations.py`) for the absence of findings to mean anything. Of a
+    check with a probe: what lets a recording decide it; empty where a recording can only show its fault.
     """
     probe: Probe | None = None
     """What asks the server; None: the judge sees it."""
@@ -50,22 +50,15 @@ class Check(NamedTuple):
     """It needs connections of its own, and comes after what the shared one is needed for."""
     once: bool = False
     """It is about the server and not about a revision: one visit is enough."""
+    judged: bool = False
+    """The judge finds faults under its id as well, in whatever passes."""
+    surveys: bool = False
+    """It judges what the server answers to each revision, so all of them are offered."""
 
-
-_checks: dict[str, Check] = {}
-
-
-def checks() -> dict[str, Check]:
-    """Every check by its id, in the order of the groups."""
-    import inspector.check.checks  # noqa: F401 - its modules enter them, all in one go and in the same order
-
-    return _checks
-
-
-def unknown(names: Iterable[str]) -> list[str]:
-    """Which of these names are of no check and no group, in order."""
-    known = {name for check in checks().values() for name in (check.id, check.group)}
-    return sorted(set(names) - known)
+    @property
+    def watches(self) -> bool:
+        """Whether it needs the messages of the warm-up, because the judge has a part in it."""
+        return self.probe is None or self.judged or bool(self.observations)
 
 
 def revisions_of(text: str) -> frozenset[str]:
@@ -76,29 +69,66 @@ def revisions_of(text: str) -> frozenset[str]:
     return frozenset(REVISIONS[begin - 1 : end])
 
 
-def passive(
-    id: str, level: Level, revisions: str, *subjects: str, says: str, fix: str, page: str, group: str,
-    transports: frozenset[Transport] = EVERYWHERE,
-) -> None:  # fmt: skip
-    """Enter a check whose faults the judge finds, under the same id."""
-    _enter(Check(id, level, revisions_of(revisions), "passive", says, fix, page, group, transports, subjects))
+class CheckTable:
+    """The checks of one module, by id. The keywords are what the rows have unless they say otherwise."""
 
+    def __init__(
+        self, group: str, *, page: str = "", transports: frozenset[Transport] = EVERYWHERE, mode: Mode = "active"
+    ) -> None:
+        self.rows: dict[str, Check] = {}
+        self._group = group
+        self._page = page
+        self._transports = transports
+        self._mode = mode
 
-def active(
-    id: str, level: Level, revisions: str, *, says: str, fix: str, page: str, group: str, mode: Mode = "active",
-    transports: frozenset[Transport] = EVERYWHERE, apart: bool = False, once: bool = False,
-    shown: tuple[str, ...] = (),
-) -> Callable[[Probe], Probe]:  # fmt: skip
-    """Enter a check that the decorated function does. `shown`: what a recording must show to decide it."""
+    def passive(
+        self,
+        head: str,
+        *observations: str,
+        says: str,
+        fix: str,
+        page: str = "",
+        transports: frozenset[Transport] | None = None,
+    ) -> None:
+        """Enter a check whose faults the judge finds, under the same id. `head`: id, level, revisions."""
+        self._enter(self._row(head, "passive", says, fix, page, transports)._replace(observations=observations))
 
-    def entered(probe: Probe) -> Probe:
-        known = revisions_of(revisions)
-        _enter(Check(id, level, known, mode, says, fix, page, group, transports, shown, probe, apart, once))
-        return probe
+    def active(
+        self,
+        head: str,
+        *,
+        says: str,
+        fix: str,
+        page: str = "",
+        transports: frozenset[Transport] | None = None,
+        mode: Mode | None = None,
+        apart: bool = False,
+        once: bool = False,
+        judged: bool = False,
+        surveys: bool = False,
+        shown: tuple[str, ...] = (),
+    ) -> Callable[[Probe], Probe]:
+        """Enter a check that the decorated function does. `shown`: what a recording must show to decide it."""
 
-    return entered
+        row = self._row(head, mode or self._mode, says, fix, page, transports)
+        row = row._replace(observations=shown, apart=apart, once=once, judged=judged, surveys=surveys)
 
+        def entered(probe: Probe) -> Probe:
+            self._enter(row._replace(probe=probe))
+            return probe
 
-def _enter(check: Check) -> None:
-    assert check.id not in _checks, check.id
-    _checks[check.id] = check
+        return entered
+
+    def _row(
+        self, head: str, mode: Mode, says: str, fix: str, page: str, transports: frozenset[Transport] | None
+    ) -> Check:
+        id, level, revisions = head.split()
+        page = page or self._page
+        assert level in get_args(Level), head
+        assert page, head
+        where = self._transports if transports is None else transports
+        return Check(id, cast(Level, level), revisions_of(revisions), mode, says, fix, page, self._group, where)
+
+    def _enter(self, check: Check) -> None:
+        assert check.id not in self.rows, check.id
+        self.rows[check.id] = check

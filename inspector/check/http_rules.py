@@ -276,8 +276,10 @@ class HttpWatch:
     # Ends
 
     def life(self, event: Event, watched: Watched) -> Iterator[Verdict]:
-        """The end of a stream, or its resumption."""
+        """The end of a stream, or its resumption; a new session, in which event ids begin again."""
         what = event.fields.get("event")
+        if what == "session":
+            self._ids.clear()
         exchange = self._exchanges.get(event.ch)
         if what not in ("stream-end", "stream-closed") or exchange is None:
             return

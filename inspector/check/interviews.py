@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.link import PREFIX, Link
+from inspector.check.raw_connection import PREFIX, RawConnection
 from inspector.check.trials import Question, Trial, everything, questions_in, reply, trials
 from inspector.check.visit import Visit
 from inspector.journal.journal import Frame
@@ -51,7 +51,7 @@ async def interviews(visit: Visit) -> list[Interview]:
     made: list[Interview] | None = visit.remembered.get("interviews")
     if made is None:
         made = visit.remembered["interviews"] = []
-        tried = [trial for trial in await trials(visit) if trial.questions or (trial.asked.answered and not trial.came)]
+        tried = [trial for trial in trials(visit) if trial.questions or (trial.asked.answered and not trial.came)]
         tried = [trial for trial in tried if not trial.task]
         until = time.monotonic() + visit.limits.check * _SHARE
         while tried and time.monotonic() < until:
@@ -63,12 +63,12 @@ async def interviews(visit: Visit) -> list[Interview]:
 
 async def questions(visit: Visit, method: str) -> list[Question]:
     """All that was asked of one kind, by whichever call."""
-    found = [question for trial in await trials(visit) for question in trial.asks(method)]
+    found = [question for trial in trials(visit) for question in trial.asks(method)]
     return found + [question for each in await interviews(visit) for question in each.asks(method)]
 
 
 async def interview(
-    visit: Visit, link: Link, trial: Trial, *, action: str = "decline", refuses: bool = False
+    visit: Visit, link: RawConnection, trial: Trial, *, action: str = "decline", refuses: bool = False
 ) -> Interview:
     """Call a tool on a link and answer what it asks: elicitations by `action`; sampling is refused if `refuses`."""
     if visit.modern:
@@ -76,7 +76,7 @@ async def interview(
     return await _by_requests(visit, link, trial, action, refuses)
 
 
-async def _in_rounds(visit: Visit, link: Link, trial: Trial, action: str, refuses: bool) -> Interview:
+async def _in_rounds(visit: Visit, link: RawConnection, trial: Trial, action: str, refuses: bool) -> Interview:
     """The modern era: results that want input. What is refused is not asked for again: the call just ends there."""
     params = {**trial.params, "_meta": {f"{PREFIX}clientCapabilities": everything(visit.features)}}
     made = Interview(trial, await link.ask("tools/call", params, timeout=visit.limits.request / 2))
@@ -98,7 +98,7 @@ async def _in_rounds(visit: Visit, link: Link, trial: Trial, action: str, refuse
     return made
 
 
-async def _by_requests(visit: Visit, link: Link, trial: Trial, action: str, refuses: bool) -> Interview:
+async def _by_requests(visit: Visit, link: RawConnection, trial: Trial, action: str, refuses: bool) -> Interview:
     """The handshake's era: requests of the server, while the call waits."""
     link.frames = []
     id = f"interview-{trial.token}-{action}"

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from inspector.check.catalog import Check, Transport
 from inspector.check.judge import Judge
-from inspector.check.outcome import VERDICTS, Outcome, Result, Visited, bad, doubtful, good, remark, skipped
-from inspector.check.subjects import Subjects
+from inspector.check.observations import Observations
+from inspector.check.outcome import Outcome, Visited, bad, doubtful, good, remark, skipped
+from inspector.check.result import VERDICTS, Result
 from inspector.client.engine.header_fields import VERSION_KEY
 from inspector.journal import channels
 from inspector.journal.findings import Finding, Findings
@@ -30,7 +31,7 @@ _WORDS = {
     "result": "result of ",
     "error": "error of ",
 }
-"""How a kind of subject is called in a sentence."""
+"""How a kind of observation is called in a sentence."""
 MOST = 10
 """Events that are named as evidence of one fault."""
 CANNOT_ASK = "a recording cannot be asked"
@@ -47,7 +48,7 @@ class Part:
     revision: str = ""
     """Empty where none was agreed."""
     last: int = 0
-    subjects: Subjects = field(default_factory=Subjects)
+    observations: Observations = field(default_factory=Observations)
     findings: list[Finding] = field(default_factory=list)
     said: bool = False
     """A message has passed."""
@@ -114,7 +115,7 @@ class Evidence:
         if event.kind == Kind.RPC:
             part.learn(self.journal, event)
         if not self._judge.was_provoked(event.n):
-            part.subjects.take(event, self.journal.index.method(event.n))
+            part.observations.take(event, self.journal.index.method(event.n))
 
     def visits(self) -> list[Visited]:
         """The revisions that are spoken in the recording, with the transport, as visits."""
@@ -131,7 +132,7 @@ class Evidence:
         found = Shown()
         for part in self._parts:
             if _visit_of(part, visits) is visited:
-                found.subjects.counts.update(part.subjects.counts)
+                found.observations.counts.update(part.observations.counts)
                 for finding in part.findings:
                     found.findings.setdefault(COUNTS_AS.get(finding.rule, finding.rule), []).append(finding)
         return found
@@ -143,7 +144,7 @@ class Shown:
     def __init__(self) -> None:
         self.findings: dict[str, list[Finding]] = {}
         """By the id of the check to which they count."""
-        self.subjects = Subjects()
+        self.observations = Observations()
 
     def outcome(self, check: Check) -> Outcome:
         """What it says about a check, all by itself."""
@@ -152,12 +153,12 @@ class Shown:
             findings = [finding for finding in findings if finding.level != "note"]
         if findings:
             return _fault(check, findings)
-        seen = self.subjects.any(check.subjects)
+        seen = self.observations.any(check.observations)
         if seen:
             return good(f"{seen:,} looked at")
-        if check.probe is not None and not check.subjects:
+        if check.probe is not None and not check.observations:
             return skipped(CANNOT_ASK)
-        nothing = _nothing(check.subjects[0]) if check.subjects else ""
+        nothing = _nothing(check.observations[0]) if check.observations else ""
         return skipped(nothing if check.probe is None else f"the recording does not show it: {nothing}")
 
     def veto(self, result: Result) -> Result:
@@ -197,9 +198,9 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
 
 
-def _nothing(subject: str) -> str:
+def _nothing(observation: str) -> str:
     """That nothing of a kind was seen, and of which kind."""
-    kind, _, method = subject.partition(":")
+    kind, _, method = observation.partition(":")
     return f"no {_WORDS.get(kind, f'{kind} ')}{method}".rstrip() + " was seen"
 
 

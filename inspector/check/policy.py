@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.check.outcome import VERDICTS, Result, Verdict
+from inspector.check.result import VERDICTS, Result, Verdict
 from inspector.config.files import load_object, read_text, shown
 from inspector.errors import ConfigError, UsageError
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from inspector.check.catalog import Check
-from inspector.check.outcome import VERDICTS, Result, Verdict
 from inspector.check.policy import (
     DEFAULT,
     FINDINGS,
@@ -27,6 +26,7 @@ from inspector.check.policy import (
     Ruling,
     key_of,
 )
+from inspector.check.result import VERDICTS, Result, Verdict
 from inspector.check.run import Run
 from inspector.check.sdks import attributed, recognised
 from inspector.check.sources import Sources

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from inspector.check.catalog import Check, Transport, checks
-from inspector.check.link import Pace
-from inspector.check.outcome import Outcome, Result, Visited, bad, doubtful, skipped
+from inspector.check.catalog import Check, Probe, Transport
+from inspector.check.outcome import Outcome, Visited, bad, doubtful, skipped
 from inspector.check.passive import Evidence
+from inspector.check.raw_connection import Pace
+from inspector.check.registry import checks
+from inspector.check.result import Result
 from inspector.check.survey import Survey, survey
-from inspector.check.tour import tour
-from inspector.check.visit import Allowed, Limits, Visit
+from inspector.check.trials import call_tools
+from inspector.check.visit import Allowed, CallsWanted, Limits, SessionWanted, Visit
+from inspector.check.warm_up import warm_up
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.inbox import Standing
 from inspector.client.options import Options
@@ -126,15 +129,10 @@ class Runner:
         self._until = started + self.wanted.limits.run
         transport = await self._transport()
         if transport is not None:
-            found = await survey(
-                self.target, self.journal, self.options, self.wanted.limits, self.wanted.revisions,
-                self._connect, self._pace,
-            )  # fmt: skip
-            spoken = [revision for revision in found.spoken if revision in self.wanted.revisions]
+            found = await self._survey(transport)
+            spoken = _in_order(revision for revision in found.spoken if revision in self.wanted.revisions)
             if not spoken:
                 self.run.problem = found.why_none
-            # The newest of each era first: what is about the server as a whole is seen there.
-            spoken.sort(key=lambda name: (name not in MODERN, -REVISIONS.index(name)))
             self.run.total = self._expected(spoken, transport)
             for revision in spoken:
                 await self._visit(Visited(revision, transport), found)
@@ -172,13 +170,47 @@ class Runner:
             self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session,
             self._connect, self._pace,
         )  # fmt: skip
+        visit.has_session = True  # As good as it gets.
         try:
             for check in checks().values():
                 if check.group in _FROM_OUTSIDE and self._concerns(check, visited):
-                    await self._one(visit, check, "")
+                    await self._one(visit, check)
         finally:
             await visit.close()
             self.run.visits.append(replace(visited, last=len(self.journal), problem="without a login"))
+
+    async def _survey(self, transport: Transport) -> Survey:
+        """Offer the revisions in which something is to be checked. Of a check that one visit is enough for, that is the
+        first that is spoken. Where none of these is spoken, the others tell whether the server speaks any.
+        """
+        found = Survey()
+
+        async def offer(revisions: Iterable[str]) -> None:
+            missing = [name for name in revisions if name in self.wanted.revisions and name not in found.offered]
+            await survey(
+                self.target,
+                self.journal,
+                self.options,
+                self.wanted.limits,
+                missing,
+                found,
+                connect=self._connect,
+                pace=self._pace,
+            )
+
+        mine = [check for check in checks().values() if self.wanted.takes(check) and transport in check.transports]
+        if any(check.surveys for check in mine):
+            await offer(self.wanted.revisions)
+        several = {name for check in mine if not check.once for name in check.revisions}
+        await offer(name for name in self.wanted.revisions if name in several)
+        for check in mine:
+            for name in _in_order(check.revisions) if check.once else ():
+                await offer((name,))
+                if found.speaks(name):
+                    break
+        if not found.spoken:
+            await offer(self.wanted.revisions)
+        return found
 
     def _expected(self, revisions: Sequence[str], transport: Transport) -> int:
         """How many results there will be of visits with these revisions."""
@@ -205,21 +237,25 @@ class Runner:
         shared = [check for check in mine if check.probe is not None and not check.apart]
         shared.sort(key=lambda check: check.mode == "tool")  # What tools may do to the server comes last.
         apart = [check for check in mine if check.probe is not None and check.apart]
-        problem = ""
+        done = [check for check in mine if not self.wanted.refuses(check)]
+        watches = any(check.watches for check in done)
         try:
-            problem = await self._open(visit)
+            if watches or any(not check.apart for check in done):
+                await self._open(visit)
+            if watches and not visit.problem:
+                await self._warm_up(visit)
             for check in shared:
-                await self._one(visit, check, problem)
+                await self._one(visit, check)
             if not visit.waits:
-                await _end(visit.session)
+                await _end(session)
             for check in apart:
-                await self._one(visit, check, problem)
+                await self._one(visit, check)
             await visit.settle()
             self._found_silent = visit.found_silent
         finally:
-            await _end(visit.session)
+            await _end(session)
             await visit.close()
-            visited = replace(visited, first=first, last=len(self.journal), problem=problem)
+            visited = replace(visited, first=first, last=len(self.journal), problem=visit.problem)
             self.run.visits.append(visited)
         # In a thread: the interface is not held up by the judge.
         await asyncio.to_thread(self._evidence.look)
@@ -263,8 +299,9 @@ class Runner:
         here = visited.transport in check.transports and visited.revision in check.revisions
         return here and self.wanted.takes(check)
 
-    async def _open(self, visit: Visit) -> str:
-        """Open the shared session and read its lists; why that failed, or nothing."""
+    async def _open(self, visit: Visit) -> None:
+        """Open the shared session and read its lists."""
+        visit.has_session = True
         try:
             self.journal.record_life("", "reopen", by="check", revision=visit.revision)
             await visit.session.open()
@@ -272,10 +309,15 @@ class Runner:
                 capability = "resources" if name == "templates" else name
                 if visit.can(capability):
                     await self._load(visit, name)
-            await tour(visit)
         except InspectorError as error:
-            return error.message
-        return ""
+            visit.problem = error.message
+
+    async def _warm_up(self, visit: Visit) -> None:
+        """Make the harmless requests that the judge looks at."""
+        try:
+            await warm_up(visit)
+        except InspectorError as error:
+            visit.problem = error.message
 
     async def _load(self, visit: Visit, name: ListName) -> None:
         """Read a list. Where that lasts too long, ask once more: `settle` looks whether the answer ever comes."""
@@ -285,17 +327,17 @@ class Runner:
             if asked.ok:
                 await visit.session.load(name)
 
-    async def _one(self, visit: Visit, check: Check, problem: str) -> None:
+    async def _one(self, visit: Visit, check: Check) -> None:
         """One check, within its time; what it does to the server is noticed."""
         began = time.monotonic()
         visit.check = check.id
         visit.overdue.clear()
         self._began(visit.visited, check)
-        outcome = await self._outcome(visit, check, problem)
+        outcome = await self._outcome(visit, check)
         self._tell(Result(check, visit.visited, outcome, time.monotonic() - began))
 
-    async def _outcome(self, visit: Visit, check: Check, problem: str) -> Outcome:
-        why = self.wanted.refuses(check) or (problem and f"there is no session at this revision: {problem}")
+    async def _outcome(self, visit: Visit, check: Check) -> Outcome:
+        why = self.wanted.refuses(check) or _no_session(visit)
         why = why or self._gone
         if not why and time.monotonic() > self._until:
             why = f"the run had taken {self.wanted.limits.run:g} s"
@@ -305,8 +347,7 @@ class Runner:
             return skipped(why)
         before = len(self.journal)
         try:
-            async with asyncio.timeout(self.wanted.limits.check):
-                outcome = await check.probe(visit)
+            outcome = await self._probed(visit, check, check.probe)
         except TimeoutError:
             outcome = skipped(f"it took longer than {self.wanted.limits.check:g} s")
         except ConnectionProblem as error:
@@ -330,6 +371,39 @@ class Runner:
                 self.run.deaths.append(f"{check.id} ({visit.visited.name}): it serves nobody any more: {why}")
                 outcome = doubtful(f"Since this was checked the server serves nobody any more: {why}", before + 1)
         return outcome
+
+    async def _probed(self, visit: Visit, check: Check, probe: Probe) -> Outcome:
+        """What a check sees within its time. It begins again if it asks for what this visit has not done yet: that is
+        left out of a run of a few checks until one of them needs it.
+        """
+        while True:
+            remembered = dict(visit.remembered)
+            try:
+                async with asyncio.timeout(self.wanted.limits.check):
+                    return await probe(visit)
+            except SessionWanted:
+                prepare = self._open
+            except CallsWanted:
+                prepare = self._call_tools
+            visit.remembered = remembered
+            await prepare(visit)
+            if check.apart and not visit.waits:
+                await _end(visit.session)  # As in a run of all checks, which has left it before these.
+            if visit.problem:
+                return skipped(_no_session(visit))
+
+    async def _call_tools(self, visit: Visit) -> None:
+        """Call the allowed tools on the shared session."""
+        if not visit.has_session:
+            await self._open(visit)
+        if visit.problem:
+            return
+        try:
+            if visit.session.phase != "ready":
+                await visit.session.reopen()
+            await call_tools(visit)
+        except InspectorError as error:
+            visit.problem = error.message
 
     async def _see_that_it_answers(self, visit: Visit, check: Check) -> None:
         """A tool may have hung the server: then it is started again, and no later check is misled."""
@@ -392,6 +466,15 @@ class Runner:
     def _tell(self, result: Result) -> None:
         self.run.results.append(result)
         self._told(result)
+
+
+def _in_order(revisions: Iterable[str]) -> list[str]:
+    """The order of the visits: the newest of each era first, what is about the server as a whole is seen there."""
+    return sorted(revisions, key=lambda name: (name not in MODERN, -REVISIONS.index(name)))
+
+
+def _no_session(visit: Visit) -> str:
+    return visit.problem and f"there is no session at this revision: {visit.problem}"
 
 
 async def _end(session: Session) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from inspector.check.outcome import Result
+from inspector.check.result import Result
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 

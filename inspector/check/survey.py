@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from inspector.check.asked import Asked
-from inspector.check.link import Link, Pace
+from inspector.check.raw_connection import Pace, RawConnection
 from inspector.check.visit import Limits
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
@@ -27,7 +28,7 @@ class Survey:
     @property
     def spoken(self) -> tuple[str, ...]:
         """The revisions that the server speaks, oldest first."""
-        return tuple(revision for revision in FEATURES if self._speaks(revision))
+        return tuple(revision for revision in FEATURES if self.speaks(revision))
 
     @property
     def why_none(self) -> str:
@@ -42,7 +43,13 @@ class Survey:
             return f"The server answered one client, and none after it: {why}."
         return f"{refused} There was no answer to {', '.join(sorted(silent))}: {why}."
 
-    def _speaks(self, revision: str) -> bool:
+    @property
+    def offered(self) -> set[str]:
+        """The revisions that were offered."""
+        return {*self.answers, *self.problems}
+
+    def speaks(self, revision: str) -> bool:
+        """Whether the server agrees to a revision that was offered."""
         asked = self.answers.get(revision)
         if asked is None:
             return False
@@ -53,13 +60,19 @@ class Survey:
 
 
 async def survey(
-    target: StdioTarget | HttpTarget, journal: Journal, options: Options, limits: Limits, wanted: tuple[str, ...],
-    connect: Connect = transport_for, pace: Pace | None = None,
-) -> Survey:  # fmt: skip
-    """Offer each of the `wanted` revisions on a connection of its own."""
-    found = Survey()
-    for revision in wanted:
-        link = Link(target, journal, options, revision, limits.request, connect=connect, pace=pace)
+    target: StdioTarget | HttpTarget,
+    journal: Journal,
+    options: Options,
+    limits: Limits,
+    revisions: Iterable[str],
+    found: Survey,
+    *,
+    connect: Connect = transport_for,
+    pace: Pace | None = None,
+) -> None:
+    """Offer each of the revisions on a connection of its own, and write into `found` what was answered."""
+    for revision in revisions:
+        link = RawConnection(target, journal, options, revision, limits.request, connect=connect, pace=pace)
         try:
             opened = await link.open()
             if revision in MODERN:
@@ -70,4 +83,3 @@ async def survey(
             found.problems[revision] = error.message
         finally:
             await link.close()
-    return found

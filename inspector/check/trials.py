@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from inspector.check.asked import Asked
-from inspector.check.link import PREFIX
-from inspector.check.visit import Visit
+from inspector.check.raw_connection import PREFIX
+from inspector.check.visit import CallsWanted, Visit
 from inspector.check.watched import TASKS_EXTENSION
 from inspector.errors import InspectorError
 from inspector.journal.format import Dir, Kind
@@ -94,23 +94,29 @@ class Trial:
         return [question for question in self.questions if question.method == method]
 
 
-async def trials(visit: Visit) -> list[Trial]:
-    """Call each allowed tool with arguments made from its schema; what lasts comes late, what destroys comes last."""
+def trials(visit: Visit) -> list[Trial]:
+    """The calls of the allowed tools. Raises `CallsWanted` if they were not made in this visit yet."""
     made: list[Trial] | None = visit.remembered.get(_REMEMBERED)
     if made is None:
-        made = visit.remembered[_REMEMBERED] = []
-        until = time.monotonic() + visit.limits.check * _SHARE
-        for tool in sorted(visit.callable(), key=_rank)[:MOST]:
-            if time.monotonic() > until or not await _is_alive(visit):
-                break
-            made.append(await _try(visit, tool, f"inspector-check-{len(made) + 1}"))
-            if not made[-1].asked.answered and visit.session.phase == "ready" and not await visit.is_served():
-                await visit.settle()
-                await _reopen(visit)
-        for trial in [trial for trial in made if trial.came and trial.heard(PROGRESS)][:FEW]:
-            # Once more without a token, so that the judge sees whether progress comes unasked.
-            await visit.ask("tools/call", trial.params)
+        raise CallsWanted
     return made
+
+
+async def call_tools(visit: Visit) -> None:
+    """Call each allowed tool with arguments made from its schema; what lasts comes late, what destroys comes last."""
+    made: list[Trial] = []
+    visit.remembered[_REMEMBERED] = made
+    until = time.monotonic() + visit.limits.check * _SHARE
+    for tool in sorted(visit.callable(), key=_rank)[:MOST]:
+        if time.monotonic() > until or not await _is_alive(visit):
+            break
+        made.append(await _try(visit, tool, f"inspector-check-{len(made) + 1}"))
+        if not made[-1].asked.answered and visit.session.phase == "ready" and not await visit.is_served():
+            await visit.settle()
+            await _reopen(visit)
+    for trial in [trial for trial in made if trial.came and trial.heard(PROGRESS)][:FEW]:
+        # Once more without a token, so that the judge sees whether progress comes unasked.
+        await visit.ask("tools/call", trial.params)
 
 
 def everything(features: Features) -> dict[str, Any]:

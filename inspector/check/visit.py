@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.link import Link, Pace, status_of
 from inspector.check.outcome import Visited
+from inspector.check.raw_connection import Pace, RawConnection, status_of
 from inspector.check.web import Web
 from inspector.client.engine.calls import Call
 from inspector.client.engine.connect import Connect, transport_for
@@ -38,6 +38,10 @@ class Limits:
     """Seconds for all of it."""
     quiet: float = 0.25
     """Seconds that are waited for what should not come."""
+    patience: float = 3.0
+    """Times `request` after which a request without an answer counts as never answered, if others are answered."""
+    patience_with_tools: float = 12.0
+    """The same for a call: a tool may work for long, it has the minute that clients commonly wait."""
     items: int = 20
     """Resources that are read, prompts that are got, tools that are called: of each at most so many in one check."""
 
@@ -47,11 +51,8 @@ class Limits:
         return 4 * self.request
 
     def grace(self, method: str) -> float:
-        """Seconds after which a request without an answer counts as never answered, if others are answered.
-
-        A tool may work for long: it has the minute that clients commonly wait.
-        """
-        return (12 if method == "tools/call" else 3) * self.request
+        """Seconds after which a request without an answer counts as never answered, if others are answered."""
+        return (self.patience_with_tools if method == "tools/call" else self.patience) * self.request
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,14 @@ class Allowed:
     intrusive: bool = False
     foreign_token: str = field(default="", repr=False)
     """A token that was issued for another server, which this one must refuse."""
+
+
+class SessionWanted(Exception):
+    """A check asks for the shared session of a visit that has not opened one: the run does, and repeats the check."""
+
+
+class CallsWanted(Exception):
+    """A check asks for the calls of tools in a visit that has not made them: the run does, and repeats the check."""
 
 
 class Visit:
@@ -79,7 +88,11 @@ class Visit:
         self.visited = visited
         self.limits = limits
         self.allowed = allowed
-        self.session = session
+        self.has_session = False
+        """The shared session was opened, or cannot be: see `SessionWanted`."""
+        self.problem = ""
+        """Why the shared session did not open."""
+        self._session = session
         self.spoken: tuple[str, ...] = ()
         """All revisions that the server speaks over this transport, oldest first."""
         self.remembered: dict[str, Any] = {}
@@ -95,7 +108,14 @@ class Visit:
         self._connect = connect
         self._pace = pace or Pace()
         self._web: Web | None = None
-        self._link: Link | None = None
+        self._link: RawConnection | None = None
+
+    @property
+    def session(self) -> Session:
+        """The shared session, with what it has listed. Raises `SessionWanted` if it was not opened yet."""
+        if not self.has_session:
+            raise SessionWanted
+        return self._session
 
     @property
     def revision(self) -> str:
@@ -223,7 +243,7 @@ class Visit:
     # Connections of a check's own
 
     @asynccontextmanager
-    async def link(self) -> AsyncIterator[Link]:
+    async def link(self) -> AsyncIterator[RawConnection]:
         """A connection on which anything may be said. Checks share it, one after the other; one that is lost is made
         anew for the next. `frames` holds what has come since this check has it. Raises a `ConnectionProblem`.
         """
@@ -240,7 +260,7 @@ class Visit:
     @asynccontextmanager
     async def fresh(
         self, *, revision: str = "", capabilities: dict[str, Any] | None = None, handshake: bool = True
-    ) -> AsyncIterator[Link]:
+    ) -> AsyncIterator[RawConnection]:
         """A connection (stdio: a process) for this check alone, closed at the end. Raises a `ConnectionProblem`."""
         link = self._make(revision or self.revision, capabilities)
         try:
@@ -249,8 +269,8 @@ class Visit:
         finally:
             await link.close()
 
-    def _make(self, revision: str, capabilities: dict[str, Any] | None) -> Link:
-        return Link(
+    def _make(self, revision: str, capabilities: dict[str, Any] | None) -> RawConnection:
+        return RawConnection(
             self.target, self.journal, self.options, revision, self.limits.request, capabilities,
             connect=self._connect, check=self.check, overdue=self.overdue, pace=self._pace,
         )  # fmt: skip
@@ -269,7 +289,7 @@ class Visit:
         authorize = self.options.authorize
         if authorize is None or not isinstance(self.target, HttpTarget):
             return ()
-        wire = Wire(self.journal, self.session, lambda: None)
+        wire = Wire(self.journal, self._session, lambda: None)
         return await authorize.credential(self.target, wire).fields("POST", self.target.url)
 
     async def close(self) -> None:

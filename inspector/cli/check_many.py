@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:
-    from inspector.check.outcome import Verdict
     from inspector.check.report import Report
+    from inspector.check.result import Verdict
     from inspector.cli.output import Output
     from inspector.config.servers import ServerEntry
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from inspector.check.catalog import Check
-    from inspector.check.outcome import Verdict, Visited
+    from inspector.check.outcome import Visited
     from inspector.check.report import Checked, Report
+    from inspector.check.result import Verdict
     from inspector.cli.output import Output
 
 _COLOURS: dict[str, str] = {"fail": "31", "warn": "33", "note": "36", "skip": "2", "pass": "32"}

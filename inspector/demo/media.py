@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from binascii import b2a_base64, crc32
+from functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def png(width: int, height: int, pixel: Callable[[int, int], tuple[int, int, int
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
+@cache
 def picture(width: int = 96, height: int = 64, colour: tuple[int, int, int] = (235, 120, 60)) -> bytes:
     """A sun over a darkening sky, as PNG."""
     radius = min(width, height) // 4

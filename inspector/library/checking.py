@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from inspector.check.catalog import Level, unknown
-from inspector.check.outcome import Result, Verdict
+from inspector.check.catalog import Level
 from inspector.check.policy import FAILING, PROFILES, FailOn, Policy, Profile, baseline_of, read_baseline
+from inspector.check.registry import unknown
 from inspector.check.report import Report, report_of
+from inspector.check.result import Result, Verdict
 from inspector.check.run import Runner, Wanted, of_recording
 from inspector.check.visit import Allowed, Limits
 from inspector.client.recording import new_journal

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from inspector.check.catalog import Check, checks
+from inspector.check.catalog import Check
+from inspector.check.registry import checks
 from inspector.check.sdks import SDKS
 from inspector.protocol.revisions import REVISIONS
 
@@ -57,13 +58,15 @@ def sdks() -> str:
 
 def decided() -> str:
     """The checks with a probe that a recording can pass, a row each: what it must show."""
-    rows = [check for check in checks().values() if check.probe is not None and check.subjects]
-    lines = [f"| {check.id} | {', '.join(_shown(subject) for subject in check.subjects)} |" for check in rows]
+    rows = [check for check in checks().values() if check.probe is not None and check.observations]
+    lines = [
+        f"| {check.id} | {', '.join(_shown(observation) for observation in check.observations)} |" for check in rows
+    ]
     return "\n".join(["| Check | A recording decides it with one of |", "|---|---|", *lines])
 
 
-def _shown(subject: str) -> str:
-    kind, _, method = subject.partition(":")
+def _shown(observation: str) -> str:
+    kind, _, method = observation.partition(":")
     return f"`{method}`" if method else SHOWN[kind]
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from inspector.check.catalog import checks
+from inspector.check.registry import checks
 from tests.check.page import PAGE, written
 
 _ID = r"\b(BASE|LIFE|STDIO|HTTP|SSE|AUTH|AS|TOOL|RES|PROM|UTIL|CACHE|MRTR|SUB|CLI|TASK|ECO|CASE)-(\d\d)\b"

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from inspector.check.catalog import checks
-from inspector.check.outcome import Result, Visited, bad
+from inspector.check.outcome import Visited, bad
 from inspector.check.policy import Identity
+from inspector.check.registry import checks
 from inspector.check.report import Report, report_of
 from inspector.check.reports import document
+from inspector.check.result import Result
 from inspector.check.run import Run
 from inspector.check.sources import Place, Sources
 from inspector.journal.journal import Journal

@@ -7,10 +7,11 @@ import re
 
 import pytest
 
-from inspector.check.catalog import checks
-from inspector.check.outcome import Outcome, Result, Visited, bad, doubtful, good
+from inspector.check.outcome import Outcome, Visited, bad, doubtful, good
 from inspector.check.policy import Policy
+from inspector.check.registry import checks
 from inspector.check.report import Report, report_of
+from inspector.check.result import Result
 from inspector.check.run import Run
 from inspector.check.sdks import SDKS, Recognised, recognised
 from inspector.journal.journal import Journal

@@ -2,9 +2,9 @@
 
 import pytest
 
-from inspector.check.catalog import checks
 from inspector.check.outcome import Visited
 from inspector.check.passive import judged
+from inspector.check.registry import checks
 from inspector.config.targets import HttpTarget
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal

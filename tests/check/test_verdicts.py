@@ -12,10 +12,11 @@ from typing import Any, get_args
 import pytest
 
 from inspector.check.catalog import Check, Level
-from inspector.check.outcome import Origin, Outcome, Result, Visited, bad, doubtful, good, remark, skipped
+from inspector.check.outcome import Outcome, Visited, bad, doubtful, good, remark, skipped
 from inspector.check.policy import FAILING, PROFILES, FailOn, Identity, Policy, Profile, baseline_of
 from inspector.check.report import Report
 from inspector.check.reports import document
+from inspector.check.result import Origin, Result
 from inspector.check.run import Run, Wanted
 from inspector.cli import main
 from inspector.cli.check_report import text

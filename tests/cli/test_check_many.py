@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from inspector.check.catalog import Check
-from inspector.check.outcome import Outcome, Result, Visited, bad, good
+from inspector.check.outcome import Outcome, Visited, bad, good
 from inspector.check.policy import Policy
 from inspector.check.report import Report
+from inspector.check.result import Result
 from inspector.check.run import Run
 from inspector.cli import check_many, main
 from inspector.errors import ConfigError

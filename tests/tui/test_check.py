@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from inspector.check import catalog
+from inspector.check import run as run_of_checks
 from inspector.check.catalog import Check
 from inspector.check.outcome import Outcome, bad, doubtful, good
 from inspector.check.visit import Visit
@@ -82,8 +82,7 @@ class Probes:
 def probes(monkeypatch: pytest.MonkeyPatch) -> Probes:
     """A catalogue with the checks of these tests alone."""
     found = Probes()
-    catalog.checks()  # Loaded first, or the rooms would enter theirs into ours.
-    monkeypatch.setattr(catalog, "_checks", found.table())
+    monkeypatch.setattr(run_of_checks, "checks", found.table)
     return found
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.auth import challenge, urls
-from inspector.check.catalog import Mode, Transport, active
+from inspector.check.catalog import CheckTable, Mode, Transport
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON, Response
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import excerpt
 
-_GROUP = "auth-resource"
 _PAGE = "basic/authorization"
 _DISCOVERY = "basic/authorization/authorization-server-discovery"
 _HTTP: frozenset[Transport] = frozenset(("http",))
@@ -21,11 +20,16 @@ _OPEN = "the server wants no authorization"
 _GARBAGE = "inspector-check-no-such-token"
 
 
-@active(
-    "AUTH-01", "must", "r2+", page=_PAGE, group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+CHECKS = CheckTable("auth-resource", transports=_HTTP, mode=_AUTH)
+
+
+@CHECKS.active(
+    "AUTH-01 must r2+",
+    page=_PAGE,
+    apart=True,
     says="A request without a token is answered with status 401.",
     fix="Answer 401 with a challenge, and nothing else, where the token is missing.",
-)  # fmt: skip
+)
 async def no_token(visit: Visit) -> Outcome:
     """The first request of a client, without a token."""
     answer = await refusal(visit)
@@ -36,11 +40,13 @@ async def no_token(visit: Visit) -> Outcome:
     return bad(f"It is answered with {answer.shown}.", *answer.events)
 
 
-@active(
-    "AUTH-02", "must", "r3+", page=_DISCOVERY, group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AUTH-02 must r3+",
+    page=_DISCOVERY,
+    apart=True,
     says="The refusal says where the metadata of the server are: in its challenge, or in the well-known place.",
     fix='Send WWW-Authenticate: Bearer resource_metadata="https://…/.well-known/oauth-protected-resource".',
-)  # fmt: skip
+)
 async def challenged(visit: Visit) -> Outcome:
     """The challenge; since 2025-11-25 the well-known places will do."""
     answer = await refusal(visit)
@@ -56,11 +62,13 @@ async def challenged(visit: Visit) -> Outcome:
     return bad(f"The challenge is {excerpt(named, 160)}." if named else "There is no challenge.", *answer.events)
 
 
-@active(
-    "AUTH-03", "must", "r3+", page=_DISCOVERY, group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AUTH-03 must r3+",
+    page=_DISCOVERY,
+    apart=True,
     says="The metadata of the protected resource are found.",
     fix="Serve them at /.well-known/oauth-protected-resource followed by the path of the endpoint, or at its root.",
-)  # fmt: skip
+)
 async def has_metadata(visit: Visit) -> Outcome:
     """The challenge's place, else the well-known ones in their order."""
     answer = await refusal(visit)
@@ -72,11 +80,13 @@ async def has_metadata(visit: Visit) -> Outcome:
     return good(place, *_seen(visit))
 
 
-@active(
-    "AUTH-04", "must", "r3+", page=_DISCOVERY, group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AUTH-04 must r3+",
+    page=_DISCOVERY,
+    apart=True,
     says="The metadata name an authorization server.",
     fix="Fill authorization_servers with at least one issuer.",
-)  # fmt: skip
+)
 async def names_a_server(visit: Visit) -> Outcome:
     """`authorization_servers`."""
     _, document = await metadata(visit)
@@ -88,11 +98,13 @@ async def names_a_server(visit: Visit) -> Outcome:
     return bad(f"authorization_servers is {excerpt(servers, 80)}.", *_seen(visit))
 
 
-@active(
-    "AUTH-05", "must", "r3+", page="RFC 9728, section 3.3", group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AUTH-05 must r3+",
+    page="RFC 9728, section 3.3",
+    apart=True,
     says="The metadata are about this server: their resource is its URL.",
     fix="Write the URL under which clients reach the endpoint into resource.",
-)  # fmt: skip
+)
 async def about_this_server(visit: Visit) -> Outcome:
     """`resource`: the same, or a path above, which is doubtful."""
     _, document = await metadata(visit)
@@ -106,12 +118,13 @@ async def about_this_server(visit: Visit) -> Outcome:
     return (doubtful if above else bad)(text, *_seen(visit))
 
 
-@active(
-    "AUTH-06", "should", "r4+", page=f"{_PAGE}#scope-selection-strategy", group=_GROUP, mode=_AUTH, transports=_HTTP,
+@CHECKS.active(
+    "AUTH-06 should r4+",
+    page=f"{_PAGE}#scope-selection-strategy",
     apart=True,
     says="The challenge says which scopes are wanted.",
     fix='Add scope="…" to the challenge, with as few scopes as will do.',
-)  # fmt: skip
+)
 async def scopes_named(visit: Visit) -> Outcome:
     """`scope` of the challenge."""
     answer = await refusal(visit)
@@ -123,11 +136,13 @@ async def scopes_named(visit: Visit) -> Outcome:
     return bad("The challenge names no scope.", *answer.events)
 
 
-@active(
-    "AUTH-07", "should", "r5", page=f"{_PAGE}#refresh-tokens", group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AUTH-07 should r5",
+    page=f"{_PAGE}#refresh-tokens",
+    apart=True,
     says="offline_access is not among the scopes that the server asks for.",
     fix="Leave it to the authorization server's metadata: whether a login lasts is not the resource's business.",
-)  # fmt: skip
+)
 async def no_offline_access(visit: Visit) -> Outcome:
     """The challenge and the metadata."""
     answer = await refusal(visit)
@@ -143,22 +158,25 @@ async def no_offline_access(visit: Visit) -> Outcome:
     return good("", *answer.events)
 
 
-@active(
-    "AUTH-08", "must", "r2+", page=f"{_PAGE}#token-handling", group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AUTH-08 must r2+",
+    page=f"{_PAGE}#token-handling",
+    apart=True,
     says="A token that nobody has issued is answered with status 401.",
     fix="Answer 401 with error=invalid_token for every token that you cannot verify.",
-)  # fmt: skip
+)
 async def unknown_token(visit: Visit) -> Outcome:
     """A token that is none."""
     return await _with(visit, ("Authorization", f"Bearer {_GARBAGE}"), (401,))
 
 
-@active(
-    "AUTH-09", "must", "r3+", page=f"{_PAGE}#token-audience-binding-and-validation", group=_GROUP, mode=_AUTH,
-    transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AUTH-09 must r3+",
+    page=f"{_PAGE}#token-audience-binding-and-validation",
+    apart=True,
     says="A token that was issued for another server is refused.",
     fix="Look at the audience of the token, or ask the authorization server about it.",
-)  # fmt: skip
+)
 async def foreign_token(visit: Visit) -> Outcome:
     """The token for another server that the user has given."""
     token = visit.allowed.foreign_token
@@ -168,12 +186,13 @@ async def foreign_token(visit: Visit) -> Outcome:
     return await _with(visit, ("Authorization", f"Bearer {token}"), (401, 403))
 
 
-@active(
-    "AUTH-10", "must", "r2+", page=f"{_PAGE}#token-requirements", group=_GROUP, mode=_AUTH, transports=_HTTP,
+@CHECKS.active(
+    "AUTH-10 must r2+",
+    page=f"{_PAGE}#token-requirements",
     apart=True,
     says="A token in the URL is not taken.",
     fix="Read tokens from the Authorization field only.",
-)  # fmt: skip
+)
 async def token_in_the_url(visit: Visit) -> Outcome:
     """Our own token, in the query."""
     token = await _token(visit)
@@ -186,12 +205,13 @@ async def token_in_the_url(visit: Visit) -> Outcome:
     return bad(f"It is answered with {answer.shown}.", *answer.events)
 
 
-@active(
-    "AUTH-11", "should", "r4+", page=f"{_PAGE}#scope-challenge-handling", group=_GROUP, mode=_AUTH, transports=_HTTP,
+@CHECKS.active(
+    "AUTH-11 should r4+",
+    page=f"{_PAGE}#scope-challenge-handling",
     apart=True,
     says="Too few scopes are answered with status 403, which says which ones would do.",
     fix="Answer 403 with error=insufficient_scope, scope and resource_metadata in the challenge.",
-)  # fmt: skip
+)
 async def insufficient_scope(visit: Visit) -> Outcome:
     """The allowed tools, by our own token: the first one that is refused."""
     token = await _token(visit)
@@ -213,11 +233,13 @@ async def insufficient_scope(visit: Visit) -> Outcome:
     return skipped("no tool that may be called is refused for its scopes")
 
 
-@active(
-    "AUTH-12", "must", "r2+", page="RFC 6750, section 3.1", group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AUTH-12 must r2+",
+    page="RFC 6750, section 3.1",
+    apart=True,
     says="An Authorization field that is no bearer token is answered with status 400 or 401.",
     fix="Check the scheme before the token.",
-)  # fmt: skip
+)
 async def malformed_field(visit: Visit) -> Outcome:
     """Another scheme, and a scheme without a token."""
     seen: list[int] = []
@@ -229,11 +251,13 @@ async def malformed_field(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "AUTH-13", "robust", "r2+", page=_PAGE, group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AUTH-13 robust r2+",
+    page=_PAGE,
+    apart=True,
     says="Every method of HTTP is refused without a token, and nothing is told before.",
     fix="Check the token before the request is looked at.",
-)  # fmt: skip
+)
 async def everything_refused(visit: Visit) -> Outcome:
     """GET, DELETE, and `server/discover`."""
     if (await refusal(visit)).status != 401:
@@ -248,12 +272,13 @@ async def everything_refused(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "AUTH-14", "must", "r2-r4", page=f"{_PAGE}#access-token-usage", group=_GROUP, mode=_AUTH, transports=_HTTP,
+@CHECKS.active(
+    "AUTH-14 must r2-r4",
+    page=f"{_PAGE}#access-token-usage",
     apart=True,
     says="The token is checked with every request, not only with the first.",
     fix="Check the Authorization field of each request; a session is no login.",
-)  # fmt: skip
+)
 async def every_request(visit: Visit) -> Outcome:
     """A session that was begun with a token, and a request of it without."""
     token = await _token(visit)
@@ -271,11 +296,13 @@ async def every_request(visit: Visit) -> Outcome:
     return bad(f"A request of the session without the token is answered with {answer.shown}.", *answer.events)
 
 
-@active(
-    "AUTH-15", "info", "r2+", page="Fetch, section 3.2", group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AUTH-15 info r2+",
+    page="Fetch, section 3.2",
+    apart=True,
     says="Clients in a browser can read the challenge.",
     fix="Send Access-Control-Expose-Headers: WWW-Authenticate with the refusal.",
-)  # fmt: skip
+)
 async def readable_challenge(visit: Visit) -> Outcome:
     """The CORS fields of the refusal."""
     answer = await refusal(visit)

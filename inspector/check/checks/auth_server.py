@@ -9,14 +9,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from inspector.auth import urls
-from inspector.check.catalog import Mode, Transport, active
+from inspector.check.catalog import CheckTable, Mode, Transport
 from inspector.check.checks.auth_resource import fetch, metadata, refusal
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit import Visit
 from inspector.check.web import Response
 from inspector.protocol.jsonrpc import encode, excerpt
 
-_GROUP = "auth-server"
 _DISCOVERY = "basic/authorization/authorization-server-discovery"
 _SECURITY = "basic/authorization/security-considerations"
 _REGISTRATION = "basic/authorization/client-registration"
@@ -30,11 +29,16 @@ _ELSEWHERE = "https://inspector-check.invalid/callback"
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint")
 
 
-@active(
-    "AS-01", "must", "r3+", page=_DISCOVERY, group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+CHECKS = CheckTable("auth-server", transports=_HTTP, mode=_AUTH)
+
+
+@CHECKS.active(
+    "AS-01 must r3+",
+    page=_DISCOVERY,
+    apart=True,
     says="The authorization server has metadata, where one looks for them.",
     fix="Serve them at /.well-known/oauth-authorization-server (or openid-configuration) of the issuer.",
-)  # fmt: skip
+)
 async def has_metadata(visit: Visit) -> Outcome:
     """The well-known places of the first issuer, in their order."""
     issuer, document = await _server(visit)
@@ -45,11 +49,13 @@ async def has_metadata(visit: Visit) -> Outcome:
     return good(str(visit.remembered["server-why"]), *_seen(visit))
 
 
-@active(
-    "AS-02", "must", "r3+", page="RFC 8414, section 3.3", group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AS-02 must r3+",
+    page="RFC 8414, section 3.3",
+    apart=True,
     says="The metadata are those of the issuer that was named, letter for letter.",
     fix="Write the issuer into the metadata as the protected resource names it, also where a slash ends it.",
-)  # fmt: skip
+)
 async def same_issuer(visit: Visit) -> Outcome:
     """`issuer`."""
     issuer, document = await _server(visit)
@@ -60,12 +66,13 @@ async def same_issuer(visit: Visit) -> Outcome:
     return bad(f"issuer is {excerpt(document.get('issuer'), 100)}, and not {excerpt(issuer, 100)}.", *_seen(visit))
 
 
-@active(
-    "AS-03", "must", "r3+", page=f"{_SECURITY}#communication-security", group=_GROUP, mode=_AUTH, transports=_HTTP,
+@CHECKS.active(
+    "AS-03 must r3+",
+    page=f"{_SECURITY}#communication-security",
     apart=True,
     says="All its endpoints are https, but on this machine.",
     fix="Serve the authorization server by TLS.",
-)  # fmt: skip
+)
 async def secure_endpoints(visit: Visit) -> Outcome:
     """The URL of each endpoint."""
     _, document = await _server(visit)
@@ -82,22 +89,25 @@ async def secure_endpoints(visit: Visit) -> Outcome:
     return good("", *_seen(visit))
 
 
-@active(
-    "AS-04", "must", "r4+", page=f"{_SECURITY}#authorization-code-protection", group=_GROUP, mode=_AUTH,
-    transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AS-04 must r4+",
+    page=f"{_SECURITY}#authorization-code-protection",
+    apart=True,
     says="It says that it checks PKCE with S256.",
     fix='List "S256" in code_challenge_methods_supported; clients stop where it is missing.',
-)  # fmt: skip
+)
 async def pkce(visit: Visit) -> Outcome:
     """`code_challenge_methods_supported`."""
     return await _lists(visit, "code_challenge_methods_supported", "S256")
 
 
-@active(
-    "AS-05", "should", "r4+", page=_REGISTRATION, group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AS-05 should r4+",
+    page=_REGISTRATION,
+    apart=True,
     says="Clients can name themselves by a URL.",
     fix="Support client id metadata documents, and say so: client_id_metadata_document_supported.",
-)  # fmt: skip
+)
 async def named_by_url(visit: Visit) -> Outcome:
     """`client_id_metadata_document_supported`."""
     _, document = await _server(visit)
@@ -108,11 +118,13 @@ async def named_by_url(visit: Visit) -> Outcome:
     return bad("Client id metadata documents are not supported.", *_seen(visit))
 
 
-@active(
-    "AS-06", "info", "r2+", page=_REGISTRATION, group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AS-06 info r2+",
+    page=_REGISTRATION,
+    apart=True,
     says="Clients that nobody knows can register by themselves.",
     fix="Offer a registration_endpoint, for clients that have no URL to be named by.",
-)  # fmt: skip
+)
 async def registers(visit: Visit) -> Outcome:
     """`registration_endpoint`."""
     _, document = await _server(visit)
@@ -123,12 +135,13 @@ async def registers(visit: Visit) -> Outcome:
     return remark("There is no registration endpoint: each client must be made known by hand.", *_seen(visit))
 
 
-@active(
-    "AS-07", "should", "r5", page="basic/authorization#authorization-response", group=_GROUP, mode=_AUTH,
-    transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AS-07 should r5",
+    page="basic/authorization#authorization-response",
+    apart=True,
     says="Its answers name it, so that nobody can mix up two authorization servers.",
     fix="Send iss with the redirect, and say so: authorization_response_iss_parameter_supported.",
-)  # fmt: skip
+)
 async def names_itself(visit: Visit) -> Outcome:
     """`authorization_response_iss_parameter_supported`."""
     _, document = await _server(visit)
@@ -139,11 +152,13 @@ async def names_itself(visit: Visit) -> Outcome:
     return bad("Its answers do not name it.", *_seen(visit))
 
 
-@active(
-    "AS-08", "must", "r2+", page="OAuth 2.1, section 4.1", group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AS-08 must r2+",
+    page="OAuth 2.1, section 4.1",
+    apart=True,
     says="It offers the authorization code grant, also to clients without a secret.",
     fix="List code, authorization_code, and none among the token endpoint's methods.",
-)  # fmt: skip
+)
 async def code_grant(visit: Visit) -> Outcome:
     """Response types, grant types, and methods of the token endpoint."""
     _, document = await _server(visit)
@@ -160,12 +175,14 @@ async def code_grant(visit: Visit) -> Outcome:
     return good("", *_seen(visit))
 
 
-@active(
-    "AS-09", "must", "r2+", page=f"{_SECURITY}#open-redirection", group=_GROUP, mode=_HARM, transports=_HTTP,
+@CHECKS.active(
+    "AS-09 must r2+",
+    page=f"{_SECURITY}#open-redirection",
+    mode=_HARM,
     apart=True,
     says="Nobody is sent on to a redirect URI that the client has not registered.",
     fix="Compare redirect_uri with the registered ones before anything else, and show an error of your own.",
-)  # fmt: skip
+)
 async def foreign_redirect(visit: Visit) -> Outcome:
     """A client of our own, and a redirect to somewhere else."""
     _, document = await _server(visit)
@@ -180,11 +197,14 @@ async def foreign_redirect(visit: Visit) -> Outcome:
     return good("", *answer.events)
 
 
-@active(
-    "AS-10", "must", "r2+", page="OAuth 2.1, section 4.1.3", group=_GROUP, mode=_HARM, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AS-10 must r2+",
+    page="OAuth 2.1, section 4.1.3",
+    mode=_HARM,
+    apart=True,
     says="A code is good for one time only, and only with the verifier that belongs to it.",
     fix="Check code_verifier against code_challenge, and forget the code with its first use.",
-)  # fmt: skip
+)
 async def code_rules(visit: Visit) -> Outcome:
     """A code that the server gives without a person: another verifier, then the right one, then once more."""
     flow = await _flow(visit)
@@ -198,11 +218,14 @@ async def code_rules(visit: Visit) -> Outcome:
     return good("", *wrong.events, *again.events)
 
 
-@active(
-    "AS-11", "must", "r3+", page="OAuth 2.1, section 4.3.1", group=_GROUP, mode=_HARM, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AS-11 must r3+",
+    page="OAuth 2.1, section 4.3.1",
+    mode=_HARM,
+    apart=True,
     says="Clients without a secret get another refresh token with every use of one.",
     fix="Issue a new refresh token with each new token, and refuse the old one.",
-)  # fmt: skip
+)
 async def rotation(visit: Visit) -> Outcome:
     """The refresh token of a login without a person, used once."""
     flow = await _flow(visit)
@@ -222,11 +245,14 @@ async def rotation(visit: Visit) -> Outcome:
     return bad("The refresh token stays the same.", *answer.events)
 
 
-@active(
-    "AS-12", "should", "r3+", page=f"{_SECURITY}#token-theft", group=_GROUP, mode=_HARM, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AS-12 should r3+",
+    page=f"{_SECURITY}#token-theft",
+    mode=_HARM,
+    apart=True,
     says="Tokens hold for a short time.",
     fix="Issue tokens for an hour or less, and say so in expires_in.",
-)  # fmt: skip
+)
 async def short_lived(visit: Visit) -> Outcome:
     """`expires_in` of a token that is given without a person."""
     flow = await _flow(visit)
@@ -240,12 +266,13 @@ async def short_lived(visit: Visit) -> Outcome:
     return bad(f"expires_in is {excerpt(seconds, 40)}.", *flow[1].events)
 
 
-@active(
-    "AS-13", "must", "r2", page="basic/authorization#fallbacks-for-servers-without-metadata-discovery", group=_GROUP,
-    mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AS-13 must r2",
+    page="basic/authorization#fallbacks-for-servers-without-metadata-discovery",
+    apart=True,
     says="Without metadata, the default paths are there: /authorize, /token, /register.",
     fix="Serve these paths at the origin of the server, or metadata that name others.",
-)  # fmt: skip
+)
 async def default_paths(visit: Visit) -> Outcome:
     """The three paths, where nothing names others."""
     if (await refusal(visit)).status != 401:
@@ -262,11 +289,14 @@ async def default_paths(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "AS-14", "robust", "r2+", page="RFC 6749, section 5.2", group=_GROUP, mode=_HARM, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AS-14 robust r2+",
+    page="RFC 6749, section 5.2",
+    mode=_HARM,
+    apart=True,
     says="What is wrong with a token request is said in JSON, with status 400 or 401.",
     fix='Answer {"error": "invalid_grant"} and the like, as JSON.',
-)  # fmt: skip
+)
 async def token_errors(visit: Visit) -> Outcome:
     """A code that nobody has issued."""
     _, document = await _server(visit)
@@ -282,11 +312,13 @@ async def token_errors(visit: Visit) -> Outcome:
     return bad(f"It is answered with {answer.shown}.", *answer.events)
 
 
-@active(
-    "AS-15", "info", "r5", page=_REGISTRATION, group=_GROUP, mode=_AUTH, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "AS-15 info r5",
+    page=_REGISTRATION,
+    apart=True,
     says="Registration does not depend on what is going to be removed.",
     fix="Support client id metadata documents beside dynamic registration.",
-)  # fmt: skip
+)
 async def registration_to_come(visit: Visit) -> Outcome:
     """Dynamic registration alone, which is deprecated; and whether logins may last."""
     _, document = await _server(visit)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.catalog import active, passive
-from inspector.check.link import is_refusal, status_of
+from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.posting import post
+from inspector.check.raw_connection import is_refusal, status_of
+from inspector.check.raw_post import post
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON
 from inspector.journal.journal import Frame
@@ -22,109 +22,145 @@ from inspector.protocol.jsonrpc import (
     Shape,
 )
 
-_GROUP = "base-protocol"
 _PAGE = "basic"
 _RPC = "JSON-RPC 2.0, section 5.1"
 
-passive(
-    "BASE-01", "must", "r1+", "message", page=_PAGE, group=_GROUP,
+CHECKS = CheckTable("base-protocol", page=_PAGE)
+CHECKS.passive(
+    "BASE-01 must r1+",
+    "message",
     says="Every message is one JSON-RPC 2.0 object, and every reader reads the same in it.",
     fix='Write messages with a JSON library, and put "jsonrpc": "2.0" into each.',
-)  # fmt: skip
-passive(
-    "BASE-03", "must", "r1+", "answer", page=_PAGE, group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-03 must r1+",
+    "answer",
     says="An answer has a result or an error, and not both.",
     fix="Leave the other one out, also where it would be null.",
-)  # fmt: skip
-passive(
-    "BASE-04", "must", "r1+", "error", page=_PAGE, group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-04 must r1+",
+    "error",
     says="An error has an integer as its code and a text as its message.",
     fix="Give every error both: a code from the specification's list, and a sentence.",
-)  # fmt: skip
-passive(
-    "BASE-11", "must", "r1+", "notification", "request", page=_PAGE, group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-11 must r1+",
+    "notification",
+    "request",
     says="Notifications carry no id, and no id of the server's requests is used twice.",
     fix="Leave the id out of notifications, and count the ids of requests up over the whole session.",
-)  # fmt: skip
-passive(
-    "BASE-14", "type", "r1+", "message", page="schema", group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-14 type r1+",
+    "message",
+    page="schema",
     says="Every message fits the official schema of the revision.",
     fix="Compare what the message has at the place that is named with the schema of the revision; a current SDK writes "
     "it right.",
-)  # fmt: skip
-passive(
-    "BASE-15", "must", "r5", "result", page=_PAGE, group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-15 must r5",
+    "result",
     says="Every result says of what kind it is, in resultType.",
     fix='Put "resultType": "complete" into results that are final.',
-)  # fmt: skip
-passive(
-    "BASE-16", "must", "r5", "result", page=_PAGE, group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-16 must r5",
+    "result",
     says="The resultType is complete, input_required, or one of an extension that both sides have.",
     fix="Use no other values; an extension's own only where the client declares the extension.",
-)  # fmt: skip
-passive(
-    "BASE-17", "should", "r5", "result", page="basic#_meta", group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-17 should r5",
+    "result",
+    page="basic#_meta",
     says="Every result names the server in its metadata.",
     fix="Put name and version into _meta of every result, under io.modelcontextprotocol/serverInfo.",
-)  # fmt: skip
-passive(
-    "BASE-20", "must", "r5", "error", page="basic#error-codes", group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-20 must r5",
+    "error",
+    page="basic#error-codes",
     says="Of the codes reserved for the protocol only those are used that it defines, and with their meaning.",
     fix="Use -32020, -32021 and -32022 for what they stand for, and no other code from -32020 to -32099.",
-)  # fmt: skip
-passive(
-    "BASE-21", "must", "r5", "error", page="basic#error-codes", group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-21 must r5",
+    "error",
+    page="basic#error-codes",
     says="Errors of earlier revisions are not used any more (-32002, -32042).",
     fix="Answer an unknown resource with -32602, and ask for a visit by input_required.",
-)  # fmt: skip
-passive(
-    "BASE-22", "should", "r5", "error", page="basic#error-codes", group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-22 should r5",
+    "error",
+    page="basic#error-codes",
     says="Errors of the server's own have codes outside the reserved range.",
     fix="Choose codes that are not between -32768 and -32000.",
-)  # fmt: skip
-passive(
-    "BASE-25", "must", "r3+", "result", "notification", "tool", page="basic#_meta", group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-25 must r3+",
+    "result",
+    "notification",
+    "tool",
+    page="basic#_meta",
     says="Keys in _meta follow its grammar, and reserved prefixes stand only before keys that are defined.",
     fix="Prefix keys of your own with a domain that is yours, in reverse: com.example/key.",
-)  # fmt: skip
-passive(
-    "BASE-26", "must", "r5", "result", "notification", page="basic#_meta", group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-26 must r5",
+    "result",
+    "notification",
+    page="basic#_meta",
     says="Trace context in _meta is written as W3C Trace Context and Baggage want it.",
     fix="Take traceparent, tracestate and baggage from a tracing library as they are.",
-)  # fmt: skip
-passive(
-    "BASE-27", "must", "r4+", "schema", page="basic#json-schema-usage", group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-27 must r4+",
+    "schema",
+    page="basic#json-schema-usage",
     says="Every JSON Schema that is published is valid in its dialect (2020-12 unless it names one).",
     fix="Have the schema checked against its meta-schema where the tool is made.",
-)  # fmt: skip
-passive(
-    "BASE-28", "should", "r5", "schema", page="basic#json-schema-usage", group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-28 should r5",
+    "schema",
+    page="basic#json-schema-usage",
     says="A schema stands for itself: nothing has to be fetched to understand it, and it is of a sane size.",
     fix="Put what is referred to into $defs of the same schema, and cut down on nesting.",
-)  # fmt: skip
-passive(
-    "BASE-29", "must", "r4+", "icon", page="basic#icons", group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-29 must r4+",
+    "icon",
+    page="basic#icons",
     says="Icons are https: or data: URLs of pictures, with sizes as NxN or any.",
     fix="Serve icons by https from the server's own origin, or put them into the message as data: URLs.",
-)  # fmt: skip
-passive(
-    "BASE-30", "must", "r1+", "message", page="basic/transports", group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-30 must r1+",
+    "message",
+    page="basic/transports",
     says="Messages are valid UTF-8 without a byte order mark and without half characters.",
     fix="Encode the whole message as UTF-8 once, at the end; never cut text within a character.",
-)  # fmt: skip
-passive(
-    "BASE-31", "must", "r5", "message", page="basic/patterns", group=_GROUP,
+)
+CHECKS.passive(
+    "BASE-31 must r5",
+    "message",
+    page="basic/patterns",
     says="The server sends no requests of its own.",
     fix="Answer with input_required where something is wanted of the client.",
-)  # fmt: skip
+)
 
 
-@active(
-    "BASE-02", "must", "r1+", page=_PAGE, group=_GROUP, apart=True, shown=("answer",),
+@CHECKS.active(
+    "BASE-02 must r1+",
+    apart=True,
+    shown=("answer",),
     says="Every request is answered once, with its own id: the same value, and of the same type.",
     fix="Copy the id of the request into the answer as it came; do not turn numbers into text. Answer every request, "
     "with an error where the work fails.",
-)  # fmt: skip
+)
 async def same_id(visit: Visit) -> Outcome:
     """One request with a text as its id, one with a number."""
     seen: list[int] = []
@@ -137,11 +173,14 @@ async def same_id(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "BASE-05", "should", "r3+", page=_PAGE, group=_GROUP, transports=frozenset(("http",)), apart=True,
+@CHECKS.active(
+    "BASE-05 should r3+",
+    transports=frozenset(("http",)),
+    apart=True,
+    judged=True,
     says="The answer to what cannot be read has no id, as there is none to give back.",
     fix="Leave id out of the error; null is JSON-RPC's way, and not MCP's.",
-)  # fmt: skip
+)
 async def id_of_the_unreadable(visit: Visit) -> Outcome:
     """Broken JSON over HTTP."""
     answer = await post(visit, b"{not json", _fields(visit))
@@ -155,12 +194,12 @@ async def id_of_the_unreadable(visit: Visit) -> Outcome:
     return bad(f"The error has the id {shown}.", *answer.events)
 
 
-@active(
-    "BASE-06", "must", "r1+", page=_PAGE, group=_GROUP,
+@CHECKS.active(
+    "BASE-06 must r1+",
     says="A method that does not exist is answered with error -32601.",
     fix="Answer requests with an unknown method with error -32601 (Method not found); in the modern era over HTTP with "
     "status 404.",
-)  # fmt: skip
+)
 async def unknown_method(visit: Visit) -> Outcome:
     """A method that no server has."""
     asked = await visit.ask("inspector/no-such-method", {})
@@ -173,11 +212,13 @@ async def unknown_method(visit: Visit) -> Outcome:
     return good("", *asked.events)
 
 
-@active(
-    "BASE-07", "must", "r1+", page=_RPC, group=_GROUP, apart=True,
+@CHECKS.active(
+    "BASE-07 must r1+",
+    page=_RPC,
+    apart=True,
     says="What is no JSON is answered with error -32700, or at least survived.",
     fix="Catch the error of the JSON parser, answer -32700 (Parse error), and go on reading.",
-)  # fmt: skip
+)
 async def broken_json(visit: Visit) -> Outcome:
     """Half an object; afterwards a proper request."""
     if visit.visited.transport == "http":
@@ -198,11 +239,13 @@ async def broken_json(visit: Visit) -> Outcome:
         return good("", sent, errors[0].n) if errors else good("it went on without a word", sent, *asked.events)
 
 
-@active(
-    "BASE-08", "should", "r1+", page=_RPC, group=_GROUP, apart=True,
+@CHECKS.active(
+    "BASE-08 should r1+",
+    page=_RPC,
+    apart=True,
     says="An object that is no request is answered with error -32600.",
     fix="Answer -32600 (Invalid Request) where method or jsonrpc are missing or wrong.",
-)  # fmt: skip
+)
 async def no_request(visit: Visit) -> Outcome:
     """A request without a method, and one of another JSON-RPC."""
     seen: list[int] = []
@@ -230,11 +273,13 @@ async def no_request(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "BASE-09", "should", "r1+", page=_RPC, group=_GROUP, apart=True,
+@CHECKS.active(
+    "BASE-09 should r1+",
+    page=_RPC,
+    apart=True,
     says="Parameters of the wrong type are answered with error -32602.",
     fix="Check that params is an object before you look into it, and answer -32602 (Invalid params) where it is not.",
-)  # fmt: skip
+)
 async def params_of_the_wrong_type(visit: Visit) -> Outcome:
     """`tools/call` with an array in the place of an object."""
     asked = await _said(visit, {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": []})
@@ -249,11 +294,12 @@ async def params_of_the_wrong_type(visit: Visit) -> Outcome:
     return good("", *asked.events)
 
 
-@active(
-    "BASE-10", "must", "r1+", page=_PAGE, group=_GROUP, apart=True,
+@CHECKS.active(
+    "BASE-10 must r1+",
+    apart=True,
     says="A notification is never answered, also not one that nobody knows.",
     fix="Ignore notifications with an unknown method.",
-)  # fmt: skip
+)
 async def unknown_notification(visit: Visit) -> Outcome:
     """A notification that no server knows, and a moment of listening."""
     async with visit.link() as link:
@@ -273,11 +319,12 @@ async def unknown_notification(visit: Visit) -> Outcome:
     return good("", sent)
 
 
-@active(
-    "BASE-12", "must", "r2", page=_PAGE, group=_GROUP, apart=True,
+@CHECKS.active(
+    "BASE-12 must r2",
+    apart=True,
     says="Several requests in one array are taken, and each is answered.",
     fix="Read arrays of messages, and answer with an array or with an answer for each request.",
-)  # fmt: skip
+)
 async def batch(visit: Visit) -> Outcome:
     """Two pings in an array."""
     pings = [{"jsonrpc": "2.0", "id": id, "method": "ping"} for id in ("batch-1", "batch-2")]
@@ -293,11 +340,14 @@ async def batch(visit: Visit) -> Outcome:
     return good("", sent)
 
 
-@active(
-    "BASE-13", "must", "r3+", page="basic/transports", group=_GROUP, apart=True,
+@CHECKS.active(
+    "BASE-13 must r3+",
+    page="basic/transports",
+    apart=True,
+    judged=True,
     says="Arrays of messages are neither sent nor taken; batches exist in 2025-03-26 only.",
     fix="Refuse a body that is an array: with error -32600, over HTTP with status 400.",
-)  # fmt: skip
+)
 async def no_batch(visit: Visit) -> Outcome:
     """Two requests in an array, where there are no arrays."""
     both: list[dict[str, Any]] = [
@@ -318,12 +368,14 @@ async def no_batch(visit: Visit) -> Outcome:
     return good("", sent)
 
 
-@active(
-    "BASE-18", "must", "r5", page="basic#_meta", group=_GROUP, apart=True,
+@CHECKS.active(
+    "BASE-18 must r5",
+    page="basic#_meta",
+    apart=True,
     says="A request without the metadata that it must have is refused with error -32602.",
     fix="Answer -32602 where _meta, the protocol version or the client's capabilities are missing; over HTTP with "
     "status 400.",
-)  # fmt: skip
+)
 async def missing_metadata(visit: Visit) -> Outcome:
     """No `_meta` at all, none without the version, none without the capabilities."""
     prefix = "io.modelcontextprotocol/"
@@ -346,11 +398,13 @@ async def missing_metadata(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "BASE-19", "robust", "r5", page="basic#_meta", group=_GROUP, apart=True,
+@CHECKS.active(
+    "BASE-19 robust r5",
+    page="basic#_meta",
+    apart=True,
     says="A request that does not say who the client is, is served.",
     fix="Treat clientInfo as what it is: optional.",
-)  # fmt: skip
+)
 async def nameless_client(visit: Visit) -> Outcome:
     """Everything but `clientInfo`."""
     async with visit.link() as link:
@@ -361,12 +415,16 @@ async def nameless_client(visit: Visit) -> Outcome:
     return bad(f"A request without clientInfo was answered with {asked.reply}.", *asked.events)
 
 
-@active(
-    "BASE-23", "must", "r5", page="basic/versioning#capability-negotiation", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "BASE-23 must r5",
+    page="basic/versioning#capability-negotiation",
+    mode="tool",
+    apart=True,
+    judged=True,
     says="What needs a capability that the client does not have is refused with error -32021 which names it.",
     fix="Look at the capabilities of each request before you ask for input, and name what is missing in "
     "data.requiredCapabilities.",
-)  # fmt: skip
+)
 async def missing_capability(visit: Visit) -> Outcome:
     """The allowed tools, called by a client that can do nothing."""
     for tool in visit.callable()[: visit.limits.items]:
@@ -382,11 +440,13 @@ async def missing_capability(visit: Visit) -> Outcome:
     return skipped("no tool that may be called needs a capability of the client")
 
 
-@active(
-    "BASE-24", "must", "r5", page="basic/patterns#statelessness", group=_GROUP, apart=True,
+@CHECKS.active(
+    "BASE-24 must r5",
+    page="basic/patterns#statelessness",
+    apart=True,
     says="A request is answered the same whatever was asked before it on the connection.",
     fix="Take nothing over from one request to the next: each says by itself what its client can do.",
-)  # fmt: skip
+)
 async def no_memory(visit: Visit) -> Outcome:
     """The list of tools on a fresh connection, before and after a request that declares everything."""
     if not visit.can("tools"):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.catalog import active, passive
+from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, good, skipped
-from inspector.check.posting import posting
+from inspector.check.raw_post import raw_post
 from inspector.check.visit import Visit
 from inspector.check.web import Response
 from inspector.errors import HttpError
 
-_GROUP = "caching"
 _PAGE = "server/utilities/caching"
 _CACHED = (
     "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read",
@@ -19,35 +18,45 @@ _CACHED = (
 _RESULTS = tuple(f"result:{method}" for method in _CACHED)
 _LISTS = {"tools": "tools/list", "prompts": "prompts/list", "resources": "resources/list"}
 
-passive(
-    "CACHE-01", "must", "r5", *_RESULTS, page=f"{_PAGE}#cacheable-results", group=_GROUP,
+CHECKS = CheckTable("caching", mode="auth")
+CHECKS.passive(
+    "CACHE-01 must r5",
+    *_RESULTS,
+    page=f"{_PAGE}#cacheable-results",
     says="Discovery, lists and what is read say for how long they hold, and for whom.",
     fix="Give these results ttlMs and cacheScope; 0 and private say that nothing is to be kept.",
-)  # fmt: skip
-passive(
-    "CACHE-02", "must", "r5", *_RESULTS, page=f"{_PAGE}#time-to-live-ttl-field", group=_GROUP,
+)
+CHECKS.passive(
+    "CACHE-02 must r5",
+    *_RESULTS,
+    page=f"{_PAGE}#time-to-live-ttl-field",
     says="ttlMs is a whole number of milliseconds, 0 or more.",
     fix="Round it, and write 0 where the answer is old at once.",
-)  # fmt: skip
-passive(
-    "CACHE-03", "must", "r5", *_RESULTS, page=f"{_PAGE}#cache-scope-field", group=_GROUP,
+)
+CHECKS.passive(
+    "CACHE-03 must r5",
+    *_RESULTS,
+    page=f"{_PAGE}#cache-scope-field",
     says="cacheScope is public or private.",
     fix="Write private wherever the answer depends on who asks.",
-)  # fmt: skip
-passive(
-    "CACHE-04", "must", "r5", *(f"result:{method}" for method in _CACHED if method.endswith("/list")),
-    page=f"{_PAGE}#interaction-with-pagination", group=_GROUP,
+)
+CHECKS.passive(
+    "CACHE-04 must r5",
+    *(f"result:{method}" for method in _CACHED if method.endswith("/list")),
+    page=f"{_PAGE}#interaction-with-pagination",
     says="All pages of a list are for the same readers.",
     fix="Choose the cacheScope for the list, and not for each page.",
-)  # fmt: skip
+)
 
 
-@active(
-    "CACHE-05", "security", "r5", page=f"{_PAGE}#security-considerations", group=_GROUP, mode="auth", apart=True,
+@CHECKS.active(
+    "CACHE-05 security r5",
+    page=f"{_PAGE}#security-considerations",
     transports=frozenset(("http",)),
+    apart=True,
     says="What is public is the same for everybody.",
     fix="Say cacheScope private where the answer depends on who asks: a public one may be handed to others.",
-)  # fmt: skip
+)
 async def public(visit: Visit) -> Outcome:
     """The public lists, once as ourselves and once as nobody."""
     known = any(name.lower() in ("authorization", "cookie") for name, _ in visit.web.target.headers)
@@ -55,7 +64,7 @@ async def public(visit: Visit) -> Outcome:
         return skipped("nobody has logged in")
     seen: list[int] = []
     try:
-        async with posting(visit) as post:
+        async with raw_post(visit) as post:
             for capability, method in _LISTS.items():
                 if not visit.can(capability):
                     continue
@@ -71,11 +80,13 @@ async def public(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("nothing public is answered to nobody")
 
 
-passive(
-    "CACHE-06", "must", "r5", "input", page=f"{_PAGE}#cacheable-results", group=_GROUP,
+CHECKS.passive(
+    "CACHE-06 must r5",
+    "input",
+    page=f"{_PAGE}#cacheable-results",
     says="A result that wants input is not to be kept.",
     fix="Leave ttlMs and cacheScope out of input_required results.",
-)  # fmt: skip
+)
 
 
 def _result(answer: Response) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from inspector.check import forms
-from inspector.check.catalog import active
+from inspector.check.catalog import CheckTable
 from inspector.check.forms import Problem
 from inspector.check.interviews import Interview, interview, interviews, questions
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
@@ -14,7 +14,6 @@ from inspector.check.trials import FEW, Question, everything, trials
 from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED, Shape, excerpt
 
-_GROUP = "client-features"
 _ELICITATION = "client/elicitation"
 _SAMPLING = "client/sampling"
 _ELICIT, _SAMPLE, _ROOTS = "elicitation/create", "sampling/createMessage", "roots/list"
@@ -23,32 +22,40 @@ _NO_LINK = "no tool that may be called asks for a link to be opened"
 _NO_SAMPLE = "no tool that may be called asks for a sample"
 
 
-@active(
-    "CLI-01", "must", "r3+", page=f"{_ELICITATION}#security-considerations", group=_GROUP, mode="tool", apart=True,
+CHECKS = CheckTable("client-features", mode="tool")
+
+
+@CHECKS.active(
+    "CLI-01 must r3+",
+    page=f"{_ELICITATION}#security-considerations",
+    apart=True,
     says="No form asks for passwords, keys, tokens or cards.",
     fix="Ask the user to open a link, where what is secret does not pass through the client.",
-)  # fmt: skip
+)
 async def secrets(visit: Visit) -> Outcome:
     """The fields of every form."""
     return _looked_at(await _forms(visit), forms.secrets_asked, _NO_FORM)
 
 
-@active(
-    "CLI-02", "type", "r3+", page=f"{_ELICITATION}#requested-schema", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "CLI-02 type r3+",
+    page=f"{_ELICITATION}#requested-schema",
+    apart=True,
     says="A form is one flat object with fields of simple types.",
     fix="Use strings, numbers, booleans and lists of choices; nothing within anything else.",
-)  # fmt: skip
+)
 async def shapes(visit: Visit) -> Outcome:
     """The schema of every form."""
     return _looked_at(await _forms(visit), lambda params: forms.form_problems(params, visit.features), _NO_FORM)
 
 
-@active(
-    "CLI-03", "must", "r4+", page=f"{_ELICITATION}#url-mode-elicitation-requests", group=_GROUP, mode="tool",
+@CHECKS.active(
+    "CLI-03 must r4+",
+    page=f"{_ELICITATION}#url-mode-elicitation-requests",
     apart=True,
     says="A link that the user is asked to open is whole, gives nothing away, and stands in no form.",
     fix="Send mode, message and an https URL without credentials; 2025-11-25 wants an elicitationId, too.",
-)  # fmt: skip
+)
 async def links(visit: Visit) -> Outcome:
     """The URL of every link, and the texts of every form."""
     found = _looked_at(await _links(visit), lambda params: forms.link_problems(params, visit.features), _NO_LINK)
@@ -58,12 +65,13 @@ async def links(visit: Visit) -> Outcome:
     return clickable if clickable.seen == "doubtful" or found.seen == "nothing" else found
 
 
-@active(
-    "CLI-04", "must", "r4", page=f"{_ELICITATION}#url-elicitation-required-error", group=_GROUP, mode="tool",
+@CHECKS.active(
+    "CLI-04 must r4",
+    page=f"{_ELICITATION}#url-elicitation-required-error",
     apart=True,
     says="The error that asks for links to be opened names them, each with its id.",
     fix="Put into data.elicitations of error -32042 what is to be opened: mode url, an elicitationId, a URL.",
-)  # fmt: skip
+)
 async def link_errors(visit: Visit) -> Outcome:
     """Every error -32042."""
     seen: list[int] = []
@@ -81,11 +89,13 @@ async def link_errors(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no call was answered with error -32042")
 
 
-@active(
-    "CLI-05", "must", "r3+", page=f"{_ELICITATION}#response-actions", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "CLI-05 must r3+",
+    page=f"{_ELICITATION}#response-actions",
+    apart=True,
     says="A user may decline or dismiss what is asked: the call comes to an end.",
     fix="Go on without the answer, or fail with a word about it; do not ask the same thing again and again.",
-)  # fmt: skip
+)
 async def declined(visit: Visit) -> Outcome:
     """The tools that ask the user, once declined and once dismissed."""
     asking = [each for each in await interviews(visit) if each.asks(_ELICIT)][:FEW]
@@ -102,25 +112,29 @@ async def declined(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called asks the user")
 
 
-@active(
-    "CLI-06", "type", "r1+", page=f"{_SAMPLING}#creating-messages", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "CLI-06 type r1+",
+    page=f"{_SAMPLING}#creating-messages",
+    apart=True,
     says="A request to sample has messages, the most tokens, and priorities from 0 to 1.",
     fix="Fill messages and maxTokens; leave includeContext out.",
-)  # fmt: skip
+)
 async def samples(visit: Visit) -> Outcome:
     """Every request to sample."""
     asked = await questions(visit, _SAMPLE)
     return _looked_at(asked, lambda params: forms.sampling_problems(params, visit.features), _NO_SAMPLE)
 
 
-@active(
-    "CLI-07", "must", "r4+", page=f"{_SAMPLING}#sampling-with-tools", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "CLI-07 must r4+",
+    page=f"{_SAMPLING}#sampling-with-tools",
+    apart=True,
     says="Tools are offered only to a client that declares sampling.tools, and each use is followed by its result.",
     fix="Look for sampling.tools in the client's capabilities; answer every tool_use in a message of results alone.",
-)  # fmt: skip
+)
 async def tools_for_models(visit: Visit) -> Outcome:
     """Requests to sample of a client that has not declared it, and of one that has and uses the first tool."""
-    for trial in await trials(visit):
+    for trial in trials(visit):
         for question in trial.asks(_SAMPLE):
             if _offers_tools(question):
                 return bad(f"{trial.name} offers tools to a client that does not declare sampling.tools.", question.n)
@@ -133,11 +147,13 @@ async def tools_for_models(visit: Visit) -> Outcome:
     return good("", *evidence) if evidence else skipped("no tool that may be called offers tools to a model")
 
 
-@active(
-    "CLI-08", "robust", "r1+", page=f"{_SAMPLING}#error-handling", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "CLI-08 robust r1+",
+    page=f"{_SAMPLING}#error-handling",
+    apart=True,
     says="A client that refuses to sample does no harm.",
     fix="Let the call fail with a word about it; the server goes on.",
-)  # fmt: skip
+)
 async def refused(visit: Visit) -> Outcome:
     """The tools that ask for a sample, refused; then a request that every server answers."""
     asking = [each for each in await interviews(visit) if each.asks(_SAMPLE)][:FEW]
@@ -155,14 +171,16 @@ async def refused(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped(_NO_SAMPLE)
 
 
-@active(
-    "CLI-09", "should", "r1+", page="client/roots", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "CLI-09 should r1+",
+    page="client/roots",
+    apart=True,
     says="Roots are asked of clients that declare them, and there may be none.",
     fix="Look for roots in the client's capabilities; do without where there are none.",
-)  # fmt: skip
+)
 async def roots(visit: Visit) -> Outcome:
     """The tools that ask for roots: of a client without any, and of one that knows none."""
-    asking = [trial for trial in await trials(visit) if trial.asks(_ROOTS)][:FEW]
+    asking = [trial for trial in trials(visit) if trial.asks(_ROOTS)][:FEW]
     seen: list[int] = []
     for trial in asking:
         async with visit.link() as link:

@@ -7,16 +7,15 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any
 
 from inspector.addresses import is_loopback
-from inspector.check.catalog import EVERYWHERE, Transport, active, passive
+from inspector.check.catalog import EVERYWHERE, CheckTable, Transport
 from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, good, remark, skipped
-from inspector.check.posting import Posting, posting
+from inspector.check.raw_post import RawPost, raw_post
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON, Response
 from inspector.protocol.jsonrpc import Shape
 from inspector.transports.http_requests import SESSION_FIELD
 
-_GROUP = "ecosystem"
 _PAGE = "custom, not of the specification"
 _HTTP: frozenset[Transport] = frozenset(("http",))
 _WEB: frozenset[Transport] = frozenset(("http", "sse"))
@@ -38,28 +37,36 @@ _MEMBERS = ("protocol_version", "server_info", "capabilities", "endpoints")
 _UNAUTHORIZED = -32001
 _IDLE_SECONDS = 60.0
 
-passive(
-    "ECO-04", "info", "r1+", "posted", page=_PAGE, group=_GROUP, transports=_HTTP,
+CHECKS = CheckTable("ecosystem", page=_PAGE, transports=_HTTP)
+CHECKS.passive(
+    "ECO-04 info r1+",
+    "posted",
     says="Responses name the revision in MCP-Protocol-Version.",
     fix="Send the field with every response, if tools that you care for read it.",
-)  # fmt: skip
-passive(
-    "ECO-11", "info", "r1+", "posted", page=_PAGE, group=_GROUP, transports=_HTTP,
+)
+CHECKS.passive(
+    "ECO-11 info r1+",
+    "posted",
     says="A body is its JSON and nothing else, in UTF-8.",
     fix="Write no line breaks around the JSON, and name no other charset.",
-)  # fmt: skip
-passive(
-    "ECO-17", "info", "r1+", "http:429", page=_PAGE, group=_GROUP, transports=_WEB,
+)
+CHECKS.passive(
+    "ECO-17 info r1+",
+    "http:429",
+    transports=_WEB,
     says="Who is asked to wait is told for how long.",
     fix="Send Retry-After with status 429.",
-)  # fmt: skip
+)
 
 
-@active(
-    "ECO-01", "info", "r1+", page=_PAGE, group=_GROUP, transports=_WEB, apart=True, once=True,
+@CHECKS.active(
+    "ECO-01 info r1+",
+    transports=_WEB,
+    apart=True,
+    once=True,
     says="Clients in a browser may ask: the preflight is answered with what they need.",
     fix="Answer OPTIONS with Access-Control-Allow-Origin, -Methods (POST, GET, DELETE) and -Headers (those of MCP).",
-)  # fmt: skip
+)
 async def preflight(visit: Visit) -> Outcome:
     """What a browser asks before it lets a page of this machine send a request."""
     wanted = _ASKED_MODERN if visit.modern else _ASKED
@@ -67,7 +74,7 @@ async def preflight(visit: Visit) -> Outcome:
         ("Origin", _BROWSER), ("Access-Control-Request-Method", "POST"),
         ("Access-Control-Request-Headers", ",".join(wanted)),
     )  # fmt: skip
-    answer = await visit.web.send("OPTIONS", url=Posting(visit).url, fields=fields)
+    answer = await visit.web.send("OPTIONS", url=RawPost(visit).url, fields=fields)
     if not 200 <= answer.status < 300:
         return remark(f"OPTIONS was answered with {answer.shown}.", *answer.events)
     if answer.header("access-control-allow-origin") not in ("*", _BROWSER):
@@ -81,14 +88,16 @@ async def preflight(visit: Visit) -> Outcome:
     return good("", *answer.events)
 
 
-@active(
-    "ECO-02", "info", "r1+", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True,
+@CHECKS.active(
+    "ECO-02 info r1+",
+    apart=True,
+    once=True,
     says="Clients in a browser may read the fields of responses that they need.",
     fix="List Mcp-Session-Id, MCP-Protocol-Version and WWW-Authenticate in Access-Control-Expose-Headers.",
-)  # fmt: skip
+)
 async def exposed_fields(visit: Visit) -> Outcome:
     """A request from a page of this machine."""
-    post = Posting(visit)
+    post = RawPost(visit)
     try:
         more = (("Origin", _BROWSER),)
         answer = await (post.ask("server/discover", more=more) if visit.modern else post.initialize(more))
@@ -103,14 +112,16 @@ async def exposed_fields(visit: Visit) -> Outcome:
     return good("", *answer.events)
 
 
-@active(
-    "ECO-03", "info", "r1+", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True,
+@CHECKS.active(
+    "ECO-03 info r1+",
+    apart=True,
+    once=True,
     says="Header fields are spelled with capitals, as most servers do.",
     fix="Nothing has to be changed: names of fields have no case. Some hand-made clients think otherwise.",
-)  # fmt: skip
+)
 async def spelling(visit: Visit) -> Outcome:
     """The names of the fields of one response."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask(post.harmless())
     if not answer.headers:
         return skipped(f"the request got {answer.shown}")
@@ -120,11 +131,14 @@ async def spelling(visit: Visit) -> Outcome:
     return good("", *answer.events)
 
 
-@active(
-    "ECO-05", "info", "r1+", page=_PAGE, group=_GROUP, transports=_WEB, apart=True, once=True,
+@CHECKS.active(
+    "ECO-05 info r1+",
+    transports=_WEB,
+    apart=True,
+    once=True,
     says="There is a place where monitors can ask whether the server lives.",
     fix="Answer GET /health with 200.",
-)  # fmt: skip
+)
 async def health(visit: Visit) -> Outcome:
     """The two usual places."""
     seen: list[int] = []
@@ -135,11 +149,14 @@ async def health(visit: Visit) -> Outcome:
     return remark(f"None of {', '.join(_HEALTH)} answers 200.", *seen)
 
 
-@active(
-    "ECO-06", "info", "r1+", page=_PAGE, group=_GROUP, transports=_WEB, apart=True, once=True,
+@CHECKS.active(
+    "ECO-06 info r1+",
+    transports=_WEB,
+    apart=True,
+    once=True,
     says="There is a document from which directories learn of the server.",
     fix="Serve it at /.well-known/mcp-config as plain JSON, with Cache-Control: no-store, if a host asks for it.",
-)  # fmt: skip
+)
 async def discovery(visit: Visit) -> Outcome:
     """The usual places, at the root and below the endpoint."""
     paths = [*_DISCOVERY, *(f"{visit.web.url.target.partition('?')[0].rstrip('/')}{path}" for path in _DISCOVERY[:2])]
@@ -159,14 +176,16 @@ async def discovery(visit: Visit) -> Outcome:
     return remark("There is none at the usual places.", *seen)
 
 
-@active(
-    "ECO-07", "info", "r1+", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True,
+@CHECKS.active(
+    "ECO-07 info r1+",
+    apart=True,
+    once=True,
     says="Messages are taken at the root of the host, too.",
     fix="Serve the endpoint at / as well, if a host wants the bare name of the server.",
-)  # fmt: skip
+)
 async def root(visit: Visit) -> Outcome:
     """The first request of a client, at /."""
-    post = Posting(visit)
+    post = RawPost(visit)
     url = f"{visit.web.url.origin}/"
     try:
         answer = await (post.ask("server/discover", url=url) if visit.modern else post.initialize(url=url))
@@ -177,14 +196,17 @@ async def root(visit: Visit) -> Outcome:
     return remark(f"A POST to / was answered with {answer.shown}.", *answer.events)
 
 
-@active(
-    "ECO-08", "info", "r1+", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True, mode="auth",
+@CHECKS.active(
+    "ECO-08 info r1+",
+    mode="auth",
+    apart=True,
+    once=True,
     says="A refusal for want of a login says so in its body, too.",
     fix="Put a JSON-RPC error with the code -32001 into the body of status 401, if hosts of yours look there.",
-)  # fmt: skip
+)
 async def refusal(visit: Visit) -> Outcome:
     """A request without credentials."""
-    post = Posting(visit)
+    post = RawPost(visit)
     try:
         answer = await (post.ask("server/discover", own=False) if visit.modern else post.initialize(own=False))
     finally:
@@ -196,11 +218,12 @@ async def refusal(visit: Visit) -> Outcome:
     return remark(f"The body of the refusal has no error {_UNAUTHORIZED}.", *answer.events)
 
 
-@active(
-    "ECO-09", "info", "r1+", page=_PAGE, group=_GROUP, transports=EVERYWHERE,
+@CHECKS.active(
+    "ECO-09 info r1+",
+    transports=EVERYWHERE,
     says="Answers come quickly: handshakes within 0.3 s, lists within 0.4 s, calls within 2 s.",
     fix="Answer from what is loaded already, and make what takes long a task or tell its progress.",
-)  # fmt: skip
+)
 async def latency(visit: Visit) -> Outcome:
     """The shortest times of what was asked in this visit: the longer ones tell more of the machine."""
     times: dict[str, list[float]] = {}
@@ -219,11 +242,13 @@ async def latency(visit: Visit) -> Outcome:
     return good(shown, *(n for _, n in slowest.values()))
 
 
-@active(
-    "ECO-10", "info", "r1+", page=_PAGE, group=_GROUP, transports=_WEB, once=True,
+@CHECKS.active(
+    "ECO-10 info r1+",
+    transports=_WEB,
+    once=True,
     says="Hosted servers have a public name and https.",
     fix="Nothing, as long as the server is meant for this machine; hosts take https URLs with a public name only.",
-)  # fmt: skip
+)
 async def public_name(visit: Visit) -> Outcome:
     """The URL."""
     url = visit.web.url
@@ -235,14 +260,16 @@ async def public_name(visit: Visit) -> Outcome:
     return good(url.origin, opening)
 
 
-@active(
-    "ECO-12", "info", "r2-r4", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True,
+@CHECKS.active(
+    "ECO-12 info r2-r4",
+    apart=True,
+    once=True,
     says="DELETE without a session that exists is refused.",
     fix="Answer 404 to an unknown id, 400 where there is none, or 405 to every DELETE.",
-)  # fmt: skip
+)
 async def delete_nothing(visit: Visit) -> Outcome:
     """DELETE without an id and with one that nobody was given."""
-    post = Posting(visit)
+    post = RawPost(visit)
     without = await post.delete()
     post.session = "inspector-check"
     unknown = await post.delete()
@@ -253,14 +280,16 @@ async def delete_nothing(visit: Visit) -> Outcome:
     return remark(f"DELETE {text}.", *events)
 
 
-@active(
-    "ECO-13", "info", "r2-r4", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True,
+@CHECKS.active(
+    "ECO-13 info r2-r4",
+    apart=True,
+    once=True,
     says="The server keeps sessions, or can do without: which of the two is told.",
     fix="Nothing has to be changed. A server without sessions is easier to run behind a balancer.",
-)  # fmt: skip
+)
 async def stateless(visit: Visit) -> Outcome:
     """A request without a session."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         kept = bool(post.session)
         answer = await post.ask("tools/list" if visit.can("tools") else "ping", without=SESSION_FIELD)
     served = "result" in answer.message
@@ -271,14 +300,17 @@ async def stateless(visit: Visit) -> Outcome:
     return good("it keeps sessions" if kept else "it keeps none", *answer.events)
 
 
-@active(
-    "ECO-14", "info", "r1+", page=_PAGE, group=_GROUP, transports=_WEB, apart=True, once=True,
+@CHECKS.active(
+    "ECO-14 info r1+",
+    transports=_WEB,
+    apart=True,
+    once=True,
     says="One URL speaks one transport.",
     fix="Serve Streamable HTTP at one URL and HTTP+SSE at another.",
-)  # fmt: skip
+)
 async def split_transport(visit: Visit) -> Outcome:
     """A GET at the URL: whether it is the stream of 2024-11-05."""
-    url = Posting(visit).url
+    url = RawPost(visit).url
     fields = (("Accept", "text/event-stream"), *await visit.token_fields())
     answer = await visit.web.send("GET", url=url, fields=fields, most=1, timeout=visit.limits.quiet * 4)
     named = any(event.type == "endpoint" for event in answer.stream)
@@ -292,11 +324,14 @@ async def split_transport(visit: Visit) -> Outcome:
     return good(answer.shown, *answer.events) if answer.status else skipped(f"the request got {answer.shown}")
 
 
-@active(
-    "ECO-15", "info", "r1+", page=_PAGE, group=_GROUP, transports=_WEB, apart=True, once=True,
+@CHECKS.active(
+    "ECO-15 info r1+",
+    transports=_WEB,
+    apart=True,
+    once=True,
     says="There is a card or an entry of a registry that describes the server.",
     fix="Nothing is agreed on yet; look at the registry of the protocol if you want to be found.",
-)  # fmt: skip
+)
 async def server_card(visit: Visit) -> Outcome:
     """The places that are talked of."""
     seen: list[int] = []
@@ -307,15 +342,18 @@ async def server_card(visit: Visit) -> Outcome:
     return remark("There is none at the places that are talked of.", *seen)
 
 
-@active(
-    "ECO-16", "info", "r2-r4", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True, mode="intrusive",
+@CHECKS.active(
+    "ECO-16 info r2-r4",
+    mode="intrusive",
+    apart=True,
+    once=True,
     says="A session lives on while nobody asks anything.",
     fix="Keep sessions for at least some minutes after the last request.",
-)  # fmt: skip
+)
 async def idle_session(visit: Visit) -> Outcome:
     """A session, left alone for as long as a check may take."""
     seconds = min(_IDLE_SECONDS, visit.limits.check * 0.7)
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         if not post.session:
             return skipped("the server gives no session ids")
         await asyncio.sleep(seconds)

@@ -8,13 +8,12 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.cases import Case, Kind, cases, smaller
-from inspector.check.catalog import active
+from inspector.check.catalog import CheckTable
 from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, excerpt
 
-_GROUP = "generated-cases"
 _PAGE = "server/tools"
 _FEW = 12
 """Cases of each kind and tool."""
@@ -24,41 +23,51 @@ _SLOW = 2.0
 _LARGE = 100_000
 
 
-@active(
-    "CASE-01", "robust", "r1+", page=f"{_PAGE}#calling-tools", group=_GROUP, mode="tool", once=True,
+CHECKS = CheckTable("generated-cases", page=_PAGE, mode="tool")
+
+
+@CHECKS.active(
+    "CASE-01 robust r1+",
+    page=f"{_PAGE}#calling-tools",
+    once=True,
     says="Arguments that a tool's schema allows are taken: every variant, every choice, every bound.",
     fix="Make the schema say what the tool takes, or the tool take what the schema says.",
-)  # fmt: skip
+)
 async def allowed(visit: Visit) -> Outcome:
     """Cases that the schema allows: whatever the tool answers, it must not say that the arguments are wrong."""
     return await _tried(visit, "allowed", lambda asked: asked.code == INVALID_PARAMS)
 
 
-@active(
-    "CASE-02", "must", "r1+", page=f"{_PAGE}#security-considerations", group=_GROUP, mode="tool", once=True,
+@CHECKS.active(
+    "CASE-02 must r1+",
+    page=f"{_PAGE}#security-considerations",
+    once=True,
     says="Arguments that a tool's schema does not allow are refused: too few, too many, too long, of another type.",
     fix="Check the arguments against the schema before the tool runs.",
-)  # fmt: skip
+)
 async def forbidden(visit: Visit) -> Outcome:
     """Cases that the schema does not allow: none of them may succeed."""
     return await _tried(visit, "forbidden", lambda asked: asked.ok and asked.body.get("isError") is not True)
 
 
-@active(
-    "CASE-03", "robust", "r1+", page=f"{_PAGE}#security-considerations", group=_GROUP, mode="tool", once=True,
+@CHECKS.active(
+    "CASE-03 robust r1+",
+    page=f"{_PAGE}#security-considerations",
+    once=True,
     says="Odd values are answered like others: empty and huge texts, foreign scripts, what looks like code or a path.",
     fix="Answer with a result or with isError; what the server cannot cope with must not reach its inside.",
-)  # fmt: skip
+)
 async def odd(visit: Visit) -> Outcome:
     """Cases that the schema allows and few have thought of: an answer, and no failure inside."""
     return await _tried(visit, "odd", lambda asked: asked.code == INTERNAL_ERROR)
 
 
-@active(
-    "CASE-04", "info", "r1+", page=_PAGE, group=_GROUP, mode="tool", once=True,
+@CHECKS.active(
+    "CASE-04 info r1+",
+    once=True,
     says="Tools answer soon, and with no more than a model can read.",
     fix="Report progress where it takes long, and give long results in pages or as a resource link.",
-)  # fmt: skip
+)
 async def costs(visit: Visit) -> Outcome:
     """Seconds and characters of one plain call of each allowed tool."""
     rows: list[tuple[float, int, Any, Asked]] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.catalog import active, passive
+from inspector.check.catalog import CheckTable
 from inspector.check.declared import undeclared
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.survey import Survey
@@ -15,7 +15,6 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, Shape
 from inspector.protocol.revisions import LEGACY, REVISIONS
 
-_GROUP = "lifecycle"
 _PAGE = "basic/lifecycle"
 _VERSIONING = "basic/versioning"
 _DISCOVER = "server/discover"
@@ -29,38 +28,52 @@ _LISTS = {
 }  # fmt: skip
 """A harmless request of each capability."""
 
-passive(
-    "LIFE-01", "must", "r1-r4", "result:initialize", page=f"{_PAGE}#initialization", group=_GROUP,
+CHECKS = CheckTable("lifecycle")
+CHECKS.passive(
+    "LIFE-01 must r1-r4",
+    "result:initialize",
+    page=f"{_PAGE}#initialization",
     says="initialize is answered with the revision, the capabilities, and the server's name and version.",
     fix="Fill protocolVersion, capabilities and serverInfo (name, version) into the result of initialize.",
-)  # fmt: skip
-passive(
-    "LIFE-11", "must", "r4", "result:initialize", page="basic#icons", group=_GROUP,
+)
+CHECKS.passive(
+    "LIFE-11 must r4",
+    "result:initialize",
+    page="basic#icons",
     says="The server's own icons follow the rules for icons.",
     fix="Serve them by https, or put them into the message as data: URLs.",
-)  # fmt: skip
-passive(
-    "LIFE-21", "must", "r5", "result:server/discover", page=_DISCOVER, group=_GROUP,
+)
+CHECKS.passive(
+    "LIFE-21 must r5",
+    "result:server/discover",
+    page=_DISCOVER,
     says="The answer to server/discover names the revisions and the capabilities of the server.",
     fix="Fill supportedVersions (a list of revisions) and capabilities (an object).",
-)  # fmt: skip
-passive(
-    "LIFE-22", "must", "r5", "result:server/discover", page=_DISCOVER, group=_GROUP,
+)
+CHECKS.passive(
+    "LIFE-22 must r5",
+    "result:server/discover",
+    page=_DISCOVER,
     says="The revision that is spoken is among those that the server names.",
     fix="Name in supportedVersions every revision that requests may carry.",
-)  # fmt: skip
-passive(
-    "LIFE-28", "must", "r5", "result:server/discover", page=f"{_VERSIONING}#extension-negotiation", group=_GROUP,
+)
+CHECKS.passive(
+    "LIFE-28 must r5",
+    "result:server/discover",
+    page=f"{_VERSIONING}#extension-negotiation",
     says="Extensions have ids with a prefix, and an object as their value.",
     fix="Name an extension like com.example/extension, and give it at least {}.",
-)  # fmt: skip
+)
 
 
-@active(
-    "LIFE-02", "must", "r1-r4", page=f"{_PAGE}#version-negotiation", group=_GROUP, once=True,
+@CHECKS.active(
+    "LIFE-02 must r1-r4",
+    page=f"{_PAGE}#version-negotiation",
+    once=True,
+    surveys=True,
     says="A revision that the server supports is agreed to when it is offered.",
     fix="Answer initialize with the revision that was offered, if you support it, and not with your newest.",
-)  # fmt: skip
+)
 async def supported_revisions(visit: Visit) -> Outcome:
     """The four handshakes of the survey: a revision that some answer chose must be chosen when it is offered."""
     found = _survey(visit)
@@ -76,11 +89,14 @@ async def supported_revisions(visit: Visit) -> Outcome:
     return good(f"it speaks {', '.join(agreed)}", *events) if agreed else skipped("no handshake was agreed to")
 
 
-@active(
-    "LIFE-03", "must", "r1-r4", page=f"{_PAGE}#version-negotiation", group=_GROUP, apart=True, once=True,
+@CHECKS.active(
+    "LIFE-03 must r1-r4",
+    page=f"{_PAGE}#version-negotiation",
+    apart=True,
+    once=True,
     says="A revision that does not exist is answered with one that does.",
     fix="Where you do not know the revision that is offered, answer with your newest one.",
-)  # fmt: skip
+)
 async def unknown_revision(visit: Visit) -> Outcome:
     """Revisions before the first and after the last."""
     seen: list[int] = []
@@ -97,11 +113,14 @@ async def unknown_revision(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "LIFE-04", "type", "r1-r4", page=f"{_PAGE}#version-negotiation", group=_GROUP, once=True,
+@CHECKS.active(
+    "LIFE-04 type r1-r4",
+    page=f"{_PAGE}#version-negotiation",
+    once=True,
+    surveys=True,
     says="The revision that is chosen is one that exists.",
     fix=f"Answer with one of {', '.join(LEGACY)}.",
-)  # fmt: skip
+)
 async def known_revision(visit: Visit) -> Outcome:
     """Whatever was chosen in the handshakes of the survey."""
     seen: list[int] = []
@@ -113,22 +132,27 @@ async def known_revision(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "LIFE-05", "must", "r1-r4", page=f"{_PAGE}#capability-negotiation", group=_GROUP, apart=True,
+@CHECKS.active(
+    "LIFE-05 must r1-r4",
+    page=f"{_PAGE}#capability-negotiation",
+    apart=True,
     says="What the server declares, it does; and what it does, it declares.",
     fix="Declare in capabilities exactly those features whose methods are answered.",
-)  # fmt: skip
+)
 async def declared_and_done(visit: Visit) -> Outcome:
     """One harmless request for each capability, declared or not."""
     return await _declared(visit)
 
 
-@active(
-    "LIFE-06", "should", "r1-r4", page=f"{_PAGE}#initialization", group=_GROUP, apart=True, once=True,
+@CHECKS.active(
+    "LIFE-06 should r1-r4",
+    page=f"{_PAGE}#initialization",
+    apart=True,
+    once=True,
     shown=("request",),
     says="Until the client has said that it is initialized, the server sends nothing but pings and log messages.",
     fix="Wait for notifications/initialized before you ask the client for anything or tell it of changes.",
-)  # fmt: skip
+)
 async def silence_until_initialized(visit: Visit) -> Outcome:
     """A handshake that stops before its last message."""
     async with visit.fresh(handshake=False) as link:
@@ -147,11 +171,14 @@ async def silence_until_initialized(visit: Visit) -> Outcome:
     return good("", *opened.events)
 
 
-@active(
-    "LIFE-07", "should", "r1-r4", page=f"{_PAGE}#initialization", group=_GROUP, apart=True, once=True,
+@CHECKS.active(
+    "LIFE-07 should r1-r4",
+    page=f"{_PAGE}#initialization",
+    apart=True,
+    once=True,
     says="A request before the handshake is refused, and does no harm.",
     fix="Answer requests before initialize with an error, and go on; do not serve them, and do not die of them.",
-)  # fmt: skip
+)
 async def before_the_handshake(visit: Visit) -> Outcome:
     """`tools/list` as the first message, then a handshake on the same connection."""
     async with visit.fresh(handshake=False) as link:
@@ -166,15 +193,18 @@ async def before_the_handshake(visit: Visit) -> Outcome:
     return good("", *asked.events, *opened.events)
 
 
-@active(
-    "LIFE-08", "must", "r3-r4", page=f"{_PAGE}#operation", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "LIFE-08 must r3-r4",
+    page=f"{_PAGE}#operation",
+    mode="tool",
+    apart=True,
     shown=("asked:sampling/createMessage", "asked:elicitation/create", "asked:roots/list"),
     says="The server asks only for what the client has declared.",
     fix="Look at the client's capabilities before you ask for sampling, elicitation or roots.",
-)  # fmt: skip
+)
 async def undeclared_capabilities(visit: Visit) -> Outcome:
     """The allowed tools, called by a client that can do nothing."""
-    tools = [trial for trial in await trials(visit) if trial.asked.answered][: visit.limits.items]
+    tools = [trial for trial in trials(visit) if trial.asked.answered][: visit.limits.items]
     if not tools:
         return skipped("no tool that may be called gave an answer")
     asks = ("sampling/createMessage", "elicitation/create", "roots/list")
@@ -188,11 +218,14 @@ async def undeclared_capabilities(visit: Visit) -> Outcome:
     return good(f"{len(tools)} tools were called, {calls} messages came")
 
 
-@active(
-    "LIFE-09", "robust", "r1-r4", page=f"{_PAGE}#initialization", group=_GROUP, apart=True, once=True,
+@CHECKS.active(
+    "LIFE-09 robust r1-r4",
+    page=f"{_PAGE}#initialization",
+    apart=True,
+    once=True,
     says="A second handshake on the same connection does no harm.",
     fix="Refuse it with an error, or begin anew; the requests that follow must be answered.",
-)  # fmt: skip
+)
 async def second_handshake(visit: Visit) -> Outcome:
     """`initialize` again, then a request."""
     async with visit.fresh() as link:
@@ -203,11 +236,13 @@ async def second_handshake(visit: Visit) -> Outcome:
     return good("", *again.events, *asked.events)
 
 
-@active(
-    "LIFE-10", "info", "r1-r4", page=_PAGE, group=_GROUP, once=True,
+@CHECKS.active(
+    "LIFE-10 info r1-r4",
+    page=_PAGE,
+    once=True,
     says="The server introduces itself: a title, a description, instructions for its use.",
     fix="Say in instructions what the tools have in common, and what to begin with.",
-)  # fmt: skip
+)
 async def introduction(visit: Visit) -> Outcome:
     """What there is of an introduction."""
     server = visit.session.server
@@ -220,52 +255,63 @@ async def introduction(visit: Visit) -> Outcome:
     return remark(f"There are no instructions{else_given}.", _opening(visit))
 
 
-@active(
-    "LIFE-20", "must", "r5", page=_DISCOVER, group=_GROUP,
+@CHECKS.active(
+    "LIFE-20 must r5",
+    page=_DISCOVER,
     says="server/discover is answered.",
     fix="Implement server/discover; a client of this revision asks it first.",
-)  # fmt: skip
+)
 async def discover(visit: Visit) -> Outcome:
     """The question itself."""
     asked = await visit.ask("server/discover", {})
     return good("", *asked.events) if asked.ok else bad(f"It was answered with {asked.reply}.", *asked.events)
 
 
-@active(
-    "LIFE-23", "must", "r5", page=f"{_VERSIONING}#version-negotiation", group=_GROUP, apart=True,
+@CHECKS.active(
+    "LIFE-23 must r5",
+    page=f"{_VERSIONING}#version-negotiation",
+    apart=True,
+    judged=True,
     says="server/discover with an unknown revision is refused with error -32022, which names those that are spoken.",
     fix="Answer -32022 with data.supported (your revisions) and data.requested (theirs); over HTTP with status 400.",
-)  # fmt: skip
+)
 async def discover_unknown_revision(visit: Visit) -> Outcome:
     """`server/discover` of 1900."""
     return await _refused_revision(visit, "server/discover")
 
 
-@active(
-    "LIFE-24", "must", "r5", page=f"{_VERSIONING}#version-negotiation", group=_GROUP, apart=True,
+@CHECKS.active(
+    "LIFE-24 must r5",
+    page=f"{_VERSIONING}#version-negotiation",
+    apart=True,
     says="Every other method refuses an unknown revision in the same way.",
     fix="Look at the revision of each request before anything else of it.",
-)  # fmt: skip
+)
 async def list_unknown_revision(visit: Visit) -> Outcome:
     """`tools/list` of 1900."""
     return await _refused_revision(visit, "tools/list")
 
 
-@active(
-    "LIFE-25", "must", "r5", page=_DISCOVER, group=_GROUP, apart=True,
+@CHECKS.active(
+    "LIFE-25 must r5",
+    page=_DISCOVER,
+    apart=True,
     says="What server/discover declares is done, and what it does not is refused with -32601.",
     fix="Declare in capabilities exactly those features whose methods are answered.",
-)  # fmt: skip
+)
 async def discovered_and_done(visit: Visit) -> Outcome:
     """One harmless request for each capability, declared or not."""
     return await _declared(visit, but=("logging",))
 
 
-@active(
-    "LIFE-26", "should", "r5", page=f"{_VERSIONING}#backward-compatibility", group=_GROUP, apart=True, once=True,
+@CHECKS.active(
+    "LIFE-26 should r5",
+    page=f"{_VERSIONING}#backward-compatibility",
+    apart=True,
+    once=True,
     says="A server that speaks only this era says so to a client that shakes hands.",
     fix="Answer initialize with an error that names your revisions in data.supported.",
-)  # fmt: skip
+)
 async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
     """`initialize`, where no revision with a handshake is spoken."""
     if await visit.serves_handshakes():
@@ -279,11 +325,12 @@ async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
     return good("", *asked.events) if _supported(asked) else bad("The error names no revisions.", *asked.events)
 
 
-@active(
-    "LIFE-27", "must", "r5", page="changelog", group=_GROUP,
+@CHECKS.active(
+    "LIFE-27 must r5",
+    page="changelog",
     says="Methods that this revision no longer has are unknown: ping, logging/setLevel, resources/subscribe.",
     fix="Answer them with error -32601 where the request is of this revision.",
-)  # fmt: skip
+)
 async def removed_methods(visit: Visit) -> Outcome:
     """The three that clients know best."""
     seen: list[int] = []
@@ -297,11 +344,14 @@ async def removed_methods(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "LIFE-29", "info", "r5", page=f"{_VERSIONING}#backward-compatibility", group=_GROUP, once=True,
+@CHECKS.active(
+    "LIFE-29 info r5",
+    page=f"{_VERSIONING}#backward-compatibility",
+    once=True,
+    surveys=True,
     says="Clients of either era are served.",
     fix="Keep answering initialize for as long as your users' clients shake hands.",
-)  # fmt: skip
+)
 async def both_eras(visit: Visit) -> Outcome:
     """What the survey has found."""
     legacy = [name for name in visit.spoken if name in LEGACY]
@@ -310,11 +360,13 @@ async def both_eras(visit: Visit) -> Outcome:
     return good(f"it speaks {', '.join(visit.spoken)}" if legacy else "it agrees to a handshake")
 
 
-@active(
-    "LIFE-30", "info", "r5", page="deprecated", group=_GROUP, once=True,
+@CHECKS.active(
+    "LIFE-30 info r5",
+    page="deprecated",
+    once=True,
     says="Nothing is in use that is going to be removed.",
     fix="Plan for the replacement that the page on deprecated features names.",
-)  # fmt: skip
+)
 async def deprecated(visit: Visit) -> Outcome:
     """Capabilities and transports that are on the list of deprecated ones."""
     used = [name for name in ("logging",) if visit.can(name)]

@@ -7,45 +7,51 @@ import binascii
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.catalog import active, passive
+from inspector.check.catalog import CheckTable
 from inspector.check.declared import list_declared
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
 
-_GROUP = "prompts"
 _PAGE = "server/prompts"
 _NOBODY = "inspector-check-no-such-prompt"
 _MARK = "inspectorcheck"
 _BLOCKS = {"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
 
-passive(
-    "PROM-02", "type", "r1+", "prompt", page=_PAGE, group=_GROUP,
+CHECKS = CheckTable("prompts", page=_PAGE)
+CHECKS.passive(
+    "PROM-02 type r1+",
+    "prompt",
     says="Every prompt has a name of its own, and arguments with names of their own.",
     fix="Rename one of the two; required is true or false.",
-)  # fmt: skip
-passive(
-    "PROM-07", "must", "r1+", "told:notifications/prompts/list_changed", page=_PAGE, group=_GROUP,
+)
+CHECKS.passive(
+    "PROM-07 must r1+",
+    "told:notifications/prompts/list_changed",
     says="Who tells that the list has changed has declared prompts.listChanged.",
     fix="Declare it.",
-)  # fmt: skip
+)
 
 
-@active(
-    "PROM-01", "must", "r1+", page=f"{_PAGE}#capabilities", group=_GROUP, apart=True,
+@CHECKS.active(
+    "PROM-01 must r1+",
+    page=f"{_PAGE}#capabilities",
+    apart=True,
     says="The prompts capability is declared exactly where there are prompts.",
     fix="Declare prompts where prompts/list is answered, and nowhere else.",
-)  # fmt: skip
+)
 async def declared(visit: Visit) -> Outcome:
     """`prompts/list`, whatever is declared."""
     return await list_declared(visit, "prompts")
 
 
-@active(
-    "PROM-03", "type", "r1+", page=f"{_PAGE}#promptmessage", group=_GROUP, mode="tool",
+@CHECKS.active(
+    "PROM-03 type r1+",
+    page=f"{_PAGE}#promptmessage",
+    mode="tool",
     says="A prompt gives messages of user or assistant, each with one block of content.",
     fix="Give each message a role and one content block of a kind that the revision knows.",
-)  # fmt: skip
+)
 async def messages(visit: Visit) -> Outcome:
     """Each of the first prompts, with values for its arguments."""
     seen: list[int] = []
@@ -61,11 +67,12 @@ async def messages(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no prompt could be got")
 
 
-@active(
-    "PROM-04", "should", "r1+", page=f"{_PAGE}#error-handling", group=_GROUP,
+@CHECKS.active(
+    "PROM-04 should r1+",
+    page=f"{_PAGE}#error-handling",
     says="A prompt that does not exist is answered with error -32602.",
     fix="Answer -32602 (Invalid params) where there is no prompt of that name.",
-)  # fmt: skip
+)
 async def unknown_prompt(visit: Visit) -> Outcome:
     """A name that no prompt has."""
     if not visit.can("prompts"):
@@ -76,11 +83,12 @@ async def unknown_prompt(visit: Visit) -> Outcome:
     return bad(f"It is answered with {asked.reply}.", *asked.events)
 
 
-@active(
-    "PROM-05", "should", "r1+", page=f"{_PAGE}#error-handling", group=_GROUP,
+@CHECKS.active(
+    "PROM-05 should r1+",
+    page=f"{_PAGE}#error-handling",
     says="A prompt without an argument that it requires is answered with error -32602.",
     fix="Look whether every required argument is there, and answer -32602 where one is not.",
-)  # fmt: skip
+)
 async def missing_argument(visit: Visit) -> Outcome:
     """The first prompts that require something, without it."""
     seen: list[int] = []
@@ -94,11 +102,13 @@ async def missing_argument(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no prompt requires an argument")
 
 
-@active(
-    "PROM-06", "must", "r1+", page=f"{_PAGE}#promptmessage", group=_GROUP, mode="tool",
+@CHECKS.active(
+    "PROM-06 must r1+",
+    page=f"{_PAGE}#promptmessage",
+    mode="tool",
     says="Pictures, sounds and resources in prompts are whole: base64 with its type, a URI with its contents.",
     fix="Give image and audio blocks data and mimeType; resource blocks a resource with uri and text or blob.",
-)  # fmt: skip
+)
 async def media(visit: Visit) -> Outcome:
     """The blocks of all prompts that are no text."""
     seen: list[int] = []
@@ -113,11 +123,12 @@ async def media(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no prompt has a picture, a sound or a resource")
 
 
-@active(
-    "PROM-08", "must", "r5", page=_PAGE, group=_GROUP, apart=True,
+@CHECKS.active(
+    "PROM-08 must r5",
+    apart=True,
     says="The list of prompts is the same on every connection.",
     fix="List the same prompts to everybody with the same rights.",
-)  # fmt: skip
+)
 async def same_everywhere(visit: Visit) -> Outcome:
     """The first page on another connection."""
     if not visit.items("prompts"):
@@ -132,11 +143,12 @@ async def same_everywhere(visit: Visit) -> Outcome:
     return good("", *asked.events)
 
 
-@active(
-    "PROM-09", "lint", "r1+", page=_PAGE, group=_GROUP, mode="tool",
+@CHECKS.active(
+    "PROM-09 lint r1+",
+    mode="tool",
     says="Every required argument of a prompt makes a difference to what is got.",
     fix="Use the argument in the text of the prompt, or take it out of the list.",
-)  # fmt: skip
+)
 async def arguments_used(visit: Visit) -> Outcome:
     """A mark in each required argument, which must come back in the messages."""
     seen: list[int] = []

@@ -7,60 +7,74 @@ import binascii
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.catalog import active, passive
+from inspector.check.catalog import CheckTable
 from inspector.check.declared import list_declared
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.tour import nowhere
 from inspector.check.trials import trials
 from inspector.check.visit import Visit
+from inspector.check.warm_up import nowhere
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, Shape, excerpt
 
-_GROUP = "resources"
 _PAGE = "server/resources"
 
-passive(
-    "RES-02", "type", "r1+", "resource", page=_PAGE, group=_GROUP,
+CHECKS = CheckTable("resources")
+CHECKS.passive(
+    "RES-02 type r1+",
+    "resource",
+    page=_PAGE,
     says="Every resource has an absolute URI and a name; its size is a number of bytes, its type a media type.",
     fix="Fill uri and name; leave size and mimeType out where they are not known.",
-)  # fmt: skip
-passive(
-    "RES-03", "lint", "r1+", "resource", page=_PAGE, group=_GROUP,
+)
+CHECKS.passive(
+    "RES-03 lint r1+",
+    "resource",
+    page=_PAGE,
     says="No URI is listed twice.",
     fix="List each resource once; clients keep one entry for each URI.",
-)  # fmt: skip
-passive(
-    "RES-11", "type", "r1+", "template", page=f"{_PAGE}#resource-templates", group=_GROUP,
+)
+CHECKS.passive(
+    "RES-11 type r1+",
+    "template",
+    page=f"{_PAGE}#resource-templates",
     says="Every template has a name, and a URI template as RFC 6570 has them.",
     fix="Write variables in braces: file:///{path}; each brace has its other one.",
-)  # fmt: skip
-passive(
-    "RES-16", "type", "r2+", "annotations", page=f"{_PAGE}#annotations", group=_GROUP,
+)
+CHECKS.passive(
+    "RES-16 type r2+",
+    "annotations",
+    page=f"{_PAGE}#annotations",
     says="Annotations name an audience (user, assistant), a priority from 0 to 1, and a date.",
     fix="Use only these; lastModified is a date and time like 2026-07-28T12:00:00Z.",
-)  # fmt: skip
-passive(
-    "RES-18", "should", "r5", "error", page=f"{_PAGE}#error-handling", group=_GROUP,
+)
+CHECKS.passive(
+    "RES-18 should r5",
+    "error",
+    page=f"{_PAGE}#error-handling",
     says="What fails inside the server is error -32603.",
     fix="Use -32603 (Internal error) in the place of -32000.",
-)  # fmt: skip
+)
 
 
-@active(
-    "RES-01", "must", "r1+", page=f"{_PAGE}#capabilities", group=_GROUP, apart=True,
+@CHECKS.active(
+    "RES-01 must r1+",
+    page=f"{_PAGE}#capabilities",
+    apart=True,
+    judged=True,
     says="The resources capability is declared exactly where there are resources.",
     fix="Declare resources where resources/list is answered, and nowhere else.",
-)  # fmt: skip
+)
 async def declared(visit: Visit) -> Outcome:
     """`resources/list`, whatever is declared."""
     return await list_declared(visit, "resources")
 
 
-@active(
-    "RES-04", "type", "r1+", page=f"{_PAGE}#reading-resources", group=_GROUP,
+@CHECKS.active(
+    "RES-04 type r1+",
+    page=f"{_PAGE}#reading-resources",
     says="Reading gives contents, each with its URI and either text or data.",
     fix="Give each of the contents a uri, and exactly one of text and blob.",
-)  # fmt: skip
+)
 async def contents(visit: Visit) -> Outcome:
     """Each of the first resources."""
     seen: list[int] = []
@@ -76,11 +90,12 @@ async def contents(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no resource could be read")
 
 
-@active(
-    "RES-05", "must", "r1+", page=f"{_PAGE}#binary-content", group=_GROUP,
+@CHECKS.active(
+    "RES-05 must r1+",
+    page=f"{_PAGE}#binary-content",
     says="Data of resources is base64.",
     fix="Encode the bytes as base64, without line breaks.",
-)  # fmt: skip
+)
 async def binary(visit: Visit) -> Outcome:
     """Every blob among the contents."""
     seen: list[int] = []
@@ -93,11 +108,12 @@ async def binary(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("none of the first resources has data")
 
 
-@active(
-    "RES-06", "should", "r1+", page=_PAGE, group=_GROUP,
+@CHECKS.active(
+    "RES-06 should r1+",
+    page=_PAGE,
     says="What is read is of the type and the size that the list said.",
     fix="Take both from the same place when you list and when you read.",
-)  # fmt: skip
+)
 async def as_listed(visit: Visit) -> Outcome:
     """The list against the contents."""
     seen: list[int] = []
@@ -116,31 +132,34 @@ async def as_listed(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no resource could be read")
 
 
-@active(
-    "RES-07", "should", "r1-r4", page=f"{_PAGE}#error-handling", group=_GROUP,
+@CHECKS.active(
+    "RES-07 should r1-r4",
+    page=f"{_PAGE}#error-handling",
     says="An unknown resource is answered with error -32002.",
     fix="Answer -32002 (Resource not found), with the URI in data.uri.",
-)  # fmt: skip
+)
 async def unknown_resource(visit: Visit) -> Outcome:
     """A URI that there is hardly."""
     return await _unknown(visit, RESOURCE_NOT_FOUND)
 
 
-@active(
-    "RES-08", "must", "r5", page=f"{_PAGE}#error-handling", group=_GROUP,
+@CHECKS.active(
+    "RES-08 must r5",
+    page=f"{_PAGE}#error-handling",
     says="An unknown resource is answered with error -32602.",
     fix="Answer -32602 (Invalid params), with the URI in data.uri.",
-)  # fmt: skip
+)
 async def unknown_resource_now(visit: Visit) -> Outcome:
     """A URI that there is hardly."""
     return await _unknown(visit, INVALID_PARAMS)
 
 
-@active(
-    "RES-09", "must", "r1+", page=f"{_PAGE}#error-handling", group=_GROUP,
+@CHECKS.active(
+    "RES-09 must r1+",
+    page=f"{_PAGE}#error-handling",
     says="An unknown resource is an error and not an empty one.",
     fix="Answer with an error where there is nothing at the URI.",
-)  # fmt: skip
+)
 async def nothing_there(visit: Visit) -> Outcome:
     """A URI that there is hardly: no result at all, before 2026-07-28 a warning."""
     if not visit.can("resources"):
@@ -151,11 +170,13 @@ async def nothing_there(visit: Visit) -> Outcome:
     return good("", *asked.events)
 
 
-@active(
-    "RES-10", "must", "r1+", page=f"{_PAGE}#security-considerations", group=_GROUP, mode="intrusive",
+@CHECKS.active(
+    "RES-10 must r1+",
+    page=f"{_PAGE}#security-considerations",
+    mode="intrusive",
     says="No path leads out of what is offered.",
     fix="Resolve the path first, and compare it with the folder that is offered.",
-)  # fmt: skip
+)
 async def traversal(visit: Visit) -> Outcome:
     """Ways up to a file that every system has; only where files are offered at all."""
     uris = [str(item.get("uri")) for item in visit.items("resources")]
@@ -171,11 +192,13 @@ async def traversal(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "RES-12", "robust", "r1+", page=f"{_PAGE}#resource-templates", group=_GROUP, mode="tool",
+@CHECKS.active(
+    "RES-12 robust r1+",
+    page=f"{_PAGE}#resource-templates",
+    mode="tool",
     says="What is made of a template with completed values can be read.",
     fix="Complete only values for which there is something to be read.",
-)  # fmt: skip
+)
 async def expanded(visit: Visit) -> Outcome:
     """Templates whose variables can be completed."""
     from inspector.protocol.uritemplate import Template
@@ -210,11 +233,13 @@ async def expanded(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no template has variables that can all be completed")
 
 
-@active(
-    "RES-13", "must", "r1-r4", page=f"{_PAGE}#subscriptions", group=_GROUP, apart=True,
+@CHECKS.active(
+    "RES-13 must r1-r4",
+    page=f"{_PAGE}#subscriptions",
+    apart=True,
     says="Subscriptions are taken where they are declared, and unknown where they are not.",
     fix="Declare resources.subscribe, or answer resources/subscribe with error -32601.",
-)  # fmt: skip
+)
 async def subscriptions(visit: Visit) -> Outcome:
     """Subscribe to the first resource, and take it back."""
     uris = [item["uri"] for item in visit.items("resources") if isinstance(item.get("uri"), str)]
@@ -232,14 +257,17 @@ async def subscriptions(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "RES-14", "must", "r1-r4", page=f"{_PAGE}#subscriptions", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "RES-14 must r1-r4",
+    page=f"{_PAGE}#subscriptions",
+    mode="tool",
+    apart=True,
     says="Only who has subscribed to a resource is told of its changes, and not any more afterwards.",
     fix="Keep the subscriptions of each session, and look there before you tell of a change.",
-)  # fmt: skip
+)
 async def updates(visit: Visit) -> Outcome:
     """The allowed tools are called without a subscription: nobody must be told of anything."""
-    quick = [trial for trial in await trials(visit) if trial.asked.answered][: visit.limits.items]
+    quick = [trial for trial in trials(visit) if trial.asked.answered][: visit.limits.items]
     if not visit.can("resources", "subscribe") or not quick:
         return skipped("there are no subscriptions, or no tool that may be called answers")
     async with visit.link() as link:
@@ -255,11 +283,13 @@ async def updates(visit: Visit) -> Outcome:
     return good(f"{len(quick)} tools were called")
 
 
-@active(
-    "RES-15", "should", "r1+", page=f"{_PAGE}#common-uri-schemes", group=_GROUP, mode="intrusive",
+@CHECKS.active(
+    "RES-15 should r1+",
+    page=f"{_PAGE}#common-uri-schemes",
+    mode="intrusive",
     says="https: is the scheme of what a client can fetch by itself, and of nothing else.",
     fix="Use a scheme of your own for what is read through the server.",
-)  # fmt: skip
+)
 async def fetchable(visit: Visit) -> Outcome:
     """Whether https: is used at all; whether it can be fetched is for a person to see."""
     uris = [item["uri"] for item in visit.items("resources") if isinstance(item.get("uri"), str)]
@@ -269,11 +299,13 @@ async def fetchable(visit: Visit) -> Outcome:
     return doubtful(f"Is {excerpt(found[0], 100)} to be fetched without the server?", 1) if found else good()
 
 
-@active(
-    "RES-17", "must", "r5", page=_PAGE, group=_GROUP, apart=True,
+@CHECKS.active(
+    "RES-17 must r5",
+    page=_PAGE,
+    apart=True,
     says="The list of resources is the same on every connection.",
     fix="List the same resources to everybody with the same rights.",
-)  # fmt: skip
+)
 async def same_everywhere(visit: Visit) -> Outcome:
     """The first page on another connection."""
     if not visit.items("resources"):
@@ -288,11 +320,12 @@ async def same_everywhere(visit: Visit) -> Outcome:
     return good("", *asked.events)
 
 
-@active(
-    "RES-19", "info", "r5", page=f"{_PAGE}#error-handling", group=_GROUP,
+@CHECKS.active(
+    "RES-19 info r5",
+    page=f"{_PAGE}#error-handling",
     says="The error for an unknown resource names it.",
     fix="Put the URI into data.uri of the error.",
-)  # fmt: skip
+)
 async def named_in_the_error(visit: Visit) -> Outcome:
     """`data.uri` of the error."""
     if not visit.can("resources"):

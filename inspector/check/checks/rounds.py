@@ -5,42 +5,51 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.catalog import active, passive
-from inspector.check.link import PREFIX, Link
+from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.raw_connection import PREFIX, RawConnection
 from inspector.check.trials import FEW, Trial, everything, reply, trials
 from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
 
-_GROUP = "multi-round-trip"
 _PAGE = "basic/patterns/mrtr"
 _SERVER = f"{_PAGE}#server-requirements-basic-workflow"
 _ERRORS = f"{_PAGE}#error-handling"
 _NOBODY = "no tool that may be called wants input"
 _NO_STATE = "no tool that may be called gives a requestState"
 
-passive(
-    "MRTR-01", "must", "r5", "input", page=f"{_PAGE}#supported-requests", group=_GROUP,
+CHECKS = CheckTable("multi-round-trip", mode="tool")
+CHECKS.passive(
+    "MRTR-01 must r5",
+    "input",
+    page=f"{_PAGE}#supported-requests",
     says="Only calls of tools, prompts and reading are answered by a result that wants input.",
     fix="Answer every other method with its result or an error.",
-)  # fmt: skip
-passive(
-    "MRTR-02", "must", "r5", "input", page=_SERVER, group=_GROUP,
+)
+CHECKS.passive(
+    "MRTR-02 must r5",
+    "input",
+    page=_SERVER,
     says="A result that wants input says what it wants, or gives a state with which to come back.",
     fix="Put inputRequests or requestState into every input_required result.",
-)  # fmt: skip
-passive(
-    "MRTR-03", "must", "r5", "input", page=f"{_PAGE}#inputrequests", group=_GROUP,
+)
+CHECKS.passive(
+    "MRTR-03 must r5",
+    "input",
+    page=f"{_PAGE}#inputrequests",
     says="What is wanted is an elicitation, a sample of the client's model, or its roots.",
     fix="Put requests of elicitation/create, sampling/createMessage or roots/list into inputRequests, and no others.",
-)  # fmt: skip
+)
 
 
-@active(
-    "MRTR-04", "must", "r5", page=_SERVER, group=_GROUP, mode="tool", apart=True, shown=("input",),
+@CHECKS.active(
+    "MRTR-04 must r5",
+    page=_SERVER,
+    apart=True,
+    shown=("input",),
     says="Nothing is wanted of a client that has not declared that it can give it.",
     fix="Look at the clientCapabilities of the request; answer error -32021 where you cannot do without.",
-)  # fmt: skip
+)
 async def undeclared(visit: Visit) -> Outcome:
     """The tools that want input, called by a client that can do nothing."""
     seen: list[int] = []
@@ -54,11 +63,13 @@ async def undeclared(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped(_NOBODY)
 
 
-@active(
-    "MRTR-05", "should", "r5", page=_ERRORS, group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "MRTR-05 should r5",
+    page=_ERRORS,
+    apart=True,
     says="What was not answered is asked again, and is no error.",
     fix="Answer input_required once more, with what is still missing.",
-)  # fmt: skip
+)
 async def missing_answers(visit: Visit) -> Outcome:
     """The second round without an answer."""
     seen: list[int] = []
@@ -75,11 +86,13 @@ async def missing_answers(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called needs an answer")
 
 
-@active(
-    "MRTR-06", "should", "r5", page=_ERRORS, group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "MRTR-06 should r5",
+    page=_ERRORS,
+    apart=True,
     says="Answers that nobody has asked for are ignored.",
     fix="Read of inputResponses what you need, and leave the rest alone.",
-)  # fmt: skip
+)
 async def unexpected_answers(visit: Visit) -> Outcome:
     """The second round with one answer too many."""
     seen: list[int] = []
@@ -97,11 +110,13 @@ async def unexpected_answers(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called wants input and takes it")
 
 
-@active(
-    "MRTR-07", "should", "r5", page=_ERRORS, group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "MRTR-07 should r5",
+    page=_ERRORS,
+    apart=True,
     says="Answers that are none are refused with an error, or asked for again.",
     fix="Check inputResponses before the call goes on, and answer -32602 where they are not what was asked for.",
-)  # fmt: skip
+)
 async def malformed_answers(visit: Visit) -> Outcome:
     """The second round with numbers for answers."""
     seen: list[int] = []
@@ -117,11 +132,13 @@ async def malformed_answers(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped(_NOBODY)
 
 
-@active(
-    "MRTR-08", "must", "r5", page=_SERVER, group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "MRTR-08 must r5",
+    page=_SERVER,
+    apart=True,
     says="A state that was changed on the way is refused.",
     fix="Sign requestState, for example with HMAC, and refuse what does not verify.",
-)  # fmt: skip
+)
 async def tampered(visit: Visit) -> Outcome:
     """The second round with one character of the state changed."""
     seen: list[int] = []
@@ -144,11 +161,13 @@ async def tampered(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped(_NO_STATE)
 
 
-@active(
-    "MRTR-09", "should", "r5", page=_SERVER, group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "MRTR-09 should r5",
+    page=_SERVER,
+    apart=True,
     says="A state belongs to its request, and is refused with another.",
     fix="Put the method and a digest of the parameters into the state, and compare them when it comes back.",
-)  # fmt: skip
+)
 async def foreign_state(visit: Visit) -> Outcome:
     """The state of one tool, with another tool."""
     asking = await _asking(visit, states=True)
@@ -168,12 +187,14 @@ async def foreign_state(visit: Visit) -> Outcome:
     return good("", *theirs.events, *own.events, *asked.events)
 
 
-@active(
-    "MRTR-10", "must", "r5", page=f"{_PAGE}#basic-workflow", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "MRTR-10 must r5",
+    page=f"{_PAGE}#basic-workflow",
     transports=frozenset(("http",)),
+    apart=True,
     says="The next round is served on whatever connection it comes.",
     fix="Keep nothing of the first round in the connection: all that is needed comes back in requestState.",
-)  # fmt: skip
+)
 async def elsewhere(visit: Visit) -> Outcome:
     """The second round on a connection of its own."""
     seen: list[int] = []
@@ -194,7 +215,7 @@ async def elsewhere(visit: Visit) -> Outcome:
 
 async def _asking(visit: Visit, *, states: bool = False) -> list[Trial]:
     """The first tools that want input; with `states`, those that give a state."""
-    found = [trial for trial in await trials(visit) if trial.rounds and not trial.task]
+    found = [trial for trial in trials(visit) if trial.rounds and not trial.task]
     if states:
         found = [trial for trial in found if isinstance(trial.rounds[0].get("requestState"), str)]
     return found[:FEW]
@@ -204,13 +225,13 @@ def _meta(visit: Visit) -> dict[str, Any]:
     return {"_meta": {f"{PREFIX}clientCapabilities": everything(visit.features)}}
 
 
-async def _ask(visit: Visit, link: Link, trial: Trial) -> Asked:
+async def _ask(visit: Visit, link: RawConnection, trial: Trial) -> Asked:
     """The first round, by a client that can do everything."""
     return await link.ask("tools/call", {**trial.params, **_meta(visit)})
 
 
 async def _retry(
-    visit: Visit, link: Link, trial: Trial, first: Asked, answers: dict[str, Any], *, state: str | None = None
+    visit: Visit, link: RawConnection, trial: Trial, first: Asked, answers: dict[str, Any], *, state: str | None = None
 ) -> Asked:
     """The next round after `first`; with another state where one is given."""
     params = {**trial.params, **_meta(visit), "inputResponses": answers}

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.catalog import active, passive
-from inspector.check.link import PREFIX, Link
+from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.raw_connection import PREFIX, RawConnection
 from inspector.check.trials import FEW, Trial, trials
 from inspector.check.visit import Visit
 from inspector.journal.journal import Frame
@@ -17,7 +17,6 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, excerpt
 from inspector.protocol.views import is_read_only
 
-_GROUP = "subscriptions"
 _PAGE = "basic/patterns/subscriptions"
 _LISTEN = "subscriptions/listen"
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
@@ -37,11 +36,17 @@ _BROUGHT = tuple(
 _NOTHING = "the server tells of no changes"
 
 
-@active(
-    "SUB-01", "must", "r5", page=f"{_PAGE}#acknowledgment", group=_GROUP, apart=True, shown=(f"told:{_ACKNOWLEDGED}",),
+CHECKS = CheckTable("subscriptions")
+
+
+@CHECKS.active(
+    "SUB-01 must r5",
+    page=f"{_PAGE}#acknowledgment",
+    apart=True,
+    shown=(f"told:{_ACKNOWLEDGED}",),
     says="A subscription is acknowledged before anything else comes by it, under the id of its request.",
     fix="Send notifications/subscriptions/acknowledged first, with the id as subscriptionId in its _meta.",
-)  # fmt: skip
+)
 async def acknowledged(visit: Visit) -> Outcome:
     """Two requests, one with a number for its id and one with text."""
     if not _filter(visit):
@@ -61,11 +66,14 @@ async def acknowledged(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "SUB-02", "must", "r5", page=f"{_PAGE}#acknowledgment", group=_GROUP, apart=True, shown=(f"told:{_ACKNOWLEDGED}",),
+@CHECKS.active(
+    "SUB-02 must r5",
+    page=f"{_PAGE}#acknowledgment",
+    apart=True,
+    shown=(f"told:{_ACKNOWLEDGED}",),
     says="What is acknowledged was asked for, and is supported.",
     fix="Leave out of the acknowledgement what the request does not name and what you do not declare.",
-)  # fmt: skip
+)
 async def agreed(visit: Visit) -> Outcome:
     """Everything at once, then each kind alone."""
     wanted = _filter(visit, declared=False)
@@ -88,11 +96,15 @@ async def agreed(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("nothing was acknowledged")
 
 
-@active(
-    "SUB-03", "must", "r5", page=f"{_PAGE}#opening-a-stream", group=_GROUP, mode="tool", apart=True, shown=_BROUGHT,
+@CHECKS.active(
+    "SUB-03 must r5",
+    page=f"{_PAGE}#opening-a-stream",
+    mode="tool",
+    apart=True,
+    shown=_BROUGHT,
     says="Nothing is told that was not asked for.",
     fix="Look at the filter of each subscription before you send something by it.",
-)  # fmt: skip
+)
 async def only_what_was_asked(visit: Visit) -> Outcome:
     """Tools that change something: one subscription that is to hear of it, and one for something else."""
     changing = await _changing(visit)
@@ -119,25 +131,30 @@ async def only_what_was_asked(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called changes anything twice")
 
 
-passive(
-    "SUB-04", "must", "r5", f"told:{_ACKNOWLEDGED}", page=f"{_PAGE}#receiving-notifications", group=_GROUP,
+CHECKS.passive(
+    "SUB-04 must r5",
+    f"told:{_ACKNOWLEDGED}",
+    page=f"{_PAGE}#receiving-notifications",
     says="Everything that comes by a subscription names it.",
     fix="Put the id of the request into subscriptionId, in the _meta of every notification.",
-)  # fmt: skip
+)
 
 
-@active(
-    "SUB-05", "should", "r5", page="server/tools#list-changed-notification", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "SUB-05 should r5",
+    page="server/tools#list-changed-notification",
+    mode="tool",
+    apart=True,
     says="Who listens is told when a list has changed.",
     fix="Send the list_changed of the list to every subscription that asks for it.",
-)  # fmt: skip
+)
 async def told_of_changes(visit: Visit) -> Outcome:
     """The lists before and after tools that may change something."""
     tools = [tool for tool in visit.callable() if _may_change(tool)][: visit.limits.items]
     wanted = {name: True for name in _LISTS if _declares(visit, name)}
     if not tools or not wanted:
         return skipped("no tool that may be called says that it changes something")
-    known = {trial.tool.get("name"): trial for trial in await trials(visit)}
+    known = {trial.tool.get("name"): trial for trial in trials(visit)}
     async with visit.link() as link, listening(visit, link, "changes", wanted) as (asked, first):
         if first is None:
             return skipped(f"it cannot be listened to: {asked.shown}")
@@ -157,19 +174,26 @@ async def told_of_changes(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called changes a list")
 
 
-passive(
-    "SUB-06", "must", "r5", "told:notifications/progress", "told:notifications/message", page=_PAGE, group=_GROUP,
+CHECKS.passive(
+    "SUB-06 must r5",
+    "told:notifications/progress",
+    "told:notifications/message",
+    page=_PAGE,
     says="Progress and log messages come on the stream of their request, and by no subscription.",
     fix="Send them where the request is answered.",
-)  # fmt: skip
+)
 
 
-@active(
-    "SUB-07", "should", "r5", page=f"{_PAGE}#graceful-closure", group=_GROUP, mode="intrusive", apart=True, once=True,
+@CHECKS.active(
+    "SUB-07 should r5",
+    page=f"{_PAGE}#graceful-closure",
     transports=frozenset(("stdio",)),
+    mode="intrusive",
+    apart=True,
+    once=True,
     says="A server that stops ends its subscriptions first.",
     fix="Answer each subscriptions/listen with an empty result when you stop, or send notifications/cancelled for it.",
-)  # fmt: skip
+)
 async def ended(visit: Visit) -> Outcome:
     """A process whose stdin is closed while somebody listens."""
     if not _filter(visit):
@@ -185,11 +209,13 @@ async def ended(visit: Visit) -> Outcome:
     return bad("The process ended without a word to who was listening.", asked.n)
 
 
-@active(
-    "SUB-08", "robust", "r5", page=f"{_PAGE}#multiple-concurrent-subscriptions", group=_GROUP, apart=True,
+@CHECKS.active(
+    "SUB-08 robust r5",
+    page=f"{_PAGE}#multiple-concurrent-subscriptions",
+    apart=True,
     says="Several subscriptions stand beside each other, and one that ends leaves the others alone.",
     fix="Keep each subscription under the id of its request.",
-)  # fmt: skip
+)
 async def several(visit: Visit) -> Outcome:
     """Two at once, of which one is ended."""
     wanted = _filter(visit)
@@ -224,14 +250,14 @@ def _filter(visit: Visit, *, declared: bool = True) -> dict[str, Any]:
     return wanted
 
 
-def _begin(link: Link, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None) -> Asked:
+def _begin(link: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None) -> Asked:
     params = {"notifications": wanted, "_meta": meta or {}}
     return link.begin(jsonrpc.request(id, _LISTEN, link.dressed(params)))
 
 
 @asynccontextmanager
 async def listening(
-    visit: Visit, link: Link, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
+    visit: Visit, link: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
 ) -> AsyncIterator[tuple[Asked, Frame | None]]:
     """A subscription, and the first thing that came by it (None: nothing in time); it is cancelled at the end."""
     asked = _begin(link, id, wanted, meta)
@@ -279,7 +305,7 @@ def ends(frame: Frame, id: int | str) -> bool:
 async def _changing(visit: Visit) -> list[tuple[Trial, str]]:
     """Tools that changed something of which the session was told, and what that is called in a filter."""
     found = []
-    for trial in await trials(visit):
+    for trial in trials(visit):
         for name, (capability, _, _) in _LISTS.items():
             if trial.heard(f"notifications/{capability}/list_changed") and _declares(visit, name):
                 found.append((trial, name))
@@ -293,7 +319,7 @@ def _may_change(tool: dict[str, Any]) -> bool:
     return not is_read_only(tool) and hints.get("destructiveHint") is not True
 
 
-async def _lists(link: Link, wanted: dict[str, Any]) -> dict[str, tuple[list[Any], Asked]]:
+async def _lists(link: RawConnection, wanted: dict[str, Any]) -> dict[str, tuple[list[Any], Asked]]:
     """The first page of each list."""
     found = {}
     for name in wanted:

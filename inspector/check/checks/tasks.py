@@ -6,18 +6,17 @@ import re
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.catalog import active, passive
+from inspector.check.catalog import CheckTable
 from inspector.check.checks.subscriptions import listening
-from inspector.check.link import PREFIX, Link
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.posting import posting
+from inspector.check.raw_connection import PREFIX, RawConnection
+from inspector.check.raw_post import raw_post
 from inspector.check.trials import FEW, Trial, arguments_for, everything, trials, with_tasks
 from inspector.check.visit import Visit
 from inspector.check.watched import TASKS_EXTENSION
 from inspector.errors import HttpError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY, excerpt
 
-_GROUP = "tasks"
 _PAGE = "basic/utilities/tasks"
 _EXTENSION = "SEP-2663"
 _RELATED = f"{PREFIX}related-task"
@@ -33,11 +32,16 @@ _NO_TASKS = "no tool that may be called can be a task"
 _NO_EXTENSION = "the server does not have the extension"
 
 
-@active(
-    "TASK-01", "type", "r4", page=f"{_PAGE}#task-status-lifecycle", group=_GROUP, mode="tool", apart=True,
+CHECKS = CheckTable("tasks", page=_EXTENSION, mode="tool")
+
+
+@CHECKS.active(
+    "TASK-01 type r4",
+    page=f"{_PAGE}#task-status-lifecycle",
+    apart=True,
     says="A task begins as working, says when it began and for how long it is kept, and ends once.",
     fix="Fill taskId, status, createdAt, lastUpdatedAt and ttl; nothing follows completed, failed and cancelled.",
-)  # fmt: skip
+)
 async def fields(visit: Visit) -> Outcome:
     """Calls as tasks, followed to their ends."""
     seen: list[int] = []
@@ -61,11 +65,13 @@ async def fields(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped(_NO_TASKS)
 
 
-@active(
-    "TASK-02", "must", "r4", page=f"{_PAGE}#result-retrieval", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "TASK-02 must r4",
+    page=f"{_PAGE}#result-retrieval",
+    apart=True,
     says="tasks/result waits for the end of the task and gives its result; what is unknown or over is refused.",
     fix="Name the task in the _meta of its result; answer -32602 for an unknown task, and to cancel an ended one.",
-)  # fmt: skip
+)
 async def results(visit: Visit) -> Outcome:
     """The result of a task, of none, and the cancellation of one that has ended."""
     seen: list[int] = []
@@ -98,11 +104,13 @@ async def results(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped(_NO_TASKS)
 
 
-@active(
-    "TASK-03", "must", "r4", page=f"{_PAGE}#task-listing", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "TASK-03 must r4",
+    page=f"{_PAGE}#task-listing",
+    apart=True,
     says="A task that can be looked at is in the list of tasks.",
     fix="List all tasks of the session, page by page.",
-)  # fmt: skip
+)
 async def listed(visit: Visit) -> Outcome:
     """A new task, in the pages of tasks/list."""
     if not _declares(visit, "list"):
@@ -128,11 +136,13 @@ async def listed(visit: Visit) -> Outcome:
     return skipped(_NO_TASKS)
 
 
-@active(
-    "TASK-04", "must", "r5", page=_EXTENSION, group=_GROUP, mode="tool", apart=True, shown=("task",),
+@CHECKS.active(
+    "TASK-04 must r5",
+    apart=True,
+    shown=("task",),
     says="Who does not know tasks gets none; where it cannot do without, it is told which extension it needs.",
     fix="Look at the extensions among the clientCapabilities; answer -32021 with requiredCapabilities, or wait.",
-)  # fmt: skip
+)
 async def undeclared(visit: Visit) -> Outcome:
     """The tools that became tasks, called by a client that does not know the extension."""
     seen: list[int] = []
@@ -148,11 +158,13 @@ async def undeclared(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called becomes a task, and answers without it")
 
 
-@active(
-    "TASK-05", "must", "r5", page=_EXTENSION, group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "TASK-05 must r5",
+    apart=True,
+    judged=True,
     says="A task can be looked at as soon as it is known, and brings what belongs to its status.",
     fix="Keep the task before you answer; give result, error or inputRequests with tasks/get, by its status.",
-)  # fmt: skip
+)
 async def looked_at(visit: Visit) -> Outcome:
     """The tools that become tasks, followed to their ends."""
     seen: list[int] = []
@@ -178,11 +190,13 @@ async def looked_at(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called becomes a task")
 
 
-@active(
-    "TASK-06", "must", "r5", page=_EXTENSION, group=_GROUP, apart=True,
+@CHECKS.active(
+    "TASK-06 must r5",
+    mode="active",
+    apart=True,
     says="What is unknown about tasks is refused: other tasks, methods of the older design, header fields that differ.",
     fix="Answer -32602 for unknown tasks, -32601 for tasks/result and tasks/list; compare Mcp-Name with taskId.",
-)  # fmt: skip
+)
 async def unknown(visit: Visit) -> Outcome:
     """A task that there is not, two methods that there were, and over HTTP another name in the header."""
     if not _has_extension(visit):
@@ -203,7 +217,7 @@ async def unknown(visit: Visit) -> Outcome:
                 doubts.append((f"{method} is answered with {asked.reply}.", asked))
     if visit.visited.transport == "http":
         try:
-            async with posting(visit, with_tasks(visit.features)[f"{PREFIX}clientCapabilities"]) as post:
+            async with raw_post(visit, with_tasks(visit.features)[f"{PREFIX}clientCapabilities"]) as post:
                 answer = await post.ask("tasks/get", {"taskId": _NOBODY}, more=(("Mcp-Name", f"{_NOBODY}-2"),))
         except HttpError as error:
             return skipped(error.message)
@@ -213,18 +227,20 @@ async def unknown(visit: Visit) -> Outcome:
     return doubtful(doubts[0][0], *doubts[0][1].events) if doubts else good("", *seen)
 
 
-passive(
-    "TASK-07", "must", "r5", "result:tasks/get", page=_EXTENSION, group=_GROUP,
+CHECKS.passive(
+    "TASK-07 must r5",
+    "result:tasks/get",
     says="A tool that reports an error completes its task; only a JSON-RPC error fails it. Keys are used once.",
     fix="End a task with isError as completed, and ask each thing under a new key.",
-)  # fmt: skip
+)
 
 
-@active(
-    "TASK-08", "must", "r5", page=_EXTENSION, group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "TASK-08 must r5",
+    apart=True,
     says="Tasks can be listened to by those who know the extension, and by nobody else.",
     fix="Refuse taskIds with error -32021 where the extension is not declared; else acknowledge those that there are.",
-)  # fmt: skip
+)
 async def heard(visit: Visit) -> Outcome:
     """A subscription to a new task, without the extension and with it."""
     tasked = await _tasked(visit)
@@ -273,7 +289,7 @@ def _declares(visit: Visit, part: str) -> bool:
     return type(tasks) is dict and tasks.get(part) is not None
 
 
-async def _start(link: Link, tool: dict[str, Any]) -> tuple[Asked, dict[str, Any] | None]:
+async def _start(link: RawConnection, tool: dict[str, Any]) -> tuple[Asked, dict[str, Any] | None]:
     """A call as a task, and the task; None where none was made."""
     params = {"name": tool.get("name"), "arguments": arguments_for(tool), "task": {"ttl": _LIFE}}
     asked = await link.ask("tools/call", params)
@@ -285,7 +301,7 @@ async def _start(link: Link, tool: dict[str, Any]) -> tuple[Asked, dict[str, Any
 
 
 async def _tasked(visit: Visit) -> list[Trial]:
-    return [trial for trial in await trials(visit) if trial.task][:FEW]
+    return [trial for trial in trials(visit) if trial.task][:FEW]
 
 
 def _has_extension(visit: Visit) -> bool:
@@ -336,7 +352,7 @@ def _wrong_fields(task: dict[str, Any], life: str) -> str:
     return ""
 
 
-async def _followed(visit: Visit, link: Link, task: dict[str, Any]) -> list[Asked]:
+async def _followed(visit: Visit, link: RawConnection, task: dict[str, Any]) -> list[Asked]:
     """Looks at a task, from now until it has ended (and once more then), wants to know something, or takes too long."""
     pause = task.get("pollIntervalMs" if visit.modern else "pollInterval")
     given = pause / 1000 if isinstance(pause, (int, float)) else _POLL[1]

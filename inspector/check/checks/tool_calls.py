@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.catalog import active
+from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.published import wrong_media
 from inspector.check.trials import trials
@@ -14,16 +14,20 @@ from inspector.errors import SchemaError
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, excerpt
 from inspector.protocol.sample import sample
 
-_GROUP = "tools"
 _PAGE = "server/tools"
 _BLOCKS = {"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
 
 
-@active(
-    "TOOL-09", "must", "r3+", page=f"{_PAGE}#output-schema", group=_GROUP, mode="tool", shown=("structured",),
+CHECKS = CheckTable("tools", mode="tool")
+
+
+@CHECKS.active(
+    "TOOL-09 must r3+",
+    page=f"{_PAGE}#output-schema",
+    shown=("structured",),
     says="A tool with an outputSchema gives structuredContent that fits it.",
     fix="Fill structuredContent from the same type of which the schema is made.",
-)  # fmt: skip
+)
 async def structured(visit: Visit) -> Outcome:
     """The allowed tools that promise a structure."""
     from inspector.protocol.validation import Validator
@@ -45,11 +49,12 @@ async def structured(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called promises a structure and gave a result")
 
 
-@active(
-    "TOOL-10", "should", "r3+", page=f"{_PAGE}#structured-content", group=_GROUP, mode="tool",
+@CHECKS.active(
+    "TOOL-10 should r3+",
+    page=f"{_PAGE}#structured-content",
     says="Structured content stands in a text block, too, for clients that know no better.",
     fix="Add a text block with the same value as JSON.",
-)  # fmt: skip
+)
 async def structured_as_text(visit: Visit) -> Outcome:
     """The results that have a structure."""
     seen: list[int] = []
@@ -62,11 +67,12 @@ async def structured_as_text(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no result had structuredContent")
 
 
-@active(
-    "TOOL-11", "type", "r1+", page=f"{_PAGE}#tool-result", group=_GROUP, mode="tool",
+@CHECKS.active(
+    "TOOL-11 type r1+",
+    page=f"{_PAGE}#tool-result",
     says="A result has a list of content blocks of the kinds that the revision knows.",
     fix="Put text into text blocks; audio exists since 2025-03-26, resource_link since 2025-06-18.",
-)  # fmt: skip
+)
 async def content(visit: Visit) -> Outcome:
     """The blocks of every result."""
     known = {"text", "image", "resource"}
@@ -86,11 +92,13 @@ async def content(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called gave a result")
 
 
-@active(
-    "TOOL-12", "type", "r1+", page=f"{_PAGE}#image-content", group=_GROUP, mode="tool", shown=("media",),
+@CHECKS.active(
+    "TOOL-12 type r1+",
+    page=f"{_PAGE}#image-content",
+    shown=("media",),
     says="Pictures and sounds are base64 of what their type says.",
     fix="Encode the bytes as base64 without line breaks, and name the type that they have.",
-)  # fmt: skip
+)
 async def media(visit: Visit) -> Outcome:
     """The data of every image and audio block."""
     seen: list[int] = []
@@ -105,11 +113,12 @@ async def media(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no result had a picture or a sound")
 
 
-@active(
-    "TOOL-14", "should", "r4+", page=f"{_PAGE}#error-handling", group=_GROUP, mode="tool",
+@CHECKS.active(
+    "TOOL-14 should r4+",
+    page=f"{_PAGE}#error-handling",
     says="Arguments that do not fit are answered as a failed call, with words that a model can act on.",
     fix="Answer with isError and say which argument is wrong and what would do.",
-)  # fmt: skip
+)
 async def wrong_values(visit: Visit) -> Outcome:
     """An allowed tool, with a value of the wrong type for an argument."""
     for tool in visit.callable()[: visit.limits.items]:
@@ -125,11 +134,12 @@ async def wrong_values(visit: Visit) -> Outcome:
     return skipped("no tool that may be called has an argument with a type")
 
 
-@active(
-    "TOOL-15", "must", "r1+", page=f"{_PAGE}#security-considerations", group=_GROUP, mode="tool",
+@CHECKS.active(
+    "TOOL-15 must r1+",
+    page=f"{_PAGE}#security-considerations",
     says="A call without an argument that is required never succeeds.",
     fix="Check the arguments against the inputSchema before the tool runs.",
-)  # fmt: skip
+)
 async def missing_argument(visit: Visit) -> Outcome:
     """Each allowed tool with required arguments, without any."""
     seen: list[int] = []
@@ -145,11 +155,12 @@ async def missing_argument(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called requires an argument")
 
 
-@active(
-    "TOOL-22", "must", "r4", page="basic/utilities/tasks", group=_GROUP, mode="tool",
+@CHECKS.active(
+    "TOOL-22 must r4",
+    page="basic/utilities/tasks",
     says="A tool that is only called as a task refuses a plain call, and one that is never a task a call as one.",
     fix="Answer both with error -32601.",
-)  # fmt: skip
+)
 async def task_support(visit: Visit) -> Outcome:
     """Plain calls of tools that require a task."""
     seen: list[int] = []
@@ -165,11 +176,12 @@ async def task_support(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called requires a task")
 
 
-@active(
-    "TOOL-23", "should", "r3+", page=f"{_PAGE}#embedded-resources", group=_GROUP, mode="tool",
+@CHECKS.active(
+    "TOOL-23 should r3+",
+    page=f"{_PAGE}#embedded-resources",
     says="Who embeds resources in results has declared resources.",
     fix="Declare the resources capability.",
-)  # fmt: skip
+)
 async def embedded(visit: Visit) -> Outcome:
     """The results that have a resource in them."""
     seen: list[int] = []
@@ -183,7 +195,7 @@ async def embedded(visit: Visit) -> Outcome:
 
 async def _calls(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
     """Each allowed tool, and what its call gave."""
-    return [(trial.tool, trial.asked) for trial in await trials(visit)]
+    return [(trial.tool, trial.asked) for trial in trials(visit)]
 
 
 def _came(asked: Asked) -> bool:

@@ -8,9 +8,9 @@ import secrets
 from typing import Any, NamedTuple
 
 from inspector.check.asked import Asked
-from inspector.check.catalog import active
-from inspector.check.link import Link
+from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.raw_connection import RawConnection
 from inspector.check.trials import arguments_for
 from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
@@ -28,12 +28,17 @@ class _Answer(NamedTuple):
     text: str
 
 
-@active(
-    "TOOL-29", "quality", "r1+", page="basic/security_best_practices", group="tools", mode="tool", apart=True,
+CHECKS = CheckTable("tools", mode="tool")
+
+
+@CHECKS.active(
+    "TOOL-29 quality r1+",
+    page="basic/security_best_practices",
+    apart=True,
     once=True,
     says="A tool that only reads keeps nothing of a session: another session sees no trace of it.",
     fix="Keep what belongs to a session in the session, and release it when the session ends.",
-)  # fmt: skip
+)
 async def keeps_nothing(visit: Visit) -> Outcome:
     """The same calls in two sessions: a text, or the client's name, of the first must not come in the second.
 
@@ -70,7 +75,7 @@ async def keeps_nothing(visit: Visit) -> Outcome:
     return counts or good(f"{len(tools)} tools, in two sessions", *seen)
 
 
-async def _introduce(link: Link, name: str) -> None:
+async def _introduce(link: RawConnection, name: str) -> None:
     """Shake hands under a name of our own, where the era has a handshake."""
     if link.modern:
         return
@@ -80,7 +85,7 @@ async def _introduce(link: Link, name: str) -> None:
         await link.transport.settled()
 
 
-async def _call(link: Link, tool: dict[str, Any], arguments: dict[str, Any]) -> _Answer:
+async def _call(link: RawConnection, tool: dict[str, Any], arguments: dict[str, Any]) -> _Answer:
     asked = await link.ask("tools/call", {"name": tool.get("name"), "arguments": arguments})
     content = {key: asked.body.get(key) for key in ("content", "structuredContent")} if asked.ok else {}
     return _Answer(asked, json.dumps(content, ensure_ascii=False, default=str)[:_LARGEST])

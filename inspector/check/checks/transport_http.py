@@ -7,14 +7,13 @@ import socket
 from contextlib import suppress
 
 from inspector.addresses import is_loopback
-from inspector.check.catalog import Transport, active, passive
+from inspector.check.catalog import CheckTable, Transport
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.posting import NOWHERE, Posting, posting
+from inspector.check.raw_post import NOWHERE, RawPost, raw_post
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, Response
 from inspector.transports.http_url import parse_url
 
-_GROUP = "transport-http"
 _PAGE = "basic/transports/streamable-http"
 _SECURITY = f"{_PAGE}#security-endpoint"
 _HTTP: frozenset[Transport] = frozenset(("http",))
@@ -26,57 +25,77 @@ _AT_ONCE = 5
 _LARGE = 1 << 20
 _QUIET_SECONDS = 30.0
 
-passive(
-    "HTTP-02", "must", "r2+", "posted", page=f"{_PAGE}#sending-messages", group=_GROUP, transports=_HTTP,
+CHECKS = CheckTable("transport-http", transports=_HTTP)
+CHECKS.passive(
+    "HTTP-02 must r2+",
+    "posted",
+    page=f"{_PAGE}#sending-messages",
     says="A request is answered with application/json or text/event-stream.",
     fix="Set Content-Type to what the body is, and answer the request itself: 202 is for notifications.",
-)  # fmt: skip
-passive(
-    "HTTP-03", "must", "r2+", "http:202", page=f"{_PAGE}#sending-messages", group=_GROUP, transports=_HTTP,
+)
+CHECKS.passive(
+    "HTTP-03 must r2+",
+    "http:202",
+    page=f"{_PAGE}#sending-messages",
     says="A message that wants no answer is accepted with status 202 and without a body.",
     fix="Answer 202 Accepted to notifications and responses that you take, with nothing in the body.",
-)  # fmt: skip
-passive(
-    "HTTP-14", "robust", "r2+", "posted", page=f"{_PAGE}#sending-messages", group=_GROUP, transports=_HTTP,
+)
+CHECKS.passive(
+    "HTTP-14 robust r2+",
+    "posted",
+    page=f"{_PAGE}#sending-messages",
     says="A status of an error comes without a body or with a JSON-RPC error.",
     fix="Replace error pages of the web framework: leave the body empty, or put a JSON-RPC error into it.",
-)  # fmt: skip
-passive(
-    "HTTP-15", "should", "r2+", "event", page=f"{_PAGE}#receiving-messages", group=_GROUP, transports=_HTTP,
+)
+CHECKS.passive(
+    "HTTP-15 should r2+",
+    "event",
+    page=f"{_PAGE}#receiving-messages",
     says="The stream of a request ends with the answer.",
     fix="Close the response when the answer has been written.",
-)  # fmt: skip
-passive(
-    "HTTP-16", "should", "r2+", "posted", page=f"{_PAGE}#receiving-messages", group=_GROUP, transports=_HTTP,
+)
+CHECKS.passive(
+    "HTTP-16 should r2+",
+    "posted",
+    page=f"{_PAGE}#receiving-messages",
     says="The stream of a request brings its answer before it ends.",
     fix="Do not close the response before the answer is written; an error is an answer, too.",
-)  # fmt: skip
-passive(
-    "HTTP-17", "should", "r2+", "event", page=f"{_PAGE}#receiving-messages", group=_GROUP, transports=_HTTP,
+)
+CHECKS.passive(
+    "HTTP-17 should r2+",
+    "event",
+    page=f"{_PAGE}#receiving-messages",
     says="What comes on the stream of a request has to do with that request.",
     fix="Send progress to the stream of its own request, and changes of lists to the stream that is meant for them.",
-)  # fmt: skip
-passive(
-    "HTTP-18", "should", "r5", "http:stream", page=f"{_PAGE}#receiving-messages", group=_GROUP, transports=_HTTP,
+)
+CHECKS.passive(
+    "HTTP-18 should r5",
+    "http:stream",
+    page=f"{_PAGE}#receiving-messages",
     says="Event streams tell proxies not to hold them back.",
     fix="Send X-Accel-Buffering: no with every event stream.",
-)  # fmt: skip
-passive(
-    "HTTP-20", "robust", "r2+", "event", "sse", page=f"{_PAGE}#receiving-messages", group=_GROUP, transports=_HTTP,
+)
+CHECKS.passive(
+    "HTTP-20 robust r2+",
+    "event",
+    "sse",
+    page=f"{_PAGE}#receiving-messages",
     says="Event streams are written as the standard has it, with events of the type message.",
     fix="Leave the event field out or set it to message, put one message into data, and write nothing else but id, "
     "retry and comments.",
-)  # fmt: skip
+)
 
 
-@active(
-    "HTTP-01", "must", "r2+", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-01 must r2+",
+    page=_PAGE,
+    apart=True,
     says="One endpoint takes all messages by POST; with a handshake also GET, if only to refuse it.",
     fix="Serve POST and GET at the same path; answer GET with 405 if there is no stream.",
-)  # fmt: skip
+)
 async def one_endpoint(visit: Visit) -> Outcome:
     """A request by POST, and where there are standing streams a GET."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         asked = await post.ask(post.harmless())
         if not asked.message and asked.status in _NO_ENDPOINT:
             return bad(f"A POST was answered with {asked.shown}.", *asked.events)
@@ -88,14 +107,16 @@ async def one_endpoint(visit: Visit) -> Outcome:
     return good("", *asked.events, *stream.events)
 
 
-@active(
-    "HTTP-04", "must", "r2+", page=f"{_PAGE}#sending-messages", group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-04 must r2+",
+    page=f"{_PAGE}#sending-messages",
+    apart=True,
     says="A message that wants no answer gets none: 202 where it is accepted, a status from 400 on where it is not.",
     fix="Answer a notification that you cannot take with 400, and never with 200 and a result.",
-)  # fmt: skip
+)
 async def bad_notification(visit: Visit) -> Outcome:
     """A notification that nobody knows, with parameters that are none."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.notify("notifications/inspector/no-such-thing", [])
     if not answer.status:
         return bad(f"A broken notification got {answer.shown}.", *answer.events)
@@ -104,11 +125,13 @@ async def bad_notification(visit: Visit) -> Outcome:
     return bad(f"A broken notification was answered with {answer.shown}.", *answer.events)
 
 
-@active(
-    "HTTP-05", "must", "r2+", page=_SECURITY, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-05 must r2+",
+    page=_SECURITY,
+    apart=True,
     says="Requests that a foreign web page makes are refused, with status 403.",
     fix="Compare the Origin field of every request with the origins that may ask, and answer 403 to all others.",
-)  # fmt: skip
+)
 async def hostile_origin(visit: Visit) -> Outcome:
     """A request with the origin of somebody else."""
     answer = await _opening(visit, (("Origin", f"http://{_EVIL}"),))
@@ -124,12 +147,15 @@ async def hostile_origin(visit: Visit) -> Outcome:
     return good(answer.shown, *answer.events)
 
 
-@active(
-    "HTTP-06", "security", "r2+", page=_SECURITY, group=_GROUP, transports=_HTTP, apart=True, once=True,
+@CHECKS.active(
+    "HTTP-06 security r2+",
+    page=_SECURITY,
+    apart=True,
+    once=True,
     says="A server of this machine answers only to names of this machine.",
     fix="Compare the Host field with localhost, 127.0.0.1 and [::1], and refuse other names: otherwise a web page can "
     "give its own name the address of your machine.",
-)  # fmt: skip
+)
 async def hostile_host(visit: Visit) -> Outcome:
     """A request for another host."""
     if not is_loopback(visit.web.url.host):
@@ -142,11 +168,14 @@ async def hostile_host(visit: Visit) -> Outcome:
     return bad(f"A request for the host {_EVIL} was served, with {answer.shown}.", *answer.events)
 
 
-@active(
-    "HTTP-07", "robust", "r2+", page=_SECURITY, group=_GROUP, transports=_HTTP, apart=True, once=True,
+@CHECKS.active(
+    "HTTP-07 robust r2+",
+    page=_SECURITY,
+    apart=True,
+    once=True,
     says="Requests without an origin are served, and on this machine those of its own pages.",
     fix="Refuse foreign origins only: programs send no Origin at all.",
-)  # fmt: skip
+)
 async def own_origin(visit: Visit) -> Outcome:
     """A request without Origin, and one with that of the server."""
     seen: list[int] = []
@@ -162,11 +191,14 @@ async def own_origin(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "HTTP-08", "should", "r2+", page=_SECURITY, group=_GROUP, transports=_HTTP, apart=True, once=True,
+@CHECKS.active(
+    "HTTP-08 should r2+",
+    page=_SECURITY,
+    apart=True,
+    once=True,
     says="A server for this machine listens on this machine only.",
     fix="Listen on 127.0.0.1 (and ::1), not on 0.0.0.0 or every interface.",
-)  # fmt: skip
+)
 async def other_addresses(visit: Visit) -> Outcome:
     """The same port at the addresses that other machines see."""
     url = visit.web.url
@@ -183,11 +215,14 @@ async def other_addresses(visit: Visit) -> Outcome:
     return good(f"nothing answers at {', '.join(addresses)}")
 
 
-@active(
-    "HTTP-09", "should", "r2+", page=_SECURITY, group=_GROUP, transports=_HTTP, apart=True, once=True,
+@CHECKS.active(
+    "HTTP-09 should r2+",
+    page=_SECURITY,
+    apart=True,
+    once=True,
     says="A server that others can reach uses https, and asks who they are.",
     fix="Put the server behind TLS, and authorize its clients.",
-)  # fmt: skip
+)
 async def exposed(visit: Visit) -> Outcome:
     """The scheme, and a request without credentials."""
     if is_loopback(visit.web.url.host):
@@ -200,14 +235,17 @@ async def exposed(visit: Visit) -> Outcome:
     return good(answer.shown, *answer.events)
 
 
-@active(
-    "HTTP-10", "should", "r2+", page=f"{_PAGE}#sending-messages", group=_GROUP, transports=_HTTP, apart=True, once=True,
+@CHECKS.active(
+    "HTTP-10 should r2+",
+    page=f"{_PAGE}#sending-messages",
+    apart=True,
+    once=True,
     says="Clients that do not accept both kinds of answers are told so with status 406.",
     fix="Look at Accept before you choose how to answer.",
-)  # fmt: skip
+)
 async def partial_accept(visit: Visit) -> Outcome:
     """A request that accepts neither JSON nor event streams."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), more=(("Accept", "text/html"),))
     if not answer.status:
         return skipped(f"the request got {answer.shown}")
@@ -216,14 +254,17 @@ async def partial_accept(visit: Visit) -> Outcome:
     return remark("A request that accepts only text/html was served all the same.", *answer.events)
 
 
-@active(
-    "HTTP-11", "should", "r2+", page=f"{_PAGE}#sending-messages", group=_GROUP, transports=_HTTP, apart=True, once=True,
+@CHECKS.active(
+    "HTTP-11 should r2+",
+    page=f"{_PAGE}#sending-messages",
+    apart=True,
+    once=True,
     says="A body that says it is no JSON is refused.",
     fix="Answer 415 unless Content-Type is application/json: web pages may send text/plain anywhere without asking.",
-)  # fmt: skip
+)
 async def other_content_type(visit: Visit) -> Outcome:
     """A request as text/plain."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), more=(("Content-Type", "text/plain"),))
     if not answer.status:
         return skipped(f"the request got {answer.shown}")
@@ -232,14 +273,16 @@ async def other_content_type(visit: Visit) -> Outcome:
     return doubtful("A request of the type text/plain was served.", *answer.events)
 
 
-@active(
-    "HTTP-12", "robust", "r2+", page=f"{_PAGE}#case-sensitivity", group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-12 robust r2+",
+    page=f"{_PAGE}#case-sensitivity",
+    apart=True,
     says="Names of header fields may be written in any case.",
     fix="Compare names of header fields without regard to case, and let proxies spell them as they like.",
-)  # fmt: skip
+)
 async def any_case(visit: Visit) -> Outcome:
     """A request with all names in capitals, and one in small letters."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         seen: list[int] = []
         for spelled in (str.upper, str.lower):
             message = post.request(post.harmless())
@@ -251,14 +294,17 @@ async def any_case(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "HTTP-13", "robust", "r2+", page="RFC 9110, section 15.5.6", group=_GROUP, transports=_HTTP, apart=True, once=True,
+@CHECKS.active(
+    "HTTP-13 robust r2+",
+    page="RFC 9110, section 15.5.6",
+    apart=True,
+    once=True,
     says="A method of HTTP that is not served is refused with 405, and those that are, are named.",
     fix="Answer 405 with an Allow field that lists the methods of the endpoint.",
-)  # fmt: skip
+)
 async def other_verbs(visit: Visit) -> Outcome:
     """PUT, without a body."""
-    answer = await visit.web.send("PUT", url=Posting(visit).url, fields=(ACCEPT,))
+    answer = await visit.web.send("PUT", url=RawPost(visit).url, fields=(ACCEPT,))
     if not answer.status:
         return skipped(f"the request got {answer.shown}")
     if answer.status == 405:
@@ -269,12 +315,14 @@ async def other_verbs(visit: Visit) -> Outcome:
     return bad(f"PUT was answered with {answer.shown}.", *answer.events)
 
 
-@active(
-    "HTTP-19", "should", "r5", page=f"{_PAGE}#receiving-messages", group=_GROUP, transports=_HTTP, mode="intrusive",
+@CHECKS.active(
+    "HTTP-19 should r5",
+    page=f"{_PAGE}#receiving-messages",
+    mode="intrusive",
     apart=True,
     says="A long stream on which nothing happens is kept alive by comments.",
     fix="Write a line that begins with a colon from time to time, say every fifteen seconds.",
-)  # fmt: skip
+)
 async def keep_alive(visit: Visit) -> Outcome:
     """A subscription, and patience."""
     wanted = {
@@ -283,7 +331,7 @@ async def keep_alive(visit: Visit) -> Outcome:
     if not wanted:
         return skipped("the server tells of no changes")
     seconds = min(_QUIET_SECONDS, visit.limits.check * 0.8)
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask("subscriptions/listen", {"notifications": wanted}, timeout=seconds, most=1 << 20)
     if answer.media_type != "text/event-stream":
         return skipped(f"there was no stream, but {answer.shown}")
@@ -292,11 +340,14 @@ async def keep_alive(visit: Visit) -> Outcome:
     return remark(f"Nothing came on a quiet stream for {seconds:g} s.", *answer.events)
 
 
-@active(
-    "HTTP-21", "robust", "r2+", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True, once=True,
+@CHECKS.active(
+    "HTTP-21 robust r2+",
+    page=_PAGE,
+    apart=True,
+    once=True,
     says="The URL that clients are given is that of the endpoint, and redirects nowhere.",
     fix="Serve the path as it is given, with and without a slash at its end.",
-)  # fmt: skip
+)
 async def redirects(visit: Visit) -> Outcome:
     """The URL as it was given, and with another end."""
     own = await _opening(visit, (), url=visit.web.url.text)
@@ -310,14 +361,16 @@ async def redirects(visit: Visit) -> Outcome:
     return good(f"{parse_url(other).target} gives {answer.shown}", *own.events, *answer.events)
 
 
-@active(
-    "HTTP-22", "robust", "r2+", page=_PAGE, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-22 robust r2+",
+    page=_PAGE,
+    apart=True,
     says="Requests that come at the same time are all served.",
     fix="Serve each POST for itself; do not hold the session for as long as one of them takes.",
-)  # fmt: skip
+)
 async def at_once(visit: Visit) -> Outcome:
     """Five requests side by side."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answers = await asyncio.gather(*(post.ask(post.harmless()) for _ in range(_AT_ONCE)))
     lost = [answer for answer in answers if not answer.message]
     if lost:
@@ -325,14 +378,17 @@ async def at_once(visit: Visit) -> Outcome:
     return good("", *(n for answer in answers for n in answer.events))
 
 
-@active(
-    "HTTP-23", "robust", "r2+", page=_PAGE, group=_GROUP, transports=_HTTP, mode="intrusive", apart=True,
+@CHECKS.active(
+    "HTTP-23 robust r2+",
+    page=_PAGE,
+    mode="intrusive",
+    apart=True,
     says="A large request is answered, or refused with status 413.",
     fix="Set a limit for bodies, and answer 413 above it.",
-)  # fmt: skip
+)
 async def large_body(visit: Visit) -> Outcome:
     """A call of a tool that does not exist, with an argument of a megabyte."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask("tools/call", {"name": NOWHERE, "arguments": {"text": "x" * _LARGE}})
     if answer.message or answer.refused:
         return good(answer.shown, *answer.events)
@@ -348,7 +404,7 @@ async def _opening(
     own: bool = True,
 ) -> Response:
     """The first request of a client. A session that comes of it is ended again."""
-    post = Posting(visit)
+    post = RawPost(visit)
     try:
         if visit.modern:
             return await post.ask("server/discover", more=more, host=host, url=url, own=own)

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
-from inspector.check.catalog import Transport, active, passive
-from inspector.check.link import status_of
+from inspector.check.catalog import CheckTable, Transport
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.posting import Posting, posting
+from inspector.check.raw_connection import status_of
+from inspector.check.raw_post import RawPost, raw_post
 from inspector.check.visit import Visit
 from inspector.check.web import Response
 from inspector.journal.journal import Frame
@@ -20,7 +20,6 @@ from inspector.protocol.jsonrpc import Shape, shape_of
 from inspector.protocol.sample import sample
 from inspector.transports.http_requests import SESSION_FIELD, VERSION_FIELD
 
-_GROUP = "transport-http-legacy"
 _PAGE = "basic/transports"
 _SESSIONS = f"{_PAGE}#session-management"
 _RESUMING = f"{_PAGE}#resumability-and-redelivery"
@@ -40,28 +39,37 @@ _ANSWERS: dict[str, dict[str, Any]] = {
 }
 """What a client says to the questions of a server that it does not want to answer."""
 
-passive(
-    "HTTP-37", "must", "r2-r4", "event:get", page=_LISTENING, group=_GROUP, transports=_HTTP,
+CHECKS = CheckTable("transport-http-legacy", transports=_HTTP)
+CHECKS.passive(
+    "HTTP-37 must r2-r4",
+    "event:get",
+    page=_LISTENING,
     says="Answers come on the stream of their request, and not on a standing one.",
     fix="Write an answer to the response of the POST that brought its request.",
-)  # fmt: skip
-passive(
-    "HTTP-39", "must", "r2-r4", "told-id", page=_RESUMING, group=_GROUP, transports=_HTTP,
+)
+CHECKS.passive(
+    "HTTP-39 must r2-r4",
+    "told-id",
+    page=_RESUMING,
     says="No event id is used twice in a session.",
     fix="Count the ids of events over all streams of a session, or put the name of the stream into them.",
-)  # fmt: skip
-passive(
-    "HTTP-41", "should", "r4", "event", page=f"{_PAGE}#sending-messages-to-the-server", group=_GROUP, transports=_HTTP,
+)
+CHECKS.passive(
+    "HTTP-41 should r4",
+    "event",
+    page=f"{_PAGE}#sending-messages-to-the-server",
     says="A stream begins with an event that has an id and no data, so that it can be resumed from its beginning.",
     fix="Write such an event at once when a stream is opened, if you keep events for clients that come back.",
-)  # fmt: skip
+)
 
 
-@active(
-    "HTTP-30", "should", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-30 should r2-r4",
+    page=_SESSIONS,
+    apart=True,
     says="Session ids cannot be guessed.",
     fix="Take a random UUID, or 128 bits of a random generator that is made for secrets.",
-)  # fmt: skip
+)
 async def strong_ids(visit: Visit) -> Outcome:
     """Three handshakes."""
     ids, events = await _ids(visit)
@@ -79,11 +87,13 @@ async def strong_ids(visit: Visit) -> Outcome:
     return good(f"{len(ids[0])} characters, of which some {bits:.0f} bits differ", *events)
 
 
-@active(
-    "HTTP-31", "must", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-31 must r2-r4",
+    page=_SESSIONS,
+    apart=True,
     says="Session ids consist of visible ASCII characters.",
     fix="Encode ids as hexadecimal or base64url.",
-)  # fmt: skip
+)
 async def visible_ids(visit: Visit) -> Outcome:
     """The ids of three handshakes."""
     ids, events = await _ids(visit)
@@ -93,14 +103,16 @@ async def visible_ids(visit: Visit) -> Outcome:
     return bad(f"A session id has the character {odd[0]!r}.", *events) if odd else good("", *events)
 
 
-@active(
-    "HTTP-32", "should", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-32 should r2-r4",
+    page=_SESSIONS,
+    apart=True,
     says="A request without the session id, where one is needed, is refused with status 400.",
     fix="Answer 400 to everything but initialize that names no session.",
-)  # fmt: skip
+)
 async def no_session_id(visit: Visit) -> Outcome:
     """A request that leaves it out."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
         answer = await post.ask(post.harmless(), without=SESSION_FIELD)
@@ -113,14 +125,16 @@ async def no_session_id(visit: Visit) -> Outcome:
     return remark("A request without the session id is served all the same.", *answer.events)
 
 
-@active(
-    "HTTP-33", "must", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-33 must r2-r4",
+    page=_SESSIONS,
+    apart=True,
     says="A request with the id of a session that has ended is answered with 404.",
     fix="Answer 404 to ids that you do not know: clients begin anew on 404, and on no other status.",
-)  # fmt: skip
+)
 async def ended_session(visit: Visit) -> Outcome:
     """DELETE, then a request of the same session."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
         ended = await post.delete()
@@ -133,14 +147,16 @@ async def ended_session(visit: Visit) -> Outcome:
     return bad(f"After DELETE a request was answered with {answer.shown}.", *ended.events, *answer.events)
 
 
-@active(
-    "HTTP-34", "must", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-34 must r2-r4",
+    page=_SESSIONS,
+    apart=True,
     says="A request with a session id that nobody was given is answered with 404.",
     fix="Answer 404 to ids that you do not know: for a client they are those of sessions that have ended.",
-)  # fmt: skip
+)
 async def unknown_session(visit: Visit) -> Outcome:
     """A made-up id."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
         answer = await post.ask(post.harmless(), more=((SESSION_FIELD, _NO_SESSION),))
@@ -150,14 +166,16 @@ async def unknown_session(visit: Visit) -> Outcome:
     return make(f"A request with an unknown session id was answered with {answer.shown}.", *answer.events)
 
 
-@active(
-    "HTTP-35", "robust", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-35 robust r2-r4",
+    page=_SESSIONS,
+    apart=True,
     says="DELETE ends the session, or is refused with 405.",
     fix="Answer DELETE with 200 or 204 when the session is gone, or with 405 if clients may not end it.",
-)  # fmt: skip
+)
 async def delete(visit: Visit) -> Outcome:
     """DELETE of a session of its own."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
         answer = await post.delete()
@@ -168,14 +186,16 @@ async def delete(visit: Visit) -> Outcome:
     return bad(f"DELETE was answered with {answer.shown}.", *answer.events)
 
 
-@active(
-    "HTTP-36", "must", "r2-r4", page=_LISTENING, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-36 must r2-r4",
+    page=_LISTENING,
+    apart=True,
     says="GET is answered with an event stream or with 405.",
     fix="Open a stream, or answer 405 if the server never says anything by itself.",
-)  # fmt: skip
+)
 async def get(visit: Visit) -> Outcome:
     """GET in a session."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.listen(until=0)
     if answer.status == 405 or (answer.status == 200 and answer.media_type == _STREAM):
         return good(answer.shown, *answer.events)
@@ -183,16 +203,18 @@ async def get(visit: Visit) -> Outcome:
     return bad(f"GET was answered with {answer.shown}{kind}.", *answer.events)
 
 
-@active(
-    "HTTP-38", "must", "r2-r4", page=f"{_PAGE}#multiple-connections", group=_GROUP, transports=_HTTP,
-    apart=True, once=True,
+@CHECKS.active(
+    "HTTP-38 must r2-r4",
+    page=f"{_PAGE}#multiple-connections",
+    apart=True,
+    once=True,
     says="A message is sent on one stream only.",
     fix="Choose one of the open streams for each message.",
-)  # fmt: skip
+)
 async def one_stream(visit: Visit) -> Outcome:
     """Two standing streams side by side, and requests that may make the server say something."""
     seconds = visit.limits.quiet * 2
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         listening = [asyncio.create_task(post.listen(timeout=seconds, until=1 << 20)) for _ in range(2)]
         try:
             await asyncio.sleep(0)
@@ -214,15 +236,17 @@ async def one_stream(visit: Visit) -> Outcome:
     return good("", *events)
 
 
-@active(
-    "HTTP-40", "must", "r2-r4", page=_RESUMING, group=_GROUP, transports=_HTTP,
-    apart=True, once=True,
+@CHECKS.active(
+    "HTTP-40 must r2-r4",
+    page=_RESUMING,
+    apart=True,
+    once=True,
     says="A stream that is resumed goes on where it broke off, and brings nothing of other streams.",
     fix="Keep events by stream, and send after Last-Event-ID those of its stream that followed.",
-)  # fmt: skip
+)
 async def resumption(visit: Visit) -> Outcome:
     """Two requests; the stream of the first is resumed after its first event."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         first = await post.ask(post.harmless())
         second = await post.ask(post.harmless())
         after = next((event.id for event in first.stream if event.id), "")
@@ -242,15 +266,17 @@ async def resumption(visit: Visit) -> Outcome:
     return good(f"{len(again.stream)} events followed", *events)
 
 
-@active(
-    "HTTP-42", "should", "r4", page=f"{_PAGE}#sending-messages-to-the-server", group=_GROUP, transports=_HTTP,
-    mode="tool", apart=True,
+@CHECKS.active(
+    "HTTP-42 should r4",
+    page=f"{_PAGE}#sending-messages-to-the-server",
+    mode="tool",
+    apart=True,
     says="Who closes a stream before its answer says when to come back, and has the answer then.",
     fix="Send an event with retry before you close, and keep the answer for the GET with Last-Event-ID.",
-)  # fmt: skip
+)
 async def early_close(visit: Visit) -> Outcome:
     """The allowed tools, until one closes its stream early."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         async for answer in _calls(visit, post):
             last = _last_id(answer)
             if answer.message or not answer.whole or not last:
@@ -263,43 +289,49 @@ async def early_close(visit: Visit) -> Outcome:
     return skipped("no tool that may be called closes its stream early")
 
 
-@active(
-    "HTTP-43", "must", "r3-r4", page=f"{_PAGE}#protocol-version-header", group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-43 must r3-r4",
+    page=f"{_PAGE}#protocol-version-header",
+    apart=True,
     says="A revision in MCP-Protocol-Version that does not exist is refused with status 400.",
     fix="Answer 400 where MCP-Protocol-Version names a revision that you do not support.",
-)  # fmt: skip
+)
 async def unknown_version_field(visit: Visit) -> Outcome:
     """A request of 1999."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), more=((VERSION_FIELD, "1999-01-01"),))
     if answer.status == 400:
         return good("", *answer.events)
     return bad(f"A request of revision 1999-01-01 was answered with {answer.shown}.", *answer.events)
 
 
-@active(
-    "HTTP-44", "should", "r3-r4", page=f"{_PAGE}#protocol-version-header", group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-44 should r3-r4",
+    page=f"{_PAGE}#protocol-version-header",
+    apart=True,
     says="A request without MCP-Protocol-Version is served.",
     fix="Take the revision that was agreed on, or 2025-03-26.",
-)  # fmt: skip
+)
 async def no_version_field(visit: Visit) -> Outcome:
     """A request that leaves it out."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), without=VERSION_FIELD)
     if "result" in answer.message:
         return good("", *answer.events)
     return bad(f"A request without MCP-Protocol-Version was answered with {answer.shown}.", *answer.events)
 
 
-@active(
-    "HTTP-45", "should", "r2-r4", page=f"{_PAGE}#sending-messages-to-the-server", group=_GROUP, transports=_HTTP,
-    mode="tool", apart=True,
+@CHECKS.active(
+    "HTTP-45 should r2-r4",
+    page=f"{_PAGE}#sending-messages-to-the-server",
+    mode="tool",
+    apart=True,
     says="A call goes on when its stream breaks off.",
     fix="Cancel a call on notifications/cancelled only, and keep its answer for a client that comes back.",
-)  # fmt: skip
+)
 async def broken_stream(visit: Visit) -> Outcome:
     """The allowed tools: the stream is dropped after its first event and resumed."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         async for answer in _calls(visit, post, most=1):
             last = _last_id(answer)
             if answer.message or answer.whole or not last:
@@ -315,15 +347,17 @@ async def broken_stream(visit: Visit) -> Outcome:
     return skipped("no tool that may be called has a stream that can be resumed")
 
 
-@active(
-    "HTTP-46", "robust", "r2-r4", page=_SESSIONS, group=_GROUP, transports=_HTTP,
-    apart=True, once=True,
+@CHECKS.active(
+    "HTTP-46 robust r2-r4",
+    page=_SESSIONS,
+    apart=True,
+    once=True,
     says="A request that is refused begins no session.",
     fix="Make the session when initialize has succeeded, not when a request without an id comes.",
-)  # fmt: skip
+)
 async def leaked_session(visit: Visit) -> Outcome:
     """A request before any handshake."""
-    post = Posting(visit)
+    post = RawPost(visit)
     answer = await post.ask("tools/list")
     await post.end()
     leaked = answer.header(SESSION_FIELD)
@@ -334,15 +368,17 @@ async def leaked_session(visit: Visit) -> Outcome:
     return bad(f"A request that was refused with {answer.shown} came back with a session id.", *answer.events)
 
 
-@active(
-    "HTTP-47", "must", "r4", page="basic/security_best_practices#session-hijacking", group=_GROUP, transports=_HTTP,
-    mode="auth", apart=True,
+@CHECKS.active(
+    "HTTP-47 must r4",
+    page="basic/security_best_practices#session-hijacking",
+    mode="auth",
+    apart=True,
     says="A session id is no proof of who asks.",
     fix="Look at the token of every request, whatever session it names.",
-)  # fmt: skip
+)
 async def session_without_token(visit: Visit) -> Outcome:
     """A request with a session id and without the token."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
         known = {name.lower() for name, _ in visit.web.target.headers}
@@ -357,12 +393,14 @@ async def session_without_token(visit: Visit) -> Outcome:
     return make(f"A session id without a token was answered with {answer.shown}.", *answer.events)
 
 
-@active(
-    "HTTP-48", "robust", "r2-r4", page=f"{_PAGE}#sending-messages-to-the-server", group=_GROUP, transports=_HTTP,
-    mode="tool", apart=True,
+@CHECKS.active(
+    "HTTP-48 robust r2-r4",
+    page=f"{_PAGE}#sending-messages-to-the-server",
+    mode="tool",
+    apart=True,
     says="What the server asks on a stream can be answered by POST.",
     fix="Take responses as you take notifications: 202, and no body.",
-)  # fmt: skip
+)
 async def answered_questions(visit: Visit) -> Outcome:
     """The allowed tools, until one asks something; the answer is a refusal."""
     able: dict[str, Any] = {"sampling": {}, "elicitation": {}, "roots": {}}
@@ -395,7 +433,7 @@ async def _ids(visit: Visit) -> tuple[list[str], tuple[int, ...]]:
         ids: list[str] = []
         events: list[int] = []
         for _ in range(_HANDSHAKES):
-            async with posting(visit) as post:
+            async with raw_post(visit) as post:
                 events += post.opened.events
                 ids += [post.session] if post.session else []
         known = visit.remembered["session-ids"] = ids, tuple(events)
@@ -433,7 +471,7 @@ def _call(tool: dict[str, Any]) -> dict[str, Any]:
     return {"name": tool.get("name"), "arguments": sample(tool.get("inputSchema"))}
 
 
-async def _calls(visit: Visit, post: Posting, **how: Any) -> AsyncIterator[Response]:
+async def _calls(visit: Visit, post: RawPost, **how: Any) -> AsyncIterator[Response]:
     """The responses to calls of the allowed tools, one after the other."""
     for n, tool in enumerate(visit.callable()[: visit.limits.items]):
         yield await post.ask("tools/call", {**_call(tool), "_meta": {"progressToken": f"check-{n}"}}, **how)
@@ -443,7 +481,7 @@ def _last_id(answer: Response) -> str:
     return next((event.id for event in reversed(answer.stream) if event.id), "")
 
 
-async def _resumed(visit: Visit, post: Posting, after: str) -> Response:
+async def _resumed(visit: Visit, post: RawPost, after: str) -> Response:
     """The stream as it goes on, up to the answer."""
     return await post.listen(after, timeout=visit.limits.request)
 

@@ -10,9 +10,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from inspector.check.catalog import Transport, active, passive
+from inspector.check.catalog import CheckTable, Transport
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.posting import Posting, posting
+from inspector.check.raw_post import RawPost, raw_post
 from inspector.check.visit import Visit
 from inspector.check.web import Response
 from inspector.journal import channels
@@ -25,7 +25,6 @@ from inspector.protocol.revisions import LEGACY
 from inspector.protocol.sample import sample
 from inspector.transports.http_requests import RESUME_FIELD, SESSION_FIELD, VERSION_FIELD
 
-_GROUP = "transport-http-modern"
 _PAGE = "basic/transports/streamable-http"
 _VALIDATION = f"{_PAGE}#server-validation"
 _EARLIER = f"{_PAGE}#earlier-streamable-http-revisions"
@@ -36,21 +35,26 @@ _METHOD, _NAME = "Mcp-Method", "Mcp-Name"
 _REFUSE = "Answer status 400 and error -32020 (HeaderMismatch)"
 _LARGEST_HEAD = 1 << 16
 
-passive(
-    "HTTP-74", "info", "r5", "event", page=f"{_PAGE}#receiving-messages", group=_GROUP, transports=_HTTP,
+CHECKS = CheckTable("transport-http-modern", transports=_HTTP)
+CHECKS.passive(
+    "HTTP-74 info r5",
+    "event",
+    page=f"{_PAGE}#receiving-messages",
     says="Events have no ids: streams cannot be resumed any more.",
     fix="Leave the id field of events out.",
-)  # fmt: skip
+)
 
 
-@active(
-    "HTTP-60", "must", "r5", page=_VALIDATION, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-60 must r5",
+    page=_VALIDATION,
+    apart=True,
     says="A request without MCP-Protocol-Version is refused with error -32020.",
     fix=f"{_REFUSE} where the field is missing, unless you serve clients of before 2025-06-18.",
-)  # fmt: skip
+)
 async def no_version(visit: Visit) -> Outcome:
     """A request that leaves it out."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), without=VERSION_FIELD)
     older = [name for name in _BEFORE_THE_FIELD if await visit.agrees_to(name) == name]
     if older and answer.status:
@@ -58,39 +62,46 @@ async def no_version(visit: Visit) -> Outcome:
     return _mismatch("A request without MCP-Protocol-Version", answer)
 
 
-@active(
-    "HTTP-61", "must", "r5", page=_VALIDATION, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-61 must r5",
+    page=_VALIDATION,
+    apart=True,
+    judged=True,
     says="A request whose header names another revision than its body is refused with error -32020.",
     fix=f"{_REFUSE} where MCP-Protocol-Version is not the revision in _meta.",
-)  # fmt: skip
+)
 async def other_version(visit: Visit) -> Outcome:
     """The newest revision with a handshake in the header."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), more=((VERSION_FIELD, LEGACY[-1]),))
     return _mismatch(f"{LEGACY[-1]} in the header of a request of {visit.revision}", answer)
 
 
-@active(
-    "HTTP-62", "must", "r5", page=_VALIDATION, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-62 must r5",
+    page=_VALIDATION,
+    apart=True,
     says="A request is refused with error -32020 where Mcp-Method is missing or not its method.",
     fix=f"{_REFUSE} unless Mcp-Method is the method of the request, with the same capitals.",
-)  # fmt: skip
+)
 async def wrong_method(visit: Visit) -> Outcome:
     """Without the field, and with another method in it."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         missing = await post.ask(post.harmless(), without=_METHOD)
         wrong = await post.ask(post.harmless(), more=((_METHOD, "inspector/no-such-method"),))
     return _all_mismatch({"A request without Mcp-Method": missing, "A request with another Mcp-Method": wrong})
 
 
-@active(
-    "HTTP-63", "must", "r5", page=_VALIDATION, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-63 must r5",
+    page=_VALIDATION,
+    apart=True,
     says="A request is refused with error -32020 where Mcp-Name is missing or not what it names.",
     fix=f"{_REFUSE} unless Mcp-Name is params.name (of resources/read: params.uri).",
-)  # fmt: skip
+)
 async def wrong_name(visit: Visit) -> Outcome:
     """A thing that does not exist, without the field and with another name in it."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         method, params, _ = post.nameless()
         if not method:
             return skipped("the server has neither tools nor prompts nor resources")
@@ -99,14 +110,16 @@ async def wrong_name(visit: Visit) -> Outcome:
     return _all_mismatch({f"{method} without Mcp-Name": missing, f"{method} with another Mcp-Name": wrong})
 
 
-@active(
-    "HTTP-64", "must", "r5", page=f"{_PAGE}#value-encoding", group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-64 must r5",
+    page=f"{_PAGE}#value-encoding",
+    apart=True,
     says="A name that is encoded in the header is decoded before it is compared.",
     fix="Decode =?base64?…?= in Mcp-Name and Mcp-Param fields, and compare what comes out.",
-)  # fmt: skip
+)
 async def encoded_name(visit: Visit) -> Outcome:
     """A thing that does not exist, its name in base64."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         method, params, name = post.nameless()
         if not method:
             return skipped("the server has neither tools nor prompts nor resources")
@@ -120,14 +133,16 @@ async def encoded_name(visit: Visit) -> Outcome:
     return good("", *plain.events, *answer.events)
 
 
-@active(
-    "HTTP-65", "must", "r5", page=f"{_PAGE}#value-encoding", group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-65 must r5",
+    page=f"{_PAGE}#value-encoding",
+    apart=True,
     says="A field that cannot be decoded, or has characters that no field may have, is refused with error -32020.",
     fix=f"{_REFUSE} where the base64 is broken, or a field has characters beyond ASCII.",
-)  # fmt: skip
+)
 async def broken_encoding(visit: Visit) -> Outcome:
     """No base64, base64 of no text, and a letter with an accent."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         method, params, name = post.nameless()
         if not method:
             return skipped("the server has neither tools nor prompts nor resources")
@@ -142,15 +157,17 @@ async def broken_encoding(visit: Visit) -> Outcome:
     return _all_mismatch({f"A request with {what}": answer for what, answer in answers.items()})
 
 
-@active(
-    "HTTP-66", "must", "r5", page=f"{_PAGE}#server-behavior-for-custom-headers", group=_GROUP, transports=_HTTP,
-    mode="tool", apart=True,
+@CHECKS.active(
+    "HTTP-66 must r5",
+    page=f"{_PAGE}#server-behavior-for-custom-headers",
+    mode="tool",
+    apart=True,
     says="A call is refused with error -32020 where a repeated argument is missing in the header, or another one.",
     fix=f"{_REFUSE} where an Mcp-Param field and its argument are not the same, or only one of them is there.",
-)  # fmt: skip
+)
 async def wrong_parameter(visit: Visit) -> Outcome:
     """An allowed tool with such arguments: without the field, with another value, and with one too many."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         for tool in visit.callable()[: visit.limits.items]:
             wanted, reasons = mirrored(tool)
             if not wanted or reasons:
@@ -168,14 +185,17 @@ async def wrong_parameter(visit: Visit) -> Outcome:
     return skipped("no tool that may be called has arguments that are repeated in the header")
 
 
-@active(
-    "HTTP-67", "should", "r5", page=_VALIDATION, group=_GROUP, transports=_HTTP, mode="tool", apart=True,
+@CHECKS.active(
+    "HTTP-67 should r5",
+    page=_VALIDATION,
+    mode="tool",
+    apart=True,
     says="Whole numbers in the header are compared as numbers.",
     fix="Read the field as a number before you compare: 42.0 is 42.",
-)  # fmt: skip
+)
 async def other_number(visit: Visit) -> Outcome:
     """An allowed tool with such an argument, written with a fraction of zero."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         for tool in visit.callable()[: visit.limits.items]:
             wanted, reasons = mirrored(tool)
             arguments = _arguments(tool, wanted)
@@ -190,16 +210,18 @@ async def other_number(visit: Visit) -> Outcome:
     return skipped("no tool that may be called has a whole number that is repeated in the header")
 
 
-@active(
-    "HTTP-68", "robust", "r5", page="RFC 9110, section 5.5", group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-68 robust r5",
+    page="RFC 9110, section 5.5",
+    apart=True,
     says="White space around the value of a field is no part of it.",
     fix="Strip blanks and tabs from the ends of a value before you compare it.",
-)  # fmt: skip
+)
 async def white_space(visit: Visit) -> Outcome:
     """A request with blanks and a tab around Mcp-Method."""
     if visit.web.target.proxy:
         return skipped("there is a proxy before the server")
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         message = post.request(post.harmless())
         fields = [
             (name, f" \t {value} \t " if name == _METHOD else value) for name, value in post.fields(message)
@@ -215,30 +237,35 @@ async def white_space(visit: Visit) -> Outcome:
     return good("", *events)
 
 
-@active(
-    "HTTP-69", "must", "r5", page=f"{_PAGE}#protocol-version-header", group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-69 must r5",
+    page=f"{_PAGE}#protocol-version-header",
+    apart=True,
+    judged=True,
     says="A method that does not exist is answered with status 404 and error -32601.",
     fix="Answer 404 with the error in its body: without it the status says that there is no endpoint.",
-)  # fmt: skip
+)
 async def unknown_method(visit: Visit) -> Outcome:
     """A method that no server has."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         answer = await post.ask("inspector/no-such-method")
     if answer.status == 404 and answer.code == METHOD_NOT_FOUND:
         return good("", *answer.events)
     return bad(f"An unknown method was answered with {answer.shown}.", *answer.events)
 
 
-@active(
-    "HTTP-70", "should", "r5", page=_EARLIER, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-70 should r5",
+    page=_EARLIER,
+    apart=True,
     says="A server without sessions answers GET and DELETE with 405.",
     fix="Answer 405 to both, with Allow: POST.",
-)  # fmt: skip
+)
 async def gone_verbs(visit: Visit) -> Outcome:
     """Both, where only this revision is spoken."""
     if await visit.serves_handshakes():
         return skipped("the server speaks revisions with a handshake, too")
-    post = Posting(visit)
+    post = RawPost(visit)
     seen: list[int] = []
     for answer, verb in ((await post.listen(until=0), "GET"), (await post.delete(), "DELETE")):
         seen += answer.events
@@ -247,14 +274,16 @@ async def gone_verbs(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "HTTP-71", "should", "r5", page=_EARLIER, group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-71 should r5",
+    page=_EARLIER,
+    apart=True,
     says="Session ids and Last-Event-ID mean nothing: they are ignored, and none are given.",
     fix="Do not look at either field in requests of this revision, and send no Mcp-Session-Id.",
-)  # fmt: skip
+)
 async def gone_fields(visit: Visit) -> Outcome:
     """A request with both."""
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         more = ((SESSION_FIELD, "inspector-check"), (RESUME_FIELD, "1"))
         answer = await post.ask(post.harmless(), more=more)
         plain = await post.ask(post.harmless())
@@ -268,11 +297,14 @@ async def gone_fields(visit: Visit) -> Outcome:
     return bad(f"With Mcp-Session-Id and Last-Event-ID a request got {answer.shown}.", *answer.events)
 
 
-@active(
-    "HTTP-72", "must", "r5", page=f"{_PAGE}#cancellation", group=_GROUP, transports=_HTTP, mode="tool", apart=True,
+@CHECKS.active(
+    "HTTP-72 must r5",
+    page=f"{_PAGE}#cancellation",
+    mode="tool",
+    apart=True,
     says="Closing the stream of a request cancels it: nothing more is said about it.",
     fix="Notice that the client has closed the stream, stop the call, and send what it says nowhere else.",
-)  # fmt: skip
+)
 async def closed_stream(visit: Visit) -> Outcome:
     """An allowed tool that tells its progress: its stream is closed, other streams are listened to."""
     async with visit.fresh() as link:
@@ -303,15 +335,17 @@ async def closed_stream(visit: Visit) -> Outcome:
     return skipped("no tool that may be called tells its progress")
 
 
-@active(
-    "HTTP-73", "must", "r5", page=f"{_PAGE}#sending-messages", group=_GROUP, transports=_HTTP, apart=True,
+@CHECKS.active(
+    "HTTP-73 must r5",
+    page=f"{_PAGE}#sending-messages",
+    apart=True,
     says="A body that is a response or an array is refused.",
     fix="Answer 400 to everything that is not one request or one notification.",
-)  # fmt: skip
+)
 async def wrong_bodies(visit: Visit) -> Outcome:
     """A result for nothing, and two requests in an array."""
     seen: list[int] = []
-    async with posting(visit) as post:
+    async with raw_post(visit) as post:
         bodies = {
             "A response": {"jsonrpc": "2.0", "id": "inspector-check", "result": {}},
             "An array": [post.request(post.harmless()), post.request(post.harmless())],

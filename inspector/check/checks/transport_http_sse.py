@@ -5,9 +5,9 @@ from __future__ import annotations
 from urllib.parse import parse_qsl
 
 from inspector.addresses import is_loopback
-from inspector.check.catalog import Transport, active, passive
-from inspector.check.link import CLIENT
+from inspector.check.catalog import CheckTable, Transport
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.raw_connection import CLIENT
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON
 from inspector.protocol import jsonrpc
@@ -15,7 +15,6 @@ from inspector.protocol.revisions import LEGACY, REVISIONS
 from inspector.transports.http_requests import SESSION_FIELD
 from inspector.transports.http_url import parse_url
 
-_GROUP = "transport-http-sse"
 _PAGE = "basic/transports#http-with-sse"
 _SSE: frozenset[Transport] = frozenset(("sse",))
 _STREAM = ("Accept", "text/event-stream")
@@ -23,28 +22,34 @@ _EVIL = "http://evil.example"
 _SHORTEST = 16
 """Characters of an id that nobody can guess: 64 bits, if it is hexadecimal."""
 
-passive(
-    "SSE-01", "must", "r1+", "endpoint", page=_PAGE, group=_GROUP, transports=_SSE,
+CHECKS = CheckTable("transport-http-sse", page=_PAGE, transports=_SSE)
+CHECKS.passive(
+    "SSE-01 must r1+",
+    "endpoint",
     says="The stream begins with the event that names the endpoint.",
     fix="Write an event of the type endpoint, with a URI as its data, before anything else.",
-)  # fmt: skip
-passive(
-    "SSE-02", "must", "r1+", "event:get", page=_PAGE, group=_GROUP, transports=_SSE,
+)
+CHECKS.passive(
+    "SSE-02 must r1+",
+    "event:get",
     says="Answers come on the stream, as events of the type message.",
     fix="Write each message as an event of the type message, with its JSON as data.",
-)  # fmt: skip
-passive(
-    "SSE-03", "security", "r1+", "endpoint", page=_PAGE, group=_GROUP, transports=_SSE,
+)
+CHECKS.passive(
+    "SSE-03 security r1+",
+    "endpoint",
     says="The endpoint has the origin of the stream.",
     fix="Name the endpoint by its path alone.",
-)  # fmt: skip
+)
 
 
-@active(
-    "SSE-04", "must", "r1+", page=_PAGE, group=_GROUP, transports=_SSE, apart=True, once=True,
+@CHECKS.active(
+    "SSE-04 must r1+",
+    apart=True,
+    once=True,
     says="Requests that a foreign web page makes are refused.",
     fix="Compare the Origin field of every request with the origins that may ask, and answer 403 to all others.",
-)  # fmt: skip
+)
 async def hostile_origin(visit: Visit) -> Outcome:
     """The stream, asked for with the origin of somebody else."""
     fields = (_STREAM, ("Origin", _EVIL), *await visit.token_fields())
@@ -57,11 +62,13 @@ async def hostile_origin(visit: Visit) -> Outcome:
     return make(f"The stream was opened for {_EVIL}, with {answer.shown}.", *answer.events)
 
 
-@active(
-    "SSE-05", "robust", "r1+", page=_PAGE, group=_GROUP, transports=_SSE, apart=True, once=True,
+@CHECKS.active(
+    "SSE-05 robust r1+",
+    apart=True,
+    once=True,
     says="What is posted to an address that nobody was given is refused; and addresses cannot be guessed.",
     fix="Put a random id into each address, and answer 404 to ids that you do not know.",
-)  # fmt: skip
+)
 async def unknown_address(visit: Visit) -> Outcome:
     """The address of a stream with another id in it."""
     async with visit.fresh() as link:
@@ -86,11 +93,14 @@ async def unknown_address(visit: Visit) -> Outcome:
     return good(answer.shown, *answer.events)
 
 
-@active(
-    "SSE-06", "info", "r1+", page="deprecated", group=_GROUP, transports=_SSE, apart=True, once=True,
+@CHECKS.active(
+    "SSE-06 info r1+",
+    page="deprecated",
+    apart=True,
+    once=True,
     says="The server is reached over Streamable HTTP, too: HTTP+SSE is going to be removed.",
     fix="Serve Streamable HTTP beside it, and tell your users its URL.",
-)  # fmt: skip
+)
 async def successor(visit: Visit) -> Outcome:
     """A handshake at /mcp of the same origin."""
     url = parse_url(f"{visit.web.url.origin}/mcp")

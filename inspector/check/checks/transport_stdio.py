@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from inspector.check.catalog import Transport, active, passive
-from inspector.check.link import CLIENT
+from inspector.check.catalog import CheckTable, Transport
 from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.process import Child, child
+from inspector.check.raw_connection import CLIENT
 from inspector.check.visit import Visit
 from inspector.config.targets import StdioTarget
 from inspector.journal.format import Kind
@@ -15,7 +15,6 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.sample import sample
 
-_GROUP = "transport-stdio"
 _PAGE = "basic/transports#stdio"
 _STDIO: frozenset[Transport] = frozenset(("stdio",))
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
@@ -28,29 +27,35 @@ _FAMILY_SECONDS = 1.0
 _SLOW_START = 10.0
 """Seconds from the start to the first answer that are worth a word."""
 
-passive(
-    "STDIO-01", "must", "r1+", "stdio", page=_PAGE, group=_GROUP, transports=_STDIO,
+CHECKS = CheckTable("transport-stdio", page=_PAGE, transports=_STDIO)
+CHECKS.passive(
+    "STDIO-01 must r1+",
+    "stdio",
     says="Nothing but messages is written to stdout.",
     fix="Send log lines, banners and prints of libraries to stderr.",
-)  # fmt: skip
-passive(
-    "STDIO-02", "must", "r1+", "stdio", page=_PAGE, group=_GROUP, transports=_STDIO,
+)
+CHECKS.passive(
+    "STDIO-02 must r1+",
+    "stdio",
     says="Each message is one line, whole, and ends with a line feed.",
     fix="Write each message as compact JSON and one line feed, and flush it at once.",
-)  # fmt: skip
-passive(
-    "STDIO-03", "must", "r1+", "stderr", page=_PAGE, group=_GROUP, transports=_STDIO,
+)
+CHECKS.passive(
+    "STDIO-03 must r1+",
+    "stderr",
     says="What is written to stderr is UTF-8 text.",
     fix="Set the encoding of stderr to UTF-8, whatever the locale is.",
-)  # fmt: skip
+)
 
 
-@active(
-    "STDIO-04", "should", "r1+", page="basic/transports/stdio#shutdown", group=_GROUP, transports=_STDIO, apart=True,
+@CHECKS.active(
+    "STDIO-04 should r1+",
+    page="basic/transports/stdio#shutdown",
+    apart=True,
     once=True,
     says="The server ends by itself when its stdin is closed.",
     fix="End when reading from stdin gives the end of the file; stop timers and listeners that keep the process alive.",
-)  # fmt: skip
+)
 async def ends_with_its_input(visit: Visit) -> Outcome:
     """A process of its own, greeted and then left alone."""
     async with child(_target(visit), visit.journal) as server:
@@ -64,12 +69,14 @@ async def ends_with_its_input(visit: Visit) -> Outcome:
         return good(f"it ended after {server.seconds:.2f} s", server.ended)
 
 
-@active(
-    "STDIO-05", "robust", "r1+", page="basic/transports/stdio#shutdown", group=_GROUP, transports=_STDIO, apart=True,
+@CHECKS.active(
+    "STDIO-05 robust r1+",
+    page="basic/transports/stdio#shutdown",
+    apart=True,
     once=True,
     says="The server ends when it is sent SIGTERM, and takes the processes with it that it has started.",
     fix="Do not ignore SIGTERM; hand it on to your children, or end them when you end.",
-)  # fmt: skip
+)
 async def ends_when_told(visit: Visit) -> Outcome:
     """A process of its own, greeted and terminated."""
     async with child(_target(visit), visit.journal) as server:
@@ -84,11 +91,13 @@ async def ends_when_told(visit: Visit) -> Outcome:
         return good(f"it ended after {server.seconds:.2f} s", server.ended)
 
 
-@active(
-    "STDIO-06", "robust", "r1+", page=_PAGE, group=_GROUP, transports=_STDIO, apart=True, once=True,
+@CHECKS.active(
+    "STDIO-06 robust r1+",
+    apart=True,
+    once=True,
     says="Odd lines do no harm: the requests after them are answered.",
     fix="Catch what goes wrong with one line, answer it with an error where it has an id, and read the next one.",
-)  # fmt: skip
+)
 async def odd_lines(visit: Visit) -> Outcome:
     """No JSON, an empty line, a megabyte, a notification and a method that nobody knows, an answer to nothing."""
     unknown = jsonrpc.encode({"jsonrpc": "2.0", "method": "notifications/inspector/no-such-thing"})
@@ -114,11 +123,12 @@ async def odd_lines(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@active(
-    "STDIO-07", "robust", "r1+", page=_PAGE, group=_GROUP, transports=_STDIO, apart=True,
+@CHECKS.active(
+    "STDIO-07 robust r1+",
+    apart=True,
     says="Requests that are sent without waiting are all answered, each under its id.",
     fix="Read the next request while others are served, and keep each answer with the id of its request.",
-)  # fmt: skip
+)
 async def pipelined(visit: Visit) -> Outcome:
     """Ten requests in one go."""
     async with visit.link() as link:
@@ -133,12 +143,14 @@ async def pipelined(visit: Visit) -> Outcome:
     return good("", *(n for asked in begun for n in asked.events))
 
 
-@active(
-    "STDIO-08", "must", "r5", page="basic/transports/stdio#cancellation", group=_GROUP, transports=_STDIO, mode="tool",
+@CHECKS.active(
+    "STDIO-08 must r5",
+    page="basic/transports/stdio#cancellation",
+    mode="tool",
     apart=True,
     says="Nothing is said any more about a request that was cancelled.",
     fix="Look at the cancellation before every message about a request, its answer included.",
-)  # fmt: skip
+)
 async def silent_after_cancellation(visit: Visit) -> Outcome:
     """An allowed tool, cancelled while it runs; the answer to another request shows that the server has heard of it."""
     async with visit.fresh() as link:
@@ -168,11 +180,13 @@ async def silent_after_cancellation(visit: Visit) -> Outcome:
     return skipped("no tool that may be called takes long enough to be cancelled")
 
 
-@active(
-    "STDIO-09", "must", "r5", page="basic/patterns/subscriptions", group=_GROUP, transports=_STDIO, apart=True,
+@CHECKS.active(
+    "STDIO-09 must r5",
+    page="basic/patterns/subscriptions",
+    apart=True,
     says="Every notification of a subscription says to which one it belongs.",
     fix=f"Put the id of the subscriptions/listen request into _meta, as {_SUBSCRIPTION}.",
-)  # fmt: skip
+)
 async def named_subscriptions(visit: Visit) -> Outcome:
     """A subscription to all changes of lists that the server tells of, and its confirmation."""
     wanted = {
@@ -196,11 +210,12 @@ async def named_subscriptions(visit: Visit) -> Outcome:
     return good("", begun.n, frame.n)
 
 
-@active(
-    "STDIO-10", "info", "r1+", page=_PAGE, group=_GROUP, transports=_STDIO, once=True,
+@CHECKS.active(
+    "STDIO-10 info r1+",
+    once=True,
     says="The server starts quickly and says little on stderr.",
     fix="Load what is needed for a call when it is called; write debugging output only when it is asked for.",
-)  # fmt: skip
+)
 async def quick_start(visit: Visit) -> Outcome:
     """What the recording of this run has of it."""
     journal, index = visit.journal, visit.journal.index
@@ -220,12 +235,14 @@ async def quick_start(visit: Visit) -> Outcome:
     return remark(f"It took {text}.", answer) if seconds > _SLOW_START * slowdown() else good(text, answer)
 
 
-@active(
-    "STDIO-11", "robust", "r1+", page="basic/transports/stdio#backward-compatibility", group=_GROUP, transports=_STDIO,
-    apart=True, once=True,
+@CHECKS.active(
+    "STDIO-11 robust r1+",
+    page="basic/transports/stdio#backward-compatibility",
+    apart=True,
+    once=True,
     says="A method that the server does not know is refused also when it comes first.",
     fix="Answer any request before the handshake with an error; clients find out in this way what you speak.",
-)  # fmt: skip
+)
 async def unknown_method_first(visit: Visit) -> Outcome:
     """The first thing that a client of a later era might say."""
     async with visit.fresh(handshake=False) as link:
@@ -239,11 +256,13 @@ async def unknown_method_first(visit: Visit) -> Outcome:
     return bad(what, *asked.events)
 
 
-passive(
-    "STDIO-12", "should", "r1+", "answer", page="basic/authorization", group=_GROUP, transports=_STDIO,
+CHECKS.passive(
+    "STDIO-12 should r1+",
+    "answer",
+    page="basic/authorization",
     says="Nobody is asked for a login over stdio.",
     fix="Take credentials from the environment, and start without them as far as possible.",
-)  # fmt: skip
+)
 
 
 def _target(visit: Visit) -> StdioTarget:

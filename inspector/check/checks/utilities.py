@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.catalog import active, passive
+from inspector.check.catalog import CheckTable
 from inspector.check.declared import undeclared
-from inspector.check.link import PREFIX
 from inspector.check.outcome import Outcome, bad, good, skipped
+from inspector.check.raw_connection import PREFIX
 from inspector.check.trials import FEW, trials
 from inspector.check.visit import Visit
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Shape, excerpt
 
-_GROUP = "utilities"
 _PAGES = "server/utilities/pagination"
 _COMPLETION = "server/utilities/completion"
 _LOGGING = "server/utilities/logging"
@@ -31,18 +30,23 @@ _COMPLETE = "completion/complete"
 _MOST_PAGES = 10
 _MOST_VALUES = 100
 
-passive(
-    "UTIL-01", "type", "r1+", *(f"result:{method}" for method, _, _ in _LISTS.values()), page=_PAGES, group=_GROUP,
+CHECKS = CheckTable("utilities")
+CHECKS.passive(
+    "UTIL-01 type r1+",
+    *(f"result:{method}" for method, _, _ in _LISTS.values()),
+    page=_PAGES,
     says="A page that is not the last names the next one by a string, and the last one names none.",
     fix="Leave nextCursor out of the last page; null is no cursor.",
-)  # fmt: skip
+)
 
 
-@active(
-    "UTIL-02", "should", "r1+", page=_PAGES, group=_GROUP,
+@CHECKS.active(
+    "UTIL-02 should r1+",
+    page=_PAGES,
+    judged=True,
     says="A cursor always leads to the same page, and the pages together hold each entry once.",
     fix="Put into the cursor where the page begins, in an order that does not change.",
-)  # fmt: skip
+)
 async def walked(visit: Visit) -> Outcome:
     """The first pages of every list; the second one twice."""
     seen: list[int] = []
@@ -68,11 +72,12 @@ async def walked(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("every list has one page")
 
 
-@active(
-    "UTIL-03", "should", "r1+", page=f"{_PAGES}#error-handling", group=_GROUP,
+@CHECKS.active(
+    "UTIL-03 should r1+",
+    page=f"{_PAGES}#error-handling",
     says="A cursor that the server has not made is answered with error -32602.",
     fix="Answer -32602 (Invalid params) where a cursor cannot be read; do not begin with the first page again.",
-)  # fmt: skip
+)
 async def invalid_cursor(visit: Visit) -> Outcome:
     """A cursor of nobody, for every list."""
     seen: list[int] = []
@@ -84,11 +89,13 @@ async def invalid_cursor(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("the server lists nothing")
 
 
-@active(
-    "UTIL-04", "must", "r2+", page=f"{_COMPLETION}#capabilities", group=_GROUP, apart=True,
+@CHECKS.active(
+    "UTIL-04 must r2+",
+    page=f"{_COMPLETION}#capabilities",
+    apart=True,
     says="The completions capability is declared exactly where values are completed.",
     fix="Declare completions where completion/complete is answered, and nowhere else.",
-)  # fmt: skip
+)
 async def completion_declared(visit: Visit) -> Outcome:
     """`completion/complete` for something that there is, else for nothing."""
     params = next(_completions(visit), None) or _completion("ref/prompt", "name", _NOTHING, "a")
@@ -101,11 +108,12 @@ async def completion_declared(visit: Visit) -> Outcome:
     return good("", *asked.events) if asked.answered else skipped(asked.shown)
 
 
-@active(
-    "UTIL-05", "type", "r1+", page=f"{_COMPLETION}#completion-results", group=_GROUP,
+@CHECKS.active(
+    "UTIL-05 type r1+",
+    page=f"{_COMPLETION}#completion-results",
     says="Completion gives at most 100 values, all of them strings, and says truly whether there are more.",
     fix="Cut values off at 100; total is a whole number and not less than their number, hasMore is true or false.",
-)  # fmt: skip
+)
 async def completion_results(visit: Visit) -> Outcome:
     """An empty value for each argument of the first prompts and templates."""
     seen: list[int] = []
@@ -118,11 +126,12 @@ async def completion_results(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("nothing is completed")
 
 
-@active(
-    "UTIL-06", "should", "r1+", page=f"{_COMPLETION}#error-handling", group=_GROUP,
+@CHECKS.active(
+    "UTIL-06 should r1+",
+    page=f"{_COMPLETION}#error-handling",
     says="Completion for what there is not is answered with error -32602; a server without completion says -32601.",
     fix="Answer -32602 for an unknown prompt or template, and -32601 where nothing is completed at all.",
-)  # fmt: skip
+)
 async def unknown_reference(visit: Visit) -> Outcome:
     """A prompt that does not exist."""
     declares = visit.can("completions")
@@ -135,11 +144,12 @@ async def unknown_reference(visit: Visit) -> Outcome:
     )
 
 
-@active(
-    "UTIL-07", "robust", "r3+", page=f"{_COMPLETION}#requesting-completions", group=_GROUP,
+@CHECKS.active(
+    "UTIL-07 robust r3+",
+    page=f"{_COMPLETION}#requesting-completions",
     says="Completion takes the values that were chosen before.",
     fix="Read context.arguments, or ignore it; it is no error.",
-)  # fmt: skip
+)
 async def completion_context(visit: Visit) -> Outcome:
     """The completions that work, with a context."""
     seen: list[int] = []
@@ -152,18 +162,22 @@ async def completion_context(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("nothing is completed")
 
 
-passive(
-    "UTIL-08", "must", "r1-r4", "told:notifications/message", page=f"{_LOGGING}#capabilities", group=_GROUP,
+CHECKS.passive(
+    "UTIL-08 must r1-r4",
+    "told:notifications/message",
+    page=f"{_LOGGING}#capabilities",
     says="Who sends log messages has declared logging.",
     fix="Declare the logging capability.",
-)  # fmt: skip
+)
 
 
-@active(
-    "UTIL-09", "should", "r1-r4", page=f"{_LOGGING}#setting-log-level", group=_GROUP, apart=True,
+@CHECKS.active(
+    "UTIL-09 should r1-r4",
+    page=f"{_LOGGING}#setting-log-level",
+    apart=True,
     says="Each of the eight levels can be set; another one is answered with error -32602.",
     fix="Take debug, info, notice, warning, error, critical, alert and emergency, and refuse everything else.",
-)  # fmt: skip
+)
 async def set_level(visit: Visit) -> Outcome:
     """All eight, and one that there is not."""
     if not visit.can("logging"):
@@ -181,14 +195,17 @@ async def set_level(visit: Visit) -> Outcome:
     return good("", *seen, *asked.events)
 
 
-@active(
-    "UTIL-10", "must", "r1-r4", page=f"{_LOGGING}#setting-log-level", group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "UTIL-10 must r1-r4",
+    page=f"{_LOGGING}#setting-log-level",
+    mode="tool",
+    apart=True,
     says="Log messages below the level that was set are not sent.",
     fix="Compare the level of each message with the one that the client has set.",
-)  # fmt: skip
+)
 async def level_kept(visit: Visit) -> Outcome:
     """The tools that log below error, once more when only errors are wanted."""
-    loud = [trial for trial in await trials(visit) if any(_is_below(told.params) for told in trial.told)]
+    loud = [trial for trial in trials(visit) if any(_is_below(told.params) for told in trial.told)]
     if not visit.can("logging") or not loud:
         return skipped("no tool that may be called sends log messages below the level error")
     seen: list[int] = []
@@ -210,18 +227,21 @@ async def level_kept(visit: Visit) -> Outcome:
     return good("", *wanted.events, *seen)
 
 
-passive(
-    "UTIL-11", "must", "r5", "told:notifications/message", page=f"{_LOGGING}#requesting-log-messages", group=_GROUP,
+CHECKS.passive(
+    "UTIL-11 must r5",
+    "told:notifications/message",
+    page=f"{_LOGGING}#requesting-log-messages",
     says="Log messages are sent for those requests that want them, and on their streams.",
     fix="Send nothing where logLevel is missing in the _meta of the request.",
-)  # fmt: skip
+)
 
 
-@active(
-    "UTIL-12", "should", "r5", page=f"{_LOGGING}#error-handling", group=_GROUP,
+@CHECKS.active(
+    "UTIL-12 should r5",
+    page=f"{_LOGGING}#error-handling",
     says="A request that wants log messages of an unknown level is answered with error -32602.",
     fix="Compare logLevel with the eight levels before the request is served.",
-)  # fmt: skip
+)
 async def unknown_level(visit: Visit) -> Outcome:
     """A list, with a level that there is not."""
     if not visit.can("logging"):
@@ -233,16 +253,20 @@ async def unknown_level(visit: Visit) -> Outcome:
     return bad(f"It is answered with {asked.reply}.", *asked.events)
 
 
-passive(
-    "UTIL-13", "type", "r1+", "told:notifications/message", page=f"{_LOGGING}#log-message-notifications", group=_GROUP,
+CHECKS.passive(
+    "UTIL-13 type r1+",
+    "told:notifications/message",
+    page=f"{_LOGGING}#log-message-notifications",
     says="A log message has one of the eight levels, and data.",
     fix="Map the levels of your logging library to the eight of the protocol.",
-)  # fmt: skip
-passive(
-    "UTIL-14", "must", "r1+", "told:notifications/message", page=f"{_LOGGING}#security", group=_GROUP,
+)
+CHECKS.passive(
+    "UTIL-14 must r1+",
+    "told:notifications/message",
+    page=f"{_LOGGING}#security",
     says="Log messages give no passwords, keys and tokens away.",
     fix="Take secrets out before a message is sent; the client may store it.",
-)  # fmt: skip
+)
 
 
 def _lists(visit: Visit) -> Iterator[tuple[str, str, str]]:

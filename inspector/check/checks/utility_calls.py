@@ -8,10 +8,10 @@ from itertools import count
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.catalog import active, passive
-from inspector.check.link import Link, is_refusal
+from inspector.check.catalog import CheckTable
 from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.raw_connection import RawConnection, is_refusal
 from inspector.check.trials import FEW, PROGRESS, Trial, trials
 from inspector.check.visit import Visit
 from inspector.journal.journal import Frame
@@ -19,7 +19,6 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, excerpt
 from inspector.protocol.revisions import LEGACY
 
-_GROUP = "utilities"
 _PROGRESS = "basic/utilities/progress"
 _CANCELLATION = "basic/utilities/cancellation"
 _PING = "basic/utilities/ping"
@@ -30,26 +29,33 @@ _PROMPT = 1.0
 _LONG = 0.4
 """Seconds that a call must take to be cancelled while it runs."""
 
-passive(
-    "UTIL-15", "must", "r1+", f"told:{PROGRESS}", page=_PROGRESS, group=_GROUP,
+CHECKS = CheckTable("utilities", mode="tool")
+CHECKS.passive(
+    "UTIL-15 must r1+",
+    f"told:{PROGRESS}",
+    page=_PROGRESS,
     says="Progress rises with every report, and ends with the answer.",
     fix="Count up, and send nothing after the answer.",
-)  # fmt: skip
-passive(
-    "UTIL-16", "must", "r1+", f"told:{PROGRESS}", page=_PROGRESS, group=_GROUP,
+)
+CHECKS.passive(
+    "UTIL-16 must r1+",
+    f"told:{PROGRESS}",
+    page=_PROGRESS,
     says="Progress is told to those who want it, by the token that they gave.",
     fix="Send no notifications/progress for a request without a progressToken in its _meta.",
-)  # fmt: skip
+)
 
 
-@active(
-    "UTIL-17", "type", "r1+", page=_PROGRESS, group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "UTIL-17 type r1+",
+    page=_PROGRESS,
+    apart=True,
     says="The progress token comes back as it was given, text as text and a number as a number.",
     fix="Keep the token as the JSON value that it is; do not turn it into a string.",
-)  # fmt: skip
+)
 async def token_kept(visit: Visit) -> Outcome:
     """The tools that report progress, with a number and with text that looks like one."""
-    reporting = [trial for trial in await trials(visit) if trial.heard(PROGRESS)]
+    reporting = [trial for trial in trials(visit) if trial.heard(PROGRESS)]
     reporting.sort(key=lambda trial: not trial.asked.answered)
     seen: list[int] = []
     given = count(7_000_001)
@@ -72,11 +78,13 @@ async def token_kept(visit: Visit) -> Outcome:
     return good("", *seen[:20]) if seen else skipped("no tool that may be called reports progress")
 
 
-@active(
-    "UTIL-18", "should", "r1-r4", page=_CANCELLATION, group=_GROUP, mode="tool", apart=True,
+@CHECKS.active(
+    "UTIL-18 should r1-r4",
+    page=_CANCELLATION,
+    apart=True,
     says="A request that was cancelled is not answered.",
     fix="Stop the work, and send neither a result nor an error.",
-)  # fmt: skip
+)
 async def cancelled(visit: Visit) -> Outcome:
     """The tools that take long, cancelled while they work.
 
@@ -84,7 +92,7 @@ async def cancelled(visit: Visit) -> Outcome:
     the server has read the cancellation may have been on its way, which the specification allows; not so where the call
     takes much longer by itself.
     """
-    slow = [trial for trial in await trials(visit) if trial.asked.seconds > _LONG or not trial.asked.answered]
+    slow = [trial for trial in trials(visit) if trial.asked.seconds > _LONG or not trial.asked.answered]
     slow.sort(key=lambda trial: (not trial.asked.answered, trial.asked.seconds))
     seen: list[int] = []
     until = time.monotonic() + visit.limits.check / 4
@@ -117,7 +125,7 @@ async def cancelled(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no tool that may be called takes long")
 
 
-async def _lasts(visit: Visit, link: Link, trial: Trial) -> float:
+async def _lasts(visit: Visit, link: RawConnection, trial: Trial) -> float:
     """Seconds that a call takes at least: the shorter of two, because a busy machine makes any call long once."""
     if not trial.asked.answered:
         return visit.limits.request / 2
@@ -125,11 +133,14 @@ async def _lasts(visit: Visit, link: Link, trial: Trial) -> float:
     return min(trial.asked.seconds, again.seconds)
 
 
-@active(
-    "UTIL-19", "should", "r1+", page=f"{_CANCELLATION}#error-handling", group=_GROUP, apart=True,
+@CHECKS.active(
+    "UTIL-19 should r1+",
+    page=f"{_CANCELLATION}#error-handling",
+    mode="active",
+    apart=True,
     says="To cancel what does not run does no harm, nor does a cancellation that makes no sense.",
     fix="Ignore a notifications/cancelled whose requestId is unknown, over, or missing.",
-)  # fmt: skip
+)
 async def cancelled_nothing(visit: Visit) -> Outcome:
     """What has been answered, what never was, and what is no id at all."""
     async with visit.link() as link:
@@ -154,11 +165,14 @@ async def cancelled_nothing(visit: Visit) -> Outcome:
     return good("", *evidence)
 
 
-@active(
-    "UTIL-20", "must", "r1-r4", page=_PING, group=_GROUP, apart=True,
+@CHECKS.active(
+    "UTIL-20 must r1-r4",
+    page=_PING,
+    mode="active",
+    apart=True,
     says="A ping is answered at once, with an empty result; before the handshake, too.",
     fix="Answer ping with {} whatever else is going on.",
-)  # fmt: skip
+)
 async def ping(visit: Visit) -> Outcome:
     """On a connection that is open, and over a pipe on one that is new."""
     async with visit.link() as link:
@@ -178,11 +192,13 @@ async def ping(visit: Visit) -> Outcome:
     return good("", *asked.events)
 
 
-passive(
-    "UTIL-21", "must", "r5", f"told:{_CANCELLED}", page="basic/patterns/cancellation", group=_GROUP,
+CHECKS.passive(
+    "UTIL-21 must r5",
+    f"told:{_CANCELLED}",
+    page="basic/patterns/cancellation",
     says="The server cancels subscriptions, and nothing else.",
     fix="End every other request with its result or an error.",
-)  # fmt: skip
+)
 
 
 def _is_progress(frame: Frame) -> bool:
@@ -197,7 +213,7 @@ def _reports_or_answers(token: Any, id: str, frame: Frame) -> bool:
     return type(params) is dict and str(params.get("progressToken")) == str(token)
 
 
-def _tokens(link: Link) -> list[tuple[int, Any]]:
+def _tokens(link: RawConnection) -> list[tuple[int, Any]]:
     """The tokens of the progress that came."""
     found = []
     for frame in link.frames[:1000]:
@@ -207,6 +223,6 @@ def _tokens(link: Link) -> list[tuple[int, Any]]:
     return found
 
 
-async def _alive(visit: Visit, link: Link) -> Asked:
+async def _alive(visit: Visit, link: RawConnection) -> Asked:
     """A request that every server of the era answers."""
     return await (link.ask("server/discover", {}) if visit.modern else link.ask("ping"))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from inspector.check.outcome import Result
 from inspector.check.policy import Ruling
 from inspector.check.report import Report
+from inspector.check.result import Result
 from inspector.junit import Case
 from inspector.junit import document as junit
 

@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import quote
 
 from inspector.check.catalog import Check
-from inspector.check.outcome import Result, Verdict
 from inspector.check.policy import Key, key_of
 from inspector.check.report import Report
+from inspector.check.result import Result, Verdict
 from inspector.protocol.revisions import REVISIONS
 from inspector.text import safe
 from inspector.version import __version__

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.check.catalog import Check
-    from inspector.check.outcome import Result, Visited
+    from inspector.check.outcome import Visited
     from inspector.check.policy import Baseline, Policy
     from inspector.check.report import Report
+    from inspector.check.result import Result
     from inspector.check.run import Run, Wanted
     from inspector.cli.words import Invocation
     from inspector.config.servers import ServerEntry
@@ -155,7 +156,8 @@ def _not_reached(report: Report) -> InspectorError:
 
 
 def _wanted(said: Invocation) -> Wanted:
-    from inspector.check.catalog import Level, unknown
+    from inspector.check.catalog import Level
+    from inspector.check.registry import unknown
     from inspector.check.run import Wanted
     from inspector.check.visit import Allowed, Limits
     from inspector.protocol.revisions import REVISIONS
@@ -208,7 +210,9 @@ def _plan(said: Invocation, out: Output, wanted: Wanted) -> int:
     kind = target.kind if not isinstance(target, RecordingTarget) else "recording"
     rows = planned(wanted, ("stdio",) if kind == "stdio" else ("http", "sse"), wanted.revisions)
     if kind == "recording":
-        rows = [(check, why or ("" if check.probe is None or check.subjects else CANNOT_ASK)) for check, why in rows]
+        rows = [
+            (check, why or ("" if check.probe is None or check.observations else CANNOT_ASK)) for check, why in rows
+        ]
     if out.json:
         out.document([{"id": check.id, "mode": check.mode, "left_out": why or None} for check, why in rows])
     else:

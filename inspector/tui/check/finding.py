@@ -7,8 +7,8 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.message import Message
 
-from inspector.check.outcome import Result
 from inspector.check.report import Checked
+from inspector.check.result import Result
 from inspector.journal.journal import Journal
 from inspector.text import count, duration
 from inspector.tui.check.rows import ROLES, level_word

@@ -14,9 +14,9 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
-from inspector.check.outcome import VERDICTS
 from inspector.check.report import Checked
 from inspector.check.reports import FORMATS, document
+from inspector.check.result import VERDICTS
 from inspector.errors import InspectorError
 from inspector.text import count, safe
 from inspector.tui.check.allow_calls import allowed_calls

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from textual.strip import Strip
 from textual.widget import Widget
 
-from inspector.check.outcome import VERDICTS, Verdict
 from inspector.check.report import Checked, Report
+from inspector.check.result import VERDICTS, Verdict
 from inspector.text import count
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint

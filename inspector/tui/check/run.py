@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import get_args
 
 from inspector.check.catalog import Check, Level
-from inspector.check.outcome import Result, Visited
+from inspector.check.outcome import Visited
 from inspector.check.report import Report, report_of
+from inspector.check.result import Result
 from inspector.check.run import Run, Runner, Wanted, of_recording, renewed
 from inspector.check.visit import Allowed
 from inspector.client.recording import new_journal

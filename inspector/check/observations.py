@@ -31,7 +31,7 @@ _MEDIA = ("image", "audio")
 _KINDS = {Kind.STDERR: "stderr", Kind.SSE: "sse", Kind.INVALID: "invalid"}
 
 
-class Subjects:
+class Observations:
     """Counts of what the server sent."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from inspector.check.trials import trials
+from inspector.check.trials import call_tools
 from inspector.check.visit import Visit
 from inspector.errors import InspectorError
 
@@ -17,7 +17,7 @@ FEW = 5
 NOWHERE = "inspector-check-no-such-thing"
 
 
-async def tour(visit: Visit) -> None:
+async def warm_up(visit: Visit) -> None:
     """Ask for what there is, and for what there is not."""
     session = visit.session
     await visit.ask("ping" if visit.features.ping else "server/discover", None if visit.features.ping else {})
@@ -38,7 +38,7 @@ async def tour(visit: Visit) -> None:
         with suppress(InspectorError):  # That it cannot be listened to is for a check to say.
             await session.listen()
     if visit.allowed.calls:
-        await trials(visit)
+        await call_tools(visit)
 
 
 def nowhere(visit: Visit) -> str:

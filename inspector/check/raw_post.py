@@ -1,6 +1,6 @@
 """HTTP requests of a revision as a client makes them, but each field of their header in the hands of a check.
 
-In the handshake's era a `Posting` has a session of its own, begun and ended by `posting`; in the modern era there is
+In the handshake's era a `RawPost` has a session of its own, begun and ended by `raw_post`; in the modern era there is
 none, and each request carries its metadata.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from inspector.check.link import CLIENT, PREFIX
+from inspector.check.raw_connection import CLIENT, PREFIX
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON, Response, Web
 from inspector.client.engine.header_fields import HeaderFields
@@ -47,7 +47,7 @@ def _follows(visit: Visit, answer: Response) -> bool:
     return True
 
 
-class Posting:
+class RawPost:
     """Requests to the endpoint of a visit."""
 
     def __init__(self, visit: Visit, capabilities: dict[str, Any] | None = None) -> None:
@@ -84,7 +84,7 @@ class Posting:
     async def initialize(
         self, more: Fields = (), host: str | None = None, url: str | None = None, own: bool = True
     ) -> Response:
-        """A handshake. The session id that comes with it is this posting's from now on; `end` ends it."""
+        """A handshake. The session id that comes with it is used from now on; `end` ends it."""
         params = {"protocolVersion": self.visit.revision, "capabilities": self.capabilities, "clientInfo": CLIENT}
         message = {"jsonrpc": "2.0", "id": self._id(), "method": "initialize", "params": params}
         opened = await self._send(message, _over((JSON, ACCEPT), more), host=host, url=url, own=own)
@@ -205,9 +205,9 @@ class Posting:
 
 
 @asynccontextmanager
-async def posting(visit: Visit, capabilities: dict[str, Any] | None = None) -> AsyncIterator[Posting]:
-    """A posting with a session that is ended at the end. Raises `HttpError` where none can be begun."""
-    made = Posting(visit, capabilities)
+async def raw_post(visit: Visit, capabilities: dict[str, Any] | None = None) -> AsyncIterator[RawPost]:
+    """A `RawPost` with a session that is ended at the end. Raises `HttpError` where none can be begun."""
+    made = RawPost(visit, capabilities)
     try:
         await made.begin()
         yield made

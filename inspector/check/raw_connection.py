@@ -44,7 +44,7 @@ class Pace:
     """Seconds from the connection to the first that came, at most; 0 while none was seen."""
 
 
-class Link:
+class RawConnection:
     """`open` it, say things, `close` it. `revision` is the one that is spoken; `capabilities` what we claim to have."""
 
     def __init__(

@@ -1,0 +1,77 @@
+"""All checks: the tables of the modules in `checks/`, in the order in which a run and the reports go through them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+from inspector.check.catalog import Check, CheckTable
+
+
+@cache
+def checks() -> dict[str, Check]:
+    """Every check by its id, in the order of the groups. The first call loads the modules (about 0.1 s)."""
+    from inspector.check.checks import (
+        auth_resource,
+        auth_server,
+        base,
+        caching,
+        client_features,
+        ecosystem,
+        generated,
+        lifecycle,
+        prompts,
+        resources,
+        rounds,
+        subscriptions,
+        tasks,
+        tool_calls,
+        tool_memory,
+        tools,
+        transport_http,
+        transport_http_legacy,
+        transport_http_modern,
+        transport_http_sse,
+        transport_stdio,
+        utilities,
+        utility_calls,
+    )
+
+    modules = (
+        auth_resource,
+        auth_server,
+        base,
+        caching,
+        client_features,
+        ecosystem,
+        generated,
+        lifecycle,
+        prompts,
+        resources,
+        rounds,
+        subscriptions,
+        tasks,
+        tool_calls,
+        tool_memory,
+        tools,
+        transport_http,
+        transport_http_legacy,
+        transport_http_modern,
+        transport_http_sse,
+        transport_stdio,
+        utilities,
+        utility_calls,
+    )
+    found: dict[str, Check] = {}
+    for module in modules:
+        table: CheckTable = module.CHECKS
+        twice = found.keys() & table.rows
+        assert not twice, twice
+        found |= table.rows
+    return found
+
+
+def unknown(names: Iterable[str]) -> list[str]:
+    """Which of these names are of no check and no group, in order."""
+    known = {name for check in checks().values() for name in (check.id, check.group)}
+    return sorted(set(names) - known)

@@ -1,0 +1,62 @@
+"""What an outcome means for the server, by the level of its check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from inspector.check.catalog import Check, Level
+from inspector.check.outcome import Outcome, Visited
+
+Verdict = Literal["pass", "fail", "warn", "note", "skip"]
+
+VERDICTS: tuple[Verdict, ...] = ("fail", "warn", "note", "skip", "pass")
+"""Worst first."""
+_OF_A_FAULT: dict[Level, Verdict] = {
+    "must": "fail", "type": "fail", "should": "warn", "robust": "warn", "lint": "warn", "security": "warn",
+    "quality": "warn", "info": "note",
+}  # fmt: skip
+
+
+class Origin(NamedTuple):
+    """The SDK that a server is written on, where it and not the server's author is responsible for a finding."""
+
+    sdk: str
+    """Its name, and the versions that the fact holds for: `Python SDK 1.9 to 1.26`."""
+    option: str = ""
+    """How an author can change it on this SDK, as a sentence; empty where they cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One check in one visit."""
+
+    check: Check
+    visited: Visited
+    outcome: Outcome
+    seconds: float = 0.0
+    origin: Origin | None = None
+    """Who is responsible where it is not the server's author."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it means for the server, by the level of the check."""
+        seen = self.outcome.seen
+        if seen == "bad":
+            return _OF_A_FAULT[self.check.level]
+        if seen == "doubtful":
+            return "note" if self.check.level == "info" else "warn"
+        return "pass" if seen == "good" else "note" if seen == "remark" else "skip"
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json` and the other reports."""
+        check = self.check
+        return {
+            "id": check.id, "verdict": self.verdict, "level": check.level, "group": check.group, "mode": check.mode,
+            "revision": self.visited.revision, "transport": self.visited.transport, "says": check.says,
+            "seen": self.outcome.text, "evidence": list(self.outcome.evidence),
+            "page": check.page, "fix": check.fix, "seconds": round(self.seconds, 4),
+            "origin": "sdk" if self.origin is not None else "server",
+            "sdk": self.origin.sdk if self.origin is not None else None,
+            "option": (self.origin.option or None) if self.origin is not None else None,
+        }  # fmt: skip
