@@ -124,8 +124,11 @@ def _paint(app: App[Any]) -> None:
     visible_screen_stack.set(app._background_screens)
     with screen._context():
         try:
-            for _ in compositor._get_renders(changed.intersection(compositor.size.region)):
-                pass
+            for widget, (region, clip) in compositor.visible_widgets.items():
+                seen = region.intersection(clip)
+                # A screen paints nothing of its own but, below a dialog, the screens under it: that is Textual's.
+                if seen and widget is not screen and seen.overlaps(changed):
+                    widget.render_lines(seen.translate(-region.offset))
         except Exception as error:
             app._handle_exception(error)
 
