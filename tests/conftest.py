@@ -21,3 +21,9 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 gc.set_threshold(50_000, 20, 20)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what collection made out of every later search for garbage: it lives until the end."""
+    gc.collect()
+    gc.freeze()

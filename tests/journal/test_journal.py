@@ -1,5 +1,6 @@
 """What crosses the wire stands in the file byte for byte, and is read back so: live, later, torn, grown, unwritable."""
 
+import gc
 import json
 import os
 
@@ -460,3 +461,13 @@ def test_a_pipe_is_no_recording_and_nobody_waits_for_it(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(RecordingError, match="no file"):
         Journal.open(tmp_path / "pipe")
+
+
+def test_a_journal_that_is_dropped_closes_its_file() -> None:
+    journal = Journal.unnamed({})
+    descriptor = journal.storage.fd
+    os.fstat(descriptor)
+    del journal
+    gc.collect()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
