@@ -77,7 +77,7 @@ def test_recorded_bytes_are_the_sent_bytes(journal):
 
 
 @given(st.lists(st.binary(max_size=80), min_size=1, max_size=8))
-@settings(max_examples=60)
+@settings(max_examples=2 * settings.default.max_examples)
 def test_any_bytes_survive_the_file(messages):
     journal = Journal.unnamed({})
     journal.record_received("stdio", messages)
