@@ -25,6 +25,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.timer import Timer
 
 SOON = 0.06
@@ -48,6 +49,8 @@ _rules: dict[tuple[Any, ...], Any] = {}
 _variables: dict[tuple[tuple[str, str], ...], int] = {}
 _in_threads: weakref.WeakSet[asyncio.Future[Any]] = weakref.WeakSet()
 _unpainted: weakref.WeakSet[Screen[Any]] = weakref.WeakSet()
+_frames: weakref.WeakKeyDictionary[Screen[Any], int] = weakref.WeakKeyDictionary()
+_strips: weakref.WeakKeyDictionary[Screen[Any], tuple[int, list[Strip]]] = weakref.WeakKeyDictionary()
 
 
 async def quiet(app: App[Any], *, threads: bool = True) -> None:
@@ -84,6 +87,23 @@ async def wait_until(app: App[Any], so: Callable[[], bool]) -> bool:
     return False
 
 
+def strips(app: App[Any]) -> list[Strip]:
+    """What is on the screen, a strip for each line; rendered again only if a frame was due since the last time."""
+    screen = app.screen
+    frame = 0 if _is_due(screen) else _frames.get(screen, 0)
+    number, found = _strips.get(screen, (0, []))
+    if not frame or frame != number:
+        found = screen._compositor.render_strips()
+        _strips[screen] = frame, found
+    return found
+
+
+def _is_due(screen: Screen[Any]) -> bool:
+    """Whether something waits for the next frame."""
+    due = screen._layout_required or screen._scroll_required or screen._repaint_required or screen._recompose_required
+    return bool(due or screen._dirty_widgets)
+
+
 async def _work_off(loop: Any, end: float) -> None:
     """Until nothing is ready to run, twice in a row: in between the loop has looked at its files."""
     idle = 0
@@ -102,8 +122,7 @@ def _draw(app: App[Any]) -> bool:
         screen = app.screen
     except ScreenStackError:
         return False
-    due = screen._layout_required or screen._scroll_required or screen._repaint_required or screen._recompose_required
-    if not app._running or app._exit or not (due or screen._dirty_widgets or screen._callbacks):
+    if not app._running or app._exit or not (_is_due(screen) or screen._callbacks):
         return False
     screen._on_timer_update()
     return True
@@ -129,7 +148,7 @@ def _paint(app: App[Any]) -> None:
                 # A screen paints nothing of its own but, below a dialog, the screens under it: that is Textual's.
                 if seen and widget is not screen and seen.overlaps(changed):
                     widget.render_lines(seen.translate(-region.offset))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever painting raises goes to the app, as in a frame
             app._handle_exception(error)
 
 
@@ -172,6 +191,7 @@ def _run_in_executor(self: Any, *words: Any, run: Any = asyncio.BaseEventLoop.ru
 def _compositor_refresh(self: Screen[Any], refresh: Any = Screen._compositor_refresh) -> None:
     if self.app.is_headless and self is self.app.screen:
         _unpainted.add(self)
+        _frames[self] = _frames.get(self, 0) + 1
         self._dirty_widgets.clear()
         self.app._update_mouse_over(self)
     else:
