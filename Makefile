@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Tests wait for servers, terminals and timers half of the time: more of them at once than there are processors.
-WORKERS ?= 4
+# Each worker imports and collects all tests, which takes 10 seconds of its processor.
+WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test test-lowest test-pythons lock fuzz lint types coverage interop interop-page conformance bench wheel golden pictures clean
@@ -21,16 +21,33 @@ demo: $(READY) ## the interface on the built-in demo server
 test: $(READY) ## the unit, property and interface tests
 	$(PYTEST)
 
-test-lowest: $(READY) ## all tests with Python 3.11 and the lowest dependencies that pyproject.toml allows
-	tests/versions/run lowest
+# `make coverage` runs every test. The runs below change one thing, and run the tests that this can break;
+# `tests/versions/run lowest` and `tests/versions/run 3.13` without more words run all of them.
+#
+# A low version of a dependency breaks the modules that call it: httpx, httpcore, h11 and anyio (transports, client,
+# library), keyring, joserfc and cryptography (auth), pydantic-core and jsonschema-rs (protocol), platformdirs and PyYAML
+# (config), click (cli), watchfiles (client), textual (tui: the whole screen, a real terminal, themes, each widget kind).
+LOWEST_TESTS := tests/transports tests/client tests/library tests/auth tests/protocol tests/config tests/cli \
+	$(patsubst %,tests/tui/test_%.py,main_screen terminal themes driver key_order palette virtual_list text_view editor)
 
-# A Python version breaks the language, the standard library and asyncio, which the engine and the command line use; the
-# interface stands on Textual, and its tests are half of the time. So the newest Python runs everything, and 3.12, between
-# two versions that do, runs all but those. 3.14 runs where the machine has it.
-test-pythons: $(READY) ## the tests with the other Python versions and the newest dependencies
-	tests/versions/run 3.12 --ignore tests/tui --ignore tests/benchmarks
-	tests/versions/run 3.13
-	tests/versions/run --if-present 3.14
+test-lowest: $(READY) ## with Python 3.11 and the lowest dependencies that pyproject.toml allows: the tests of what calls them
+	tests/versions/run lowest $(LOWEST_TESTS)
+
+# A version of Python breaks the language (every module is imported), asyncio, subprocesses, files and the standard
+# library's parsers: the folders that stand on them run whole, and the others with the test file that goes through most.
+PYTHON_TESTS := tests/transports tests/client tests/journal tests/protocol tests/library/test_sync.py \
+	tests/library/test_session.py tests/serving tests/config/test_settings.py tests/config/test_paths.py \
+	tests/auth/test_authorize.py tests/auth/test_store.py tests/check/test_judge.py tests/check/test_run.py \
+	tests/cli/test_processes.py tests/cli/test_program.py tests/cli/test_call.py tests/compare/test_values.py \
+	tests/demo/test_demo_stdio.py tests/demo/test_demo_http.py tests/doctor/test_commands.py \
+	tests/export/test_formats.py tests/imports/test_foreign_files.py tests/recordings tests/redact/test_recording.py \
+	tests/replay/test_mock.py tests/tap/test_stdio.py tests/tui/test_main_screen.py tests/tui/test_terminal.py \
+	tests/test_text.py tests/test_pytest_plugin.py tests/test_imports.py tests/versions
+
+test-pythons: $(READY) ## with the other Python versions and the newest dependencies: every package
+	tests/versions/run 3.12 $(PYTHON_TESTS)
+	tests/versions/run 3.13 $(PYTHON_TESTS)
+	tests/versions/run --if-present 3.14 $(PYTHON_TESTS)
 
 lock: $(READY) ## write the versions that `make` installs, and the tests run with, anew
 	tests/uv pip compile --quiet --universal --extra dev --python-version 3.11 --upgrade --no-header --no-annotate \
@@ -48,11 +65,11 @@ lint: $(READY) ## style, floors, known faults of dependencies
 types: $(READY)
 	$(BIN)/mypy
 
-coverage: $(READY) ## tests, with the coverage of floors 0 to 4 (95 % at least); a failure is told, and tried again
-	$(PYTEST) --reruns 2 --cov --cov-report=term:skip-covered
+coverage: $(READY) ## all tests with more examples, and the coverage of floors 0 to 4 (95 % at least)
+	HYPOTHESIS_PROFILE=ci $(PYTEST) --cov --cov-report=term:skip-covered
 
 interop: $(READY) ## real servers from PyPI and npm
-	tests/interop/run -n 2 --dist loadgroup --reruns 2
+	tests/interop/run -n 2 --dist loadgroup
 
 interop-page: $(READY) ## the tables of docs/interop.md anew
 	INSPECTOR_INTEROP_PAGE=1 tests/interop/run -k "test_corpus or test_authorization"

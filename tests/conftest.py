@@ -1,9 +1,11 @@
 """What holds for every test.
 
 Hypothesis judges what is found, not how fast, and tries the same examples every time: neither a busy machine nor chance
-may fail a test. `make fuzz` tries others. Compiled modules are kept, or else
-every server and every `inspector` that a test starts would compile its own anew. And cyclic garbage is looked for less
-often: in a process that holds all tests and a hypothesis, looking took a fifth of the time.
+may fail a test. Three profiles, chosen with HYPOTHESIS_PROFILE: `dev` (the default) tries 15 examples of a property, `ci`
+(`make coverage`) 40, `fuzz` (`make fuzz`) 400 that differ in each run. A test that needs more than others multiplies the
+number of the profile. Compiled modules are kept, because every server and every `inspector` that a test starts would
+compile its own again. Cyclic garbage is looked for less often: in a process that holds all tests and a hypothesis,
+looking took a fifth of the time.
 """
 
 import gc
@@ -13,11 +15,18 @@ import sys
 from hypothesis import HealthCheck, settings
 
 SLOW = [HealthCheck.too_slow]
-settings.register_profile("steady", deadline=None, max_examples=40, suppress_health_check=SLOW, derandomize=True)
+settings.register_profile("dev", deadline=None, max_examples=15, suppress_health_check=SLOW, derandomize=True)
+settings.register_profile("ci", deadline=None, max_examples=40, suppress_health_check=SLOW, derandomize=True)
 settings.register_profile("fuzz", deadline=None, max_examples=400, suppress_health_check=SLOW, print_blob=True)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 gc.set_threshold(50_000, 20, 20)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what collection made out of every later search for garbage: it lives until the end."""
+    gc.collect()
+    gc.freeze()

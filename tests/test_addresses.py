@@ -48,34 +48,39 @@ PUBLIC = (
 HERE = (*LOOPBACK, *EMBEDDED_LOOPBACK, *ODD_SPELLINGS)
 
 
-@pytest.mark.parametrize("host", [*HERE, *LINK_LOCAL, *PRIVATE])
-def test_a_host_of_this_machine_or_its_networks_is_private(host: str) -> None:
+def test_a_host_of_this_machine_or_its_networks_is_private(subtests: pytest.Subtests) -> None:
     """C-SEC-02."""
-    assert addresses.is_private(host)
+    for host in (*HERE, *LINK_LOCAL, *PRIVATE):
+        with subtests.test(host):
+            assert addresses.is_private(host)
 
 
-@pytest.mark.parametrize("host", PUBLIC)
-def test_any_other_host_is_public(host: str) -> None:
-    assert not addresses.is_private(host)
-    assert not addresses.is_loopback(host)
-    assert not addresses.is_link_local(host)
-    assert not addresses.reaches_this_machine(host)
+def test_any_other_host_is_public(subtests: pytest.Subtests) -> None:
+    for host in PUBLIC:
+        with subtests.test(host):
+            assert not addresses.is_private(host)
+            assert not addresses.is_loopback(host)
+            assert not addresses.is_link_local(host)
+            assert not addresses.reaches_this_machine(host)
 
 
-@pytest.mark.parametrize("host", [*HERE, *LINK_LOCAL, *PRIVATE, *PUBLIC])
-def test_only_the_usual_spellings_of_this_machine_are_loopback(host: str) -> None:
+def test_only_the_usual_spellings_of_this_machine_are_loopback(subtests: pytest.Subtests) -> None:
     """Secrets go there without TLS."""
-    assert addresses.is_loopback(host) == (host in LOOPBACK)
+    for host in (*HERE, *LINK_LOCAL, *PRIVATE, *PUBLIC):
+        with subtests.test(host):
+            assert addresses.is_loopback(host) == (host in LOOPBACK)
 
 
-@pytest.mark.parametrize("host", [*HERE, *LINK_LOCAL, *PRIVATE])
-def test_an_embedded_or_oddly_spelled_address_can_reach_this_machine(host: str) -> None:
-    assert addresses.reaches_this_machine(host) == (host in HERE)
+def test_an_embedded_or_oddly_spelled_address_can_reach_this_machine(subtests: pytest.Subtests) -> None:
+    for host in (*HERE, *LINK_LOCAL, *PRIVATE):
+        with subtests.test(host):
+            assert addresses.reaches_this_machine(host) == (host in HERE)
 
 
-@pytest.mark.parametrize("host", [*LOOPBACK, *EMBEDDED_LOOPBACK, *LINK_LOCAL, *PRIVATE])
-def test_link_local_addresses_and_metadata_services_are_told_apart(host: str) -> None:
-    assert addresses.is_link_local(host) == (host in LINK_LOCAL)
+def test_link_local_addresses_and_metadata_services_are_told_apart(subtests: pytest.Subtests) -> None:
+    for host in (*LOOPBACK, *EMBEDDED_LOOPBACK, *LINK_LOCAL, *PRIVATE):
+        with subtests.test(host):
+            assert addresses.is_link_local(host) == (host in LINK_LOCAL)
 
 
 @pytest.mark.parametrize("url", ["http://127。0。0。1/", "http://１２７.0.0.1/", "http://①②⑦.0.0.1/"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.cli import main
 from inspector.cli.words import scan
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
@@ -20,7 +22,7 @@ from inspector.tui.keymap import Keymap
 from inspector.tui.keytable import BEGIN, END, markdown
 from inspector.tui.themes import ROLES, bundled_folder
 from inspector.tui.verbs import BY_ID
-from tests.processes import ROOT, environment
+from tests.processes import ROOT, Ran, environment
 from tests.tui.terminal import Terminal
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -113,15 +115,40 @@ def opens_the_interface(command: str) -> bool:
     return scan(shlex.split(command)[1:]).verb.name in ("", "open", "demo", "replay")
 
 
-@pytest.mark.parametrize("command", [command for command in INSPECTOR if not opens_the_interface(command)])
-def test_what_is_to_be_typed_works(command: str, folder: Path, programs: str) -> None:
+HEADLESS = [command for command in INSPECTOR if not opens_the_interface(command)]
+FIRST_OF_VERB = {scan(shlex.split(command)[1:]).verb.name: command for command in reversed(HEADLESS)}
+"""For each verb, the command that is run as a process; the others call the same entry function in this process."""
+
+
+def run_as_process(words: list[str], folder: Path, programs: str) -> Ran:
+    """Run a command as a user does."""
     env = environment(folder, PATH=programs)
+    ran = subprocess.run(words, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True)
+    return Ran(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+
+
+@pytest.mark.parametrize("command", HEADLESS)
+def test_what_is_to_be_typed_works(
+    command: str,
+    folder: Path,
+    programs: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     words = shlex.split(command)
     if "-o" in words:
         (folder / words[words.index("-o") + 1]).unlink(missing_ok=True)
-    ran = subprocess.run(words, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True)
-    assert ran.returncode == 0, ran.stderr.decode()
-    assert (folder / words[words.index("-o") + 1]).stat().st_size if "-o" in words else ran.stdout
+    if command in FIRST_OF_VERB.values():
+        ran = run_as_process(words, folder, programs)
+    else:
+        for name in os.environ.keys() - (env := environment(folder, PATH=programs)).keys():
+            monkeypatch.delenv(name)
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.chdir(folder)
+        ran = Ran(main.run(words[1:]), *capfd.readouterr())
+    assert ran.code == 0, ran.err
+    assert (folder / words[words.index("-o") + 1]).stat().st_size if "-o" in words else ran.out
 
 
 @pytest.mark.parametrize("command", [command for command in INSPECTOR if opens_the_interface(command)])

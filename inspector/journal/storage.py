@@ -218,3 +218,8 @@ class Storage:
                 self.flush()
             os.close(self.fd)
             self.fd = -1
+
+    def __del__(self) -> None:
+        """Close a storage that was dropped without `close`, as a file object does."""
+        if hasattr(self, "tail"):
+            self.close()

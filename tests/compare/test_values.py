@@ -39,7 +39,7 @@ def test_a_value_does_not_differ_from_itself(value: Any) -> None:
     assert compare(value, value).same
 
 
-@settings(max_examples=150)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(VALUES, VALUES)
 def test_the_other_way_round_there_is_as_much_of_everything(a: Any, b: Any) -> None:
     there, back = compare(a, b, EXACT).differences, compare(b, a, EXACT).differences

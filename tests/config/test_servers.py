@@ -229,7 +229,7 @@ def test_servers_of_a_wrong_type_are_named(world: World, wrong: Any) -> None:
     assert len(found.problems) == (0 if wrong is None else 2)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=2 * settings.default.max_examples)
 @given(
     content=st.dictionaries(
         st.sampled_from(

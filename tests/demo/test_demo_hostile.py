@@ -67,7 +67,7 @@ def outcome(peer: MemoryPeer, method: Any, params: Any) -> dict[str, Any]:
     return answer
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples, deadline=None)
 @given(method=st.sampled_from([*HANDLERS, *SESSION]), params=JSON | OBJECT)
 def test_no_params_make_it_fail_inside(method: str, params: Any) -> None:
     peer = MemoryPeer(items=5)
@@ -76,7 +76,7 @@ def test_no_params_make_it_fail_inside(method: str, params: Any) -> None:
     assert problem.get("code") in (None, -32600, -32602, -32002)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples, deadline=None)
 @given(
     method=st.sampled_from(MODERN),
     params=OBJECT,
@@ -91,7 +91,7 @@ def test_no_params_make_the_other_era_fail_inside(method: str, params: dict[str,
     peer.close()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples, deadline=None)
 @given(which=st.sampled_from(ASKING), answers=st.dictionaries(st.sampled_from(["action", "content", "roots"]), JSON))
 def test_no_answer_makes_a_question_fail_inside(which: tuple[str, str], answers: dict[str, Any]) -> None:
     method, name = which
@@ -112,7 +112,7 @@ def test_no_answer_makes_a_question_fail_inside(which: tuple[str, str], answers:
     peer.close()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=4 * settings.default.max_examples, deadline=None)
 @given(name=st.sampled_from(NAMES), arguments=st.data())
 def test_no_arguments_make_a_tool_fail_inside(name: str, arguments: st.DataObject) -> None:
     peer = MemoryPeer(items=5)
@@ -124,7 +124,7 @@ def test_no_arguments_make_a_tool_fail_inside(name: str, arguments: st.DataObjec
     assert "Internal" not in problem.get("message", "")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples, deadline=None)
 @given(JSON)
 def test_no_message_ends_the_session(message: Any) -> None:
     peer = MemoryPeer(items=5)
@@ -135,7 +135,7 @@ def test_no_message_ends_the_session(message: Any) -> None:
     assert peer.ask("ping") == {}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=5 * settings.default.max_examples, deadline=None)
 @given(
     template=st.sampled_from(["x:{a}", "x:{+a}", "x:{#a}", "x:{.a,b}", "x:{/a*}", "x:{;a,b}", "x:{?a*}", "x:{&a,b}"]),
     rest=st.text(alphabet="ab01%=&;/?#.,", max_size=30),

@@ -147,7 +147,7 @@ def test_findings_are_part_of_the_document() -> None:
     assert "- ▲ event 1: **must** `BASE-02` ``an answer `to` nothing``" in exported(journal, "md")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples, deadline=None)
 @given(
     st.lists(st.binary(max_size=40), max_size=5),
     # The names of `record_life`'s own parameters are no names of fields.
@@ -209,7 +209,7 @@ def without_code(text: str) -> str:
     return "\n".join(kept)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples, deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_ends_where_its_block_ends(text: str) -> None:
     marker = "MARK"

@@ -1,5 +1,6 @@
 """What crosses the wire stands in the file byte for byte, and is read back so: live, later, torn, grown, unwritable."""
 
+import gc
 import json
 import os
 
@@ -76,7 +77,7 @@ def test_recorded_bytes_are_the_sent_bytes(journal):
 
 
 @given(st.lists(st.binary(max_size=80), min_size=1, max_size=8))
-@settings(max_examples=60)
+@settings(max_examples=2 * settings.default.max_examples)
 def test_any_bytes_survive_the_file(messages):
     journal = Journal.unnamed({})
     journal.record_received("stdio", messages)
@@ -460,3 +461,13 @@ def test_a_pipe_is_no_recording_and_nobody_waits_for_it(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(RecordingError, match="no file"):
         Journal.open(tmp_path / "pipe")
+
+
+def test_a_journal_that_is_dropped_closes_its_file() -> None:
+    journal = Journal.unnamed({})
+    descriptor = journal.storage.fd
+    os.fstat(descriptor)
+    del journal
+    gc.collect()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)

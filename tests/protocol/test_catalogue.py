@@ -39,9 +39,10 @@ def test_the_official_examples_are_all_there() -> None:
     assert len(EXAMPLES) == 129
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_official_examples_match_their_definitions(path: Path) -> None:
-    assert Catalogue.for_revision(R5).check(path.parent.name, json.loads(path.read_text())) == []
+def test_official_examples_match_their_definitions(subtests: pytest.Subtests) -> None:
+    for path in EXAMPLES:
+        with subtests.test(f"{path.parent.name}/{path.stem}"):
+            assert Catalogue.for_revision(R5).check(path.parent.name, json.loads(path.read_text())) == []
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

@@ -65,7 +65,7 @@ def only(schema: Any, value: Any = UNSET) -> Field:
     return Form.from_schema({"type": "object", "properties": {"x": schema}}, members).field("/x")
 
 
-@settings(max_examples=150)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(SCHEMAS | JSON, JSON)
 def test_a_loaded_value_comes_back_whatever_the_schema(schema: Any, value: Any) -> None:
     form = Form.from_schema(schema, value)
@@ -82,7 +82,7 @@ def test_a_loaded_value_comes_back_whatever_the_schema(schema: Any, value: Any) 
     assert repr(value) == before
 
 
-@settings(max_examples=150)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(SCHEMAS, JSON)
 def test_text_that_is_put_back_changes_nothing_that_fitted(schema: Any, value: Any) -> None:
     form = Form.from_schema(schema, value)
@@ -98,7 +98,7 @@ def test_text_that_is_put_back_changes_nothing_that_fitted(schema: Any, value: A
     assert form.value() == value
 
 
-@settings(max_examples=150)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(SCHEMAS, st.data())
 def test_anything_can_be_done_to_any_field(schema: Any, data: st.DataObject) -> None:
     form = Form.from_schema(schema)

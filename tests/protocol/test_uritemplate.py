@@ -171,12 +171,13 @@ X{.empty_keys*} X
 """
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"), [line.split(" ") for line in EXAMPLES.strip().splitlines() if not line.startswith("#")]
-)
-def test_the_examples_of_the_rfc(source: str, expected: str) -> None:
+def test_the_examples_of_the_rfc(subtests: pytest.Subtests) -> None:
     """C-RES-03."""
-    assert Template.parse(source).expand(VALUES) == expected
+    examples = [line.split(" ") for line in EXAMPLES.strip().splitlines() if not line.startswith("#")]
+    assert len(examples) == 121
+    for source, expected in examples:
+        with subtests.test(source):
+            assert Template.parse(source).expand(VALUES) == expected
 
 
 def test_variables_say_how_they_stand() -> None:

@@ -14,7 +14,7 @@ from textual.widgets import Static
 import inspector.tui
 from inspector.tui.app import InspectorApp
 from inspector.tui.reach import contexts, who_does
-from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS, Verb
+from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS
 from tests.tui.live_app import NARROW, becomes, main_screen, on_recording, running, shows
 from tests.tui.tui_screens import screen_lines, screen_text
 
@@ -39,16 +39,17 @@ def own_bindings(kind: type[DOMNode]) -> list[Binding]:
     return [one for one in kind.__dict__.get("BINDINGS", ()) if isinstance(one, Binding) and one.id in BY_ID]
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.id)
-def test_every_verb_is_done_by_a_widget_that_binds_its_context(verb: Verb) -> None:
-    binders = [
-        (kind, one.action.partition("(")[0])
-        for kind in WIDGETS
-        for one in own_bindings(kind)
-        if (one.id == verb.id if verb.key else BY_ID[str(one.id)].context == verb.context)
-    ]
-    methods = {(kind, f"action_{action if verb.key else verb.action}") for kind, action in binders}
-    assert any(hasattr(below, method) for kind, method in methods for below in WIDGETS if issubclass(below, kind))
+def test_every_verb_is_done_by_a_widget_that_binds_its_context(subtests: pytest.Subtests) -> None:
+    for verb in VERBS:
+        binders = [
+            (kind, one.action.partition("(")[0])
+            for kind in WIDGETS
+            for one in own_bindings(kind)
+            if (one.id == verb.id if verb.key else BY_ID[str(one.id)].context == verb.context)
+        ]
+        methods = {(kind, f"action_{action if verb.key else verb.action}") for kind, action in binders}
+        with subtests.test(verb.id):
+            assert any(hasattr(below, name) for kind, name in methods for below in WIDGETS if issubclass(below, kind))
 
 
 def test_every_context_is_bound_and_lies_within_another() -> None:

@@ -1,0 +1,34 @@
+"""What the runs with other versions test: every path is there, and no package of ours is left out."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from tests.processes import ROOT
+
+
+def named_by(target: str) -> list[list[str]]:
+    """The paths of each run of a target of the Makefile."""
+    make = ["make", "--no-print-directory", "--dry-run", "--old-file=.venv/.ready", target]
+    lines = subprocess.run(make, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    runs = [line.split() for line in lines if line.startswith("tests/versions/run ")]
+    return [[word for word in words[1:] if word.startswith("tests/")] for words in runs]
+
+
+@pytest.mark.parametrize(("target", "runs"), [("test-lowest", 1), ("test-pythons", 3)])
+def test_every_path_of_a_run_is_there(target: str, runs: int) -> None:
+    named = named_by(target)
+    assert len(named) == runs
+    for paths in named:
+        assert paths
+        assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_every_python_goes_through_every_package() -> None:
+    packages = {path.parent.name for path in (ROOT / "inspector").glob("*/__init__.py")}
+    tested = {name for name in packages if (ROOT / "tests" / name).is_dir()}
+    assert {"client", "tui", "cli"} <= tested
+    for paths in named_by("test-pythons"):
+        assert tested - {path.split("/")[1] for path in paths} == set()
