@@ -106,7 +106,7 @@ async def with_session(
     `remembers`: how opening went is kept for the start screen and `inspector servers`.
     """
     session = Session(target, journal, options)
-    signals = Signals(lambda: _kill_now(session))
+    signals = Signals(session.kill_now)
     unexpected = Unexpected()
     code, told = 4, False
     if while_waiting is not None:
@@ -166,9 +166,3 @@ def doctor_of(said: Invocation) -> str:
     """The command line that examines the target of another one."""
     words = ["--", *said.target_words] if said.command else said.target_words
     return shlex.join(["inspector", "doctor", *words])
-
-
-def _kill_now(session: Session) -> None:
-    kill = getattr(getattr(session, "transport", None), "kill_now", None)
-    if kill is not None:
-        kill()

@@ -161,6 +161,12 @@ class Session:
         if transport is not None:
             await transport.close()
 
+    def kill_now(self) -> None:
+        """Kill the server process without waiting, for exits that leave no time for `close`."""
+        transport: Transport | None = getattr(self, "transport", None)
+        if transport is not None:
+            transport.kill_now()
+
     async def reopen(self) -> None:
         """Reconnect, or start the command again; lists are read anew and compared, subscriptions asked for again.
 

@@ -279,3 +279,6 @@ class SseTransport:
         await self._tasks.settled(SEND_GRACE)
         await self._tasks.cancel()
         await self.requester.aclose()
+
+    def kill_now(self) -> None:
+        """The server is not a process of ours."""
