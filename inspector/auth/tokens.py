@@ -19,6 +19,7 @@ from inspector.auth.metadata import Server
 from inspector.auth.options import AuthOptions
 from inspector.auth.values import METHODS, Client, Grant, Method
 from inspector.errors import AuthorizationNeeded
+from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
 LONGEST_TOKEN = 1 << 16
@@ -268,7 +269,7 @@ def _assertion(server: Server, client: Client, means: Means) -> Flow[str]:
     if not options.client_key:
         raise AuthorizationNeeded(
             f"The client {safe(client.client_id, 100)} authenticates with a key, and none is given.",
-            hint="Name the file with its private key with --client-key.",
+            hint=Hint("Name the file with its private key with ", Parameter.CLIENT_KEY, "."),
         )
     assertion = assertions.client_assertion(
         client.client_id, server.issuer, options.client_key, options.client_key_alg, options.client_key_id,
@@ -324,9 +325,9 @@ def _refused(
         "invalid_request": "Something in the request is not to its liking: its log says what.",
         "invalid_client": "The client is unknown there, or authenticates in another way than it was registered with.",
         "invalid_target": "The authorization server does not know this MCP server as a resource (RFC 8707 section 2).",
-        "invalid_scope": "Name other scopes with --scope.",
-        "unauthorized_client": "The client may not use this grant there: see --grant.",
-        "unsupported_grant_type": "The authorization server does not know this grant: see --grant.",
+        "invalid_scope": Hint("Name other scopes with ", Parameter.SCOPE, "."),
+        "unauthorized_client": Hint("The client may not use this grant there: see ", Parameter.GRANT, "."),
+        "unsupported_grant_type": Hint("The authorization server does not know this grant: see ", Parameter.GRANT, "."),
     }
     off = _skew(answer, now)
     clock = (
@@ -336,7 +337,7 @@ def _refused(
     )
     hint = clock if off else hints.get(code, "")
     if answer.status == 200:
-        hint = f"{hint} Such an answer should have status 400 (RFC 6749 section 5.2).".lstrip()
+        hint = Hint(hint).then("Such an answer should have status 400 (RFC 6749 section 5.2).")
     said = f"“{code}”" + (f": {why.rstrip('.')}" if why else "")
     return TokenRefused(
         f"The authorization server {where} refused the request for {what} with {said}.", hint=hint, error=code

@@ -117,7 +117,7 @@ async def with_session(
     except InspectorError as error:
         code, told = error.exit_code, True
         if doctor and session.phase == "failed" and isinstance(error, ConnectionProblem):
-            error.hint = f"{error.hint} To find the cause: {doctor}".lstrip()
+            error.hint = error.hint.then(f"To find the cause: {doctor}")
         journal.redactor.error(error)
         error.recording = str(journal.path or "")
         out.error(error, recording=isinstance(error, ConnectionProblem))

@@ -245,13 +245,13 @@ class Output:
         """What went wrong: one line of JSON, or the sentence, the server's last words, the hint; and the recording."""
         if isinstance(error, UsageError):  # Other messages may repeat what a server said.
             error.message = renamed(error.message)
-        error.hint = renamed(error.hint)
+        hint = renamed(error.hint.command_line)
         if self.json:
             from inspector.export.exact import strict
             from inspector.protocol import jsonrpc
             from inspector.text import escape_json
 
-            body = error.as_json() | ({"notes": [*self._held]} if self._held else {})
+            body = error.as_json() | ({"hint": hint} if hint else {}) | ({"notes": [*self._held]} if self._held else {})
             self._held.clear()
             self._failed = True
             self._aside(escape_json(strict(jsonrpc.encode({"error": body}).decode())[0]).encode() + b"\n")
@@ -259,8 +259,8 @@ class Output:
         lines = [f"error: {self._ours(error.message)}"]
         if isinstance(error, ServerExited) and error.stderr:
             lines += (f"  {self.safe(line, 500)}" for line in error.stderr[-LAST_WORDS:])
-        if error.hint:
-            lines.append(f"hint: {self._ours(error.hint)}")
+        if hint:
+            lines.append(f"hint: {self._ours(hint)}")
         if recording and error.recording and not self.quiet:
             lines.append(f"recording: {self.safe(error.recording)}")
         self.aside("\n".join(lines) + "\n")

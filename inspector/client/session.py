@@ -135,7 +135,7 @@ class Session:
     async def _fail(self, error: InspectorError) -> None:
         self.journal.redactor.error(error)
         self.error = error
-        self.journal.record_life("", "failed", error=error.as_json())
+        self.journal.record_life("", "failed", error=error.as_event())
         await self._close_transport()
         self._set_phase("failed")
 

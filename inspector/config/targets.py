@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from inspector.config import paths, secrecy
 from inspector.config.checks import checked_headers, checked_text, checked_url, format_command, one_line
 from inspector.errors import TargetError
+from inspector.hints import Hint, Parameter, Unset
 from inspector.reasons import split_reason
 
 if TYPE_CHECKING:
@@ -305,7 +306,7 @@ class _Flags:
         if self.transport not in ("auto", "stdio"):
             raise TargetError(
                 f"--transport {self.transport} needs a URL, and {target.label} is a command",
-                hint="Leave --transport out, or give the server's URL.",
+                hint=Hint(Unset((Parameter.TRANSPORT,)), ", or give the server's URL."),
             )
         for name, value in self.env.items():
             checked_text(name, "a variable's name")
@@ -317,7 +318,7 @@ class _Flags:
         if self.transport == "stdio":
             raise TargetError(
                 f"--transport stdio needs a command, and {target.label} is at a URL",
-                hint="Leave --transport out, or give the server's command after --.",
+                hint=Hint(Unset((Parameter.TRANSPORT,)), ", or give the server's command after --."),
             )
         new = checked_headers(self.headers)
         replaced = {name.casefold() for name, _ in new}
@@ -362,7 +363,7 @@ def _refuse_other_words(word: str, path: Path) -> None:
     if word.endswith(".json") and _is_file(path):
         raise TargetError(
             f"{one_line(word)} is not a command",
-            hint=f"If it is a config file, open one of its servers: --config {shlex.quote(word)} @NAME",
+            hint=Hint("If it is a config file, open one of its servers: ", Parameter.OPEN_CONFIG.to(shlex.quote(word))),
         )
 
 

@@ -9,6 +9,7 @@ import ssl
 from collections.abc import Iterator
 
 from inspector.errors import HttpError
+from inspector.hints import Hint, Parameter
 from inspector.reasons import os_reason, tls_reason
 from inspector.text import safe
 from inspector.transports.http_url import Url
@@ -72,7 +73,7 @@ def explain(
         return _shaking_hands(names, url, proxy) if reached else _connecting(chain, names, url, proxy)
     found = _exchanging(error, names, url)
     if url.scheme == "http" and not proxy and not spoke and names & _UNANSWERED and "https://" not in found.hint:
-        found.hint = f"If the server expects TLS, use https://{url.netloc}{url.target}. {found.hint}"
+        found.hint = Hint(f"If the server expects TLS, use https://{url.netloc}{url.target}. ", found.hint)
     return found
 
 
@@ -137,8 +138,11 @@ def _certificate(error: ssl.SSLCertVerificationError, url: Url) -> HttpError:
     what = _CERTIFICATE.get(error.verify_code, "is not trusted")
     return HttpError(
         f"The certificate of {url.address} {what} ({safe(error.verify_message, _DETAIL)}).",
-        hint="Name the authority that signed it with SSL_CERT_FILE=/path/to/ca.pem. To connect without checking, add "
-        '--no-verify, or "verify": false to its config entry.',
+        hint=Hint(
+            "Name the authority that signed it with SSL_CERT_FILE=/path/to/ca.pem. To connect without checking, add ",
+            Parameter.NO_VERIFY,
+            ".",
+        ),
     )
 
 

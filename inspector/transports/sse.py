@@ -16,6 +16,7 @@ from contextlib import suppress
 from functools import partial
 
 from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, NoSseEndpoint
+from inspector.hints import Hint, Parameter, Unset
 from inspector.text import safe
 from inspector.transports.base import HttpOptions, Outgoing, Sink
 from inspector.transports.correlate import answers, parsed, rpc_error
@@ -36,7 +37,9 @@ MOST_ENDPOINTS = 16
 """How often a server may name its endpoint: each name holds secrets that must be looked for in all that is recorded."""
 CHANNEL = "get-1"
 _SAYS_NOTHING = (b"", b"accepted", b"ok")
-STREAMABLE = "HTTP+SSE begins with an event stream, often at /sse. For Streamable HTTP leave --transport out."
+STREAMABLE = Hint(
+    "HTTP+SSE begins with an event stream, often at /sse. For Streamable HTTP ", Unset((Parameter.TRANSPORT,)), "."
+)
 
 
 class SseTransport:

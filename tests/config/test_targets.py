@@ -97,7 +97,7 @@ def test_a_config_file_is_told_to_be_one(world: World) -> None:
     world.write("my.json", {})
     with pytest.raises(TargetError) as caught:
         world.open("my.json")
-    assert "--config my.json @NAME" in caught.value.hint
+    assert "--config my.json @NAME" in caught.value.hint.command_line
 
 
 def test_arguments_that_are_not_utf8_pass_as_they_came(world: World) -> None:

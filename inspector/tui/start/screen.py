@@ -23,9 +23,10 @@ from inspector.config.targets import RecordingTarget, is_recording, parse_target
 from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
 from inspector.text import quantity, size
+from inspector.tui.advice import advice, told
 from inspector.tui.events import CloseSession, First, OpenTarget, ShowSession
 from inspector.tui.keymap import Hint, bindings, label
-from inspector.tui.pane_keys import hints
+from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.sessions import Opened, Sessions, calls_in_flight
 from inspector.tui.start.rows import Configured, Demo, Group, StartRows, Thing, Typed
 from inspector.tui.start.trust import opened
@@ -356,7 +357,7 @@ class StartScreen(Screen[None]):
             target = await opened(self.app, lambda consent: parse_target(words, config=self.config, consent=consent))
         except (InspectorError, ValueError) as error:
             edge = self.query_one("#start", Edge)
-            hint = [error.hint] if isinstance(error, InspectorError) and error.hint else []
+            hint = [advice(error.hint, keymap_of(self))] if isinstance(error, InspectorError) and error.hint else []
             edge.facts = [[(said, "error")] for said in (str(error), *hint)]
             edge.tone = "error"
             return
@@ -371,7 +372,7 @@ class StartScreen(Screen[None]):
         try:
             target = await opened(self.app, lambda consent: resolve(entry, consent=consent))
         except InspectorError as error:
-            self.notify(f"{error.message} {error.hint}", severity="error", markup=False, timeout=10)
+            self.notify(told(error, self), severity="error", markup=False, timeout=10)
         else:
             if target is not None:
                 self.post_message(OpenTarget(target, first))
