@@ -45,10 +45,12 @@ class Parameter(Enum):
     CWD_OR_IN_ENTRY = "--cwd, or in the config entry", "cwd={}, or in the config entry"
     CWD_OR_ENTRY = "--cwd or the config entry", "cwd={} or the config entry"
     ERA = "--era", 'era="{}"'
+    ENV = "--env", "env={}"
     EVENTS = ("--events",) * 2
     FILTER = ("--filter",) * 2
     FORCE = "replace the file with --force", "delete that file first"
     FORMAT = ("--to {}",) * 2
+    HEADERS = "--header", "headers={}"
     IMPORT_FORMAT = ("--from",) * 2
     LISTEN = ("--listen",) * 2
     MAKE_RECORDING = "`inspector … --record FILE`", "record=FILE"
@@ -64,6 +66,7 @@ class Parameter(Enum):
     TIMEOUT = "--timeout", "timeout={}"
     TRANSPORT = "--transport", 'transport="{}"'
     TRUST = "add --trust", "add trust=True"
+    VERIFY = "--no-verify", "verify={}"
 
     @property
     def option(self) -> str:

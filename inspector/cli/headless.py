@@ -20,8 +20,8 @@ from inspector.client.session import Session
 from inspector.errors import ConnectionProblem, InspectorError
 
 if TYPE_CHECKING:
+    from inspector.cli.verb import Invocation
     from inspector.cli.watch import Watch
-    from inspector.cli.words import Invocation
     from inspector.client.options import Options
     from inspector.config.targets import Target
     from inspector.journal.journal import Journal
@@ -55,8 +55,8 @@ def run(
     options = setup.options_of(said, target, settings, asking=False)
     if era is not None:
         options = replace(options, era=era)
-    if check_pin and settings.check_pins and era is None and not said.option("no-pin"):
-        work = pins.checked(work, target)
+    if check_pin and settings.check_pins and era is None and not said.option("no-pin") and pins.has_pin(target):
+        work = _compared(work)
     journal = new_journal(
         target,
         record=new_recording(said),
@@ -160,6 +160,16 @@ async def _work(session: Session, out: Output, work: Work, watcher: Watcher | No
         if watch.asker is not None:
             await watch.asker.close()
         watch.stop()
+
+
+def _compared(work: Work) -> Work:
+    """`work`, after the server has been compared with its pin."""
+
+    async def both(session: Session, out: Output) -> int:
+        await pins.check(session, out)
+        return await work(session, out)
+
+    return both
 
 
 def doctor_of(said: Invocation) -> str:

@@ -11,13 +11,10 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, Protocol
 
 from inspector.cli.program import renamed
 from inspector.errors import InspectorError, ServerExited, UsageError
-
-if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
 
 NAME_CELLS = 48
 """Cells to which a column other than the last is filled up."""
@@ -33,6 +30,20 @@ MOST_HELD = 200
 """Notes that wait for the end of a command; of more the newest."""
 
 _ASCII = str.maketrans({"“": '"', "”": '"', "…": "...", "—": "-", "–": "-", "‘": "'", "’": "'", "·": ".", "×": "x"})
+
+
+class Asked(Protocol):
+    """What was said to a verb, as far as it is about printing (`inspector.cli.verb.Invocation`)."""
+
+    out: Output | None
+
+    @property
+    def json(self) -> bool:
+        """Whether the result is wanted as JSON."""
+
+    @property
+    def quiet(self) -> bool:
+        """Whether stderr is for errors only."""
 
 
 class Output:
@@ -53,7 +64,7 @@ class Output:
         self._ascii: bool | None = None
 
     @classmethod
-    def of(cls, said: Invocation) -> Output:
+    def of(cls, said: Asked) -> Output:
         """The one output of a command."""
         if said.out is None:
             said.out = cls(json=said.json, quiet=said.quiet)
@@ -108,7 +119,7 @@ class Output:
 
     def document(self, value: Any) -> None:
         """The result as one JSON document, from a value."""
-        from inspector.protocol import jsonrpc
+        from inspector.protocol import jsondepth, jsonrpc
 
         try:
             text = jsonrpc.encode(value).decode()
@@ -116,8 +127,10 @@ class Output:
             raise InspectorError(
                 "The result is nested too deeply to be printed.", hint="Its recording holds it."
             ) from None
-        if jsonrpc.LEFT_OUT in text:
-            self.warn(f"note: What is nested deeper than {jsonrpc.DEEPEST} levels is left out; the recording holds it.")
+        if jsondepth.LEFT_OUT in text:
+            self.warn(
+                f"note: What is nested deeper than {jsondepth.DEEPEST} levels is left out; the recording holds it."
+            )
         self.document_text(text)
 
     def document_text(self, text: str) -> None:

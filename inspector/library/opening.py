@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.client.inbox import Standing
 from inspector.client.options import Authorize, Options
-from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, Target, parse_target
+from inspector.config.target_words import parse_target
+from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, Target
 from inspector.config.trust import always
 from inspector.errors import UsageError
 from inspector.library.answering import ElicitationCallback, SamplingCallback

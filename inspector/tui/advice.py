@@ -48,10 +48,12 @@ PLACES: Mapping[Parameter, Key | str] = {
     Parameter.CWD_OR_IN_ENTRY: "“cwd” in a config entry",
     Parameter.CWD_OR_ENTRY: "“cwd” in a config entry",
     Parameter.ERA: _REVISION,
+    Parameter.ENV: "“env” in a config entry",
     Parameter.EVENTS: Key("messages.filter"),
     Parameter.FILTER: Key("messages.filter"),
     Parameter.FORCE: "delete that file first",
     Parameter.FORMAT: "the format {}",
+    Parameter.HEADERS: "“headers” in a config entry",
     Parameter.IMPORT_FORMAT: "`inspector import` on the command line",
     Parameter.LISTEN: "the command that starts it",
     Parameter.MAKE_RECORDING: "each session",
@@ -67,6 +69,7 @@ PLACES: Mapping[Parameter, Key | str] = {
     Parameter.TIMEOUT: "“timeout” in the settings",
     Parameter.TRANSPORT: "“type”: “{}” in a config entry",
     Parameter.TRUST: "open it from the start list and allow it",
+    Parameter.VERIFY: "“verify” in a config entry",
 }
 """Where a parameter is set in the interface: a verb, or words in which `{}` stands for a value."""
 _JOINS = frozenset({" and ", " or ", ", ", ", or "})
@@ -110,5 +113,6 @@ def _place(setting: Setting, keys: Keymap) -> str:
 def _default(parameters: tuple[Parameter, ...], keys: Keymap) -> str:
     if parameters == (Parameter.TRANSPORT,):
         return "leave “type” out of the config entry"
-    verbs = dict.fromkeys(_place(Setting(each, "“auto”"), keys) for each in parameters)
-    return f"choose {' and '.join(verbs)}"
+    places = dict.fromkeys(_place(Setting(each, "“auto”"), keys) for each in parameters)
+    takes_value = all(isinstance(place := PLACES[each], Key) and place.takes_value for each in parameters)
+    return f"choose {' and '.join(places)}" if takes_value else f"leave {' and '.join(places)} out"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from inspector.cli.notices import written
-from inspector.protocol.jsonrpc import LEFT_OUT
+from inspector.protocol.jsondepth import LEFT_OUT
 from tests.cli.conftest import Run, Script
 from tests.cli.test_processes import is_alive, start
 from tests.processes import environment

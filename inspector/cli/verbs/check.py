@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from inspector.check.policy import Baseline, Policy
     from inspector.check.report import Report
     from inspector.check.run import Run, Wanted
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.config.servers import ServerEntry
     from inspector.config.targets import StdioTarget
 

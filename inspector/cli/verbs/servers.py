@@ -14,7 +14,7 @@ from inspector.config.servers import exposure_of
 
 if TYPE_CHECKING:
     from inspector.auth.store import Kept
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.config.servers import ServerEntry
 
 NAME = 120

@@ -19,7 +19,8 @@ from inspector.client.recording import RecordingInfo, list_recordings
 from inspector.config.remember import ServerMemory
 from inspector.config.servers import ServerEntry, ServerList, exposure_of, find_servers
 from inspector.config.settings import Settings
-from inspector.config.targets import RecordingTarget, is_recording, parse_target, recording_path
+from inspector.config.target_words import is_recording, parse_target, recording_path
+from inspector.config.targets import RecordingTarget
 from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
 from inspector.text import quantity, size
