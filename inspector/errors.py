@@ -68,6 +68,14 @@ class ConfigError(UsageError):
     code = "config"
 
 
+class ValueMissing(ConfigError):
+    """A config entry needs a value that the environment does not have. `variable` is the name that would give it."""
+
+    def __init__(self, message: str, *, variable: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.variable = variable
+
+
 class RecordingError(UsageError):
     """A recording cannot be read, or cannot be written where it was asked to be."""
 
@@ -82,6 +90,10 @@ class SchemaError(UsageError):
     """A JSON Schema cannot be used: not valid, too large, of an unknown dialect, or with references outside itself."""
 
     code = "schema"
+
+
+class SchemaTooLarge(SchemaError):
+    """A JSON Schema exceeds a bound of ours; it may be valid all the same."""
 
 
 class TrustNeeded(InspectorError):

@@ -107,7 +107,7 @@ def ask(
             break
         yield from told("token", "The server wants its nonce in the proof", rule="RFC 9449 section 8", url=url)
     if answer.status != 200 or values is None or "error" in values:
-        raise _refused(server, answer, values, what, means.now(), {*asked.values(), client.client_secret})
+        raise _refused(server, answer, values, what, means.now(), asked, client.client_secret)
     return Document(values, f"The answer to the request for {what}", hint="It is described in RFC 6749 section 5.1.")
 
 
@@ -301,10 +301,16 @@ def _told_of(grant: Grant, lifetime: float | None, asked: tuple[str, ...] | None
 
 
 def _refused(
-    server: Server, answer: Fetched, values: Mapping[str, Any] | None, what: str, now: float, sent: set[str]
+    server: Server,
+    answer: Fetched,
+    values: Mapping[str, Any] | None,
+    what: str,
+    now: float,
+    asked: Mapping[str, str],
+    secret: str,
 ) -> AuthorizationNeeded:
     code, why = documents.error_of(values)
-    for value in sent:
+    for value in {*asked.values(), secret}:
         # A careless server repeats what it was sent, secrets too.
         why = why.replace(value, "…") if len(value) >= SHORTEST_SECRET else why
     where = safe(server.issuer, 200)
@@ -318,7 +324,7 @@ def _refused(
     hints = {
         "invalid_grant": (
             "The refresh token was used before, revoked, or has ended: log in anew."
-            if what == "a new token"
+            if asked.get("grant_type") == "refresh_token"
             else "The code, or the assertion, has ended, was used before, or is of another client or address: log in "
             "anew. If it stays so, the log of the authorization server says why."
         ),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from inspector.check.catalog import Check, Transport
 from inspector.check.judge import Judge
-from inspector.check.outcome import VERDICTS, Outcome, Result, Visited, bad, doubtful, good, remark, skipped
+from inspector.check.outcome import VERDICTS, Outcome, Result, Skip, Visited, bad, doubtful, good, remark, skipped
 from inspector.check.subjects import Subjects
 from inspector.client.engine.header_fields import VERSION_KEY
 from inspector.journal.findings import Finding, Findings
@@ -31,7 +31,6 @@ _WORDS = {
 """How a kind of subject is called in a sentence."""
 MOST = 10
 """Events that are named as evidence of one fault."""
-CANNOT_ASK = "a recording cannot be asked"
 COUNTS_AS = {"C-BASE-02": "BASE-01", "C-LIFE-07": "RES-01", "C-PAG-03": "UTIL-02", "C-TASK-02": "TASK-05"}
 """The check to which a finding counts whose rule has no check of its own."""
 _BEGINS = frozenset(("reopen", "session-lost"))
@@ -154,9 +153,9 @@ class Shown:
         if seen:
             return good(f"{seen:,} looked at")
         if check.probe is not None and not check.subjects:
-            return skipped(CANNOT_ASK)
+            return skipped(Skip.RECORDING)
         nothing = _nothing(check.subjects[0]) if check.subjects else ""
-        return skipped(nothing if check.probe is None else f"the recording does not show it: {nothing}")
+        return skipped(nothing) if check.probe is None else skipped(Skip.NOT_SHOWN, nothing)
 
     def veto(self, result: Result) -> Result:
         """A result of a probe, or what was found where that is worse."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from inspector.check.catalog import Check, Transport, checks
 from inspector.check.link import Pace
-from inspector.check.outcome import Outcome, Result, Visited, bad, doubtful, skipped
+from inspector.check.outcome import Outcome, Result, Skip, Visited, bad, doubtful, skipped
 from inspector.check.passive import Evidence
 from inspector.check.survey import Survey, survey
 from inspector.check.tour import tour
@@ -61,11 +61,11 @@ class Wanted:
     def refuses(self, check: Check) -> str:
         """Why a check is not done though it applies; empty where it is."""
         if check.mode == "tool" and not self.allowed.calls:
-            return "it calls tools: --allow-calls read-only, NAME or all allows that"
+            return Skip.CALLS
         if check.mode == "auth" and not self.allowed.auth:
-            return "it needs a login: --auth allows it"
+            return Skip.LOGIN
         if check.mode == "intrusive" and not self.allowed.intrusive:
-            return "it may do damage or take long: --intrusive allows it"
+            return Skip.INTRUSIVE
         return ""
 
 
@@ -295,7 +295,9 @@ class Runner:
         self._tell(Result(check, visit.visited, outcome, time.monotonic() - began))
 
     async def _outcome(self, visit: Visit, check: Check, problem: str) -> Outcome:
-        why = self.wanted.refuses(check) or (problem and f"there is no session at this revision: {problem}")
+        why = self.wanted.refuses(check)
+        if problem and not why:
+            return skipped(Skip.NO_SESSION, problem)
         why = why or self._gone
         if not why and time.monotonic() > self._until:
             why = f"the run had taken {self.wanted.limits.run:g} s"

@@ -200,7 +200,7 @@ def _names(words: Any) -> list[str]:
 
 
 def _plan(said: Invocation, out: Output, wanted: Wanted) -> int:
-    from inspector.check.passive import CANNOT_ASK
+    from inspector.check.outcome import Skip
     from inspector.check.run import planned
     from inspector.cli.check_report import plan
 
@@ -208,7 +208,9 @@ def _plan(said: Invocation, out: Output, wanted: Wanted) -> int:
     kind = target.kind if not isinstance(target, RecordingTarget) else "recording"
     rows = planned(wanted, ("stdio",) if kind == "stdio" else ("http", "sse"), wanted.revisions)
     if kind == "recording":
-        rows = [(check, why or ("" if check.probe is None or check.subjects else CANNOT_ASK)) for check, why in rows]
+        rows = [
+            (check, why or ("" if check.probe is None or check.subjects else Skip.RECORDING)) for check, why in rows
+        ]
     if out.json:
         out.document([{"id": check.id, "mode": check.mode, "left_out": why or None} for check, why in rows])
     else:
