@@ -1,8 +1,15 @@
-"""The one exception tree. Each error says what happened and to what (`message`) and what to do next (`hint`)."""
+"""The one exception tree. Each error says what happened and to what (`message`) and what to do next (`hint`).
+
+A hint is data (`inspector.hints`): a sentence in which an option, a key or a keyword argument is a part of its own. As
+text it is what a program that uses the library reads; `as_json` has it as the command line says it, and the interface
+renders its parts by `inspector.tui.advice`. A hint that is the same everywhere is a plain string.
+"""
 
 from __future__ import annotations
 
 from typing import Any
+
+from inspector.hints import Hint
 
 
 class InspectorError(Exception):
@@ -18,14 +25,28 @@ class InspectorError(Exception):
         self.recording = ""
         """The recording of the session in which it happened, where the session is over."""
 
+    @property
+    def hint(self) -> Hint:
+        """What to do next, as a program says it that uses the library; empty where there is nothing to do."""
+        return self._hint
+
+    @hint.setter
+    def hint(self, hint: str) -> None:
+        self._hint = hint if isinstance(hint, Hint) else Hint(hint)
+
     def as_json(self) -> dict[str, Any]:
         """The error as the `--json` line on stderr shows it: code, message, and hint and recording if it has them."""
         body: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.hint:
-            body["hint"] = self.hint
+            body["hint"] = self.hint.command_line
         if self.recording:
             body["recording"] = self.recording
         return body
+
+    def as_event(self) -> dict[str, Any]:
+        """The error for a recording: `as_json`, and the parts of a hint that each surface says in its own words."""
+        parts = self.hint.as_json()
+        return self.as_json() | ({"hint_parts": parts} if parts else {})
 
 
 class UsageError(InspectorError):
@@ -47,6 +68,14 @@ class ConfigError(UsageError):
     code = "config"
 
 
+class ValueMissing(ConfigError):
+    """A config entry needs a value that the environment does not have. `variable` is the name that would give it."""
+
+    def __init__(self, message: str, *, variable: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.variable = variable
+
+
 class RecordingError(UsageError):
     """A recording cannot be read, or cannot be written where it was asked to be."""
 
@@ -61,6 +90,10 @@ class SchemaError(UsageError):
     """A JSON Schema cannot be used: not valid, too large, of an unknown dialect, or with references outside itself."""
 
     code = "schema"
+
+
+class SchemaTooLarge(SchemaError):
+    """A JSON Schema exceeds a bound of ours; it may be valid all the same."""
 
 
 class TrustNeeded(InspectorError):

@@ -189,7 +189,7 @@ class Told:
     facts: tuple[tuple[str, Any], ...] = ()
     """More to look at: names and JSON values."""
     fix: str = ""
-    """Where it is not `ok`: what the server should have sent, or what the person can do."""
+    """Where it is not `ok`: what the server should have sent, or what the person can do (a `Hint`)."""
 
 
 STEPS = (

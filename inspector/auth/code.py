@@ -17,6 +17,7 @@ from inspector.auth.actions import Denied, Flow, Secret, TimedOut, Visit, told
 from inspector.auth.metadata import Server
 from inspector.auth.values import Client
 from inspector.errors import AuthorizationNeeded
+from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
 LONGEST_URL = 1 << 14
@@ -59,7 +60,7 @@ def check(server: Server) -> Flow[None]:
         )  # fmt: skip
         raise AuthorizationNeeded(
             f"The authorization server {safe(server.issuer, 200)} has no page to log in at.",
-            hint="It may have another way: see --grant.",
+            hint=Hint("It may have another way: see ", Parameter.GRANT, "."),
         )
     if not offered or "S256" not in offered:
         what = "does not say that it checks PKCE" if not offered else "does not offer PKCE with S256"
@@ -104,7 +105,7 @@ def request(server: Server, client: Client, redirect_uri: str, resource: str, sc
     if len(url) > LONGEST_URL:
         raise AuthorizationNeeded(
             f"The authorization request would have {len(url)} characters, more than a browser takes.",
-            hint="Name fewer scopes with --scope.",
+            hint=Hint("Name fewer scopes with ", Parameter.SCOPE, "."),
         )
     return Request(url, redirect_uri, state, verifier, server.issuer, server.names_itself)
 
@@ -228,8 +229,10 @@ def _denied(values: dict[str, str]) -> AuthorizationNeeded:
     if values["error"] == "access_denied":
         return Denied(f"Access was denied at the authorization server, with {said}.", hint="Log in again to try anew.")
     hints = {
-        "invalid_scope": "Name other scopes with --scope.",
-        "unauthorized_client": "The client may not ask for a code there: give another with --client-id.",
+        "invalid_scope": Hint("Name other scopes with ", Parameter.SCOPE, "."),
+        "unauthorized_client": Hint(
+            "The client may not ask for a code there: give another with ", Parameter.CLIENT_ID, "."
+        ),
         "temporarily_unavailable": "Log in again in a while.",
     }
     hint = hints.get(code, "The reason is on its side: its log may say more.")

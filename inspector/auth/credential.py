@@ -13,6 +13,7 @@ from inspector.auth.options import AuthOptions
 from inspector.config import paths
 from inspector.config.logins import SECRETS
 from inspector.errors import AuthorizationNeeded, UsageError
+from inspector.hints import Hint, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -144,9 +145,12 @@ class Login:
         reason = self._target.withholds_login
         if not reason or self._alone or (self._target.owned and self._authorizer.person.present):
             return None
-        hint = "Remove “verify” and “proxy” from the config entry, or write the entry into your own config file."
+        hint = Hint("Remove “verify” and “proxy” from the config entry, or write the entry into your own config file.")
         if self._target.owned:
-            hint = "Name the server's authority with SSL_CERT_FILE=/path/to/ca.pem, or give a token with --bearer-env."
+            hint = Hint(
+                "Name the server's authority with SSL_CERT_FILE=/path/to/ca.pem, or give a token with ",
+                Parameter.BEARER, ".",
+            )  # fmt: skip
         return AuthorizationNeeded(f"The server asks for a login, and none is sent because {reason}.", hint=hint)
 
     async def run(self, make: Callable[[], Flow[T]], recorder: Recorder) -> T:

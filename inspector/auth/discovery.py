@@ -16,6 +16,7 @@ from inspector.auth.challenge import Challenge
 from inspector.auth.documents import Document, Unusable
 from inspector.auth.metadata import ACCEPT, Server, shown, version
 from inspector.errors import AuthorizationNeeded
+from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
 
@@ -143,7 +144,7 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
         raise AuthorizationNeeded(
             f"The server says that its protected resource metadata is at “{safe(said, 200)}”, but there is none, "
             f"nor in the well-known places{why}.",
-            hint="Name the authorization server's issuer with --auth-server, if you know it.",
+            hint=Hint("Name the authorization server's issuer with ", Parameter.AUTH_SERVER, ", if you know it."),
         )
     yield from told(
         "resource", "The server has no protected resource metadata", ok=False, rule="C-AUTH-05", places=tried,
@@ -201,7 +202,7 @@ def _chosen(resource: Resource) -> Flow[str]:
         )  # fmt: skip
         raise AuthorizationNeeded(
             "The protected resource metadata names no authorization server.",
-            hint="If you know it, name its issuer with --auth-server.",
+            hint=Hint("If you know it, name its issuer with ", Parameter.AUTH_SERVER, "."),
         )
     issuer = issuers[0]
     if len(issuers) > 1:

@@ -13,6 +13,7 @@ from inspector.auth import urls
 from inspector.auth.actions import Fetch, Fetched, FetchFailed
 from inspector.auth.documents import LARGEST
 from inspector.errors import InspectorError
+from inspector.hints import Hint, Parameter
 from inspector.text import safe
 from inspector.version import __version__
 
@@ -83,7 +84,11 @@ class Fetcher:
         except TimeoutError:
             error = FetchFailed(
                 f"{_shown(action.url)} did not answer within {self._seconds:g} s.",
-                hint="It should answer at once, and end its answer. --timeout sets how long each request may take.",
+                hint=Hint(
+                    "It should answer at once, and end its answer. ",
+                    Parameter.TIMEOUT,
+                    " sets how long each request may take.",
+                ),
             )
             self._tell(action, started, facts, error)
             raise error from None
@@ -186,7 +191,9 @@ class Fetcher:
 def _refused(url: str, host: str) -> FetchFailed:
     return FetchFailed(
         f"{_shown(url)} is not fetched: a server somewhere else points to {safe(host, 80)}, which is private.",
-        hint="If you trust it, name the authorization server yourself with --auth-server URL.",
+        hint=Hint(
+            "If you trust it, name the authorization server yourself with ", Parameter.AUTH_SERVER.to("URL"), "."
+        ),
     )
 
 

@@ -25,6 +25,7 @@ from inspector.auth.options import AuthOptions, GrantKind
 from inspector.auth.tokens import Means, TokenRefused
 from inspector.auth.values import Client, Grant
 from inspector.errors import AuthorizationNeeded
+from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -181,7 +182,11 @@ class _Job:
         client = yield from self._given_client("client-credentials")
         if not client.client_secret and client.method != "private_key_jwt":
             yield from self._missing(
-                "token", "the client's secret or key", "C-AUTH-40", "--client-secret-env or --client-key"
+                "token",
+                "the client's secret or key",
+                "C-AUTH-40",
+                Parameter.CLIENT_SECRET,
+                Parameter.CLIENT_KEY,
             )
         return (
             yield from self._token(client, self._scoped({"grant_type": "client_credentials"}), "client-credentials")
@@ -195,10 +200,12 @@ class _Job:
         options = self._options
         client = yield from self._given_client("enterprise")
         if not options.idp_id_token:
-            yield from self._missing("exchange", "the id token of the identity provider", "C-AUTH-41", "--id-token-env")
+            yield from self._missing(
+                "exchange", "the id token of the identity provider", "C-AUTH-41", Parameter.ID_TOKEN
+            )
         yield Secret(options.idp_id_token)
         if not (options.idp_issuer or options.idp_token_endpoint):
-            yield from self._missing("exchange", "identity provider", "C-AUTH-41", "--idp")
+            yield from self._missing("exchange", "identity provider", "C-AUTH-41", Parameter.IDP)
         provider = yield from self._provider()
         who = Client(options.idp_client_id, options.idp_client_secret, "" if options.idp_client_secret else "none")
         if who.client_secret:
@@ -233,7 +240,7 @@ class _Job:
     def workload(self) -> Flow[Grant]:
         """Workload identity: the JWT that a platform issued for this workload is the grant (C-AUTH-43)."""
         if not self._options.assertion:
-            yield from self._missing("token", "the workload's assertion", "C-AUTH-43", "--assertion-env")
+            yield from self._missing("token", "the workload's assertion", "C-AUTH-43", Parameter.ASSERTION)
         client = (yield from registration.given(self._server, self._options)) or Client("", "", "none")
         yield Secret(self._options.assertion)
         form = self._scoped({"grant_type": JWT_BEARER, "assertion": self._options.assertion})
@@ -283,7 +290,7 @@ class _Job:
         if client is None:
             raise AuthorizationNeeded(
                 f"The grant {kind} needs a client that is registered with {safe(self._server.issuer, 200)}.",
-                hint="Give its id with --client-id.",
+                hint=Hint("Give its id with ", Parameter.CLIENT_ID, "."),
             )
         return client
 
@@ -298,17 +305,26 @@ class _Job:
         except ValueError as error:
             raise AuthorizationNeeded(
                 f"The token endpoint of the identity provider cannot be “{safe(endpoint, 200)}”: {error}.",
-                hint="Give the identity provider's issuer with --idp, or the URL of that with --idp-token-endpoint.",
+                hint=Hint(
+                    "Give the identity provider's issuer with ",
+                    Parameter.IDP,
+                    ", or the URL of that with ",
+                    Parameter.IDP_TOKEN_ENDPOINT,
+                    ".",
+                ),
             ) from None
         return Server(options.idp_issuer or urls.origin(endpoint), endpoint, named=True)
 
     def _scoped(self, form: dict[str, str]) -> dict[str, str]:
         return form | ({"scope": " ".join(self._scope)} if self._scope else {})
 
-    def _missing(self, step: str, what: str, rule: str, flags: str = "") -> Flow[None]:
-        """Something is not there that this grant needs: on the side of the server, or one that `flags` give."""
-        where = "The options have" if flags else f"The authorization server {safe(self._server.issuer, 200)} names"
-        hint = f"Give it with {flags}." if flags else "See --grant for the others."
+    def _missing(self, step: str, what: str, rule: str, *given_with: Parameter) -> Flow[None]:
+        """Something is not there that this grant needs: on the side of the server, or among the options."""
+        where = "The options have" if given_with else f"The authorization server {safe(self._server.issuer, 200)} names"
+        hint = Hint("See ", Parameter.GRANT, " for the others.")
+        if given_with:
+            ways = [part for parameter in given_with for part in (" or ", parameter)][1:]
+            hint = Hint("Give it with ", *ways, ".")
         said = f"{where} no {what.removeprefix('the ')}"
-        yield from told(step, said, ok=False, rule=rule, fix=hint if flags else "")
+        yield from told(step, said, ok=False, rule=rule, fix=hint if given_with else "")
         raise AuthorizationNeeded(f"{said}, which this grant needs.", hint=hint)

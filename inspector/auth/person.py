@@ -7,6 +7,7 @@ from typing import Protocol
 
 from inspector.auth.values import Client
 from inspector.errors import AuthorizationNeeded
+from inspector.hints import LOG_IN, Hint, Parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,7 @@ def nobody(what: str) -> AuthorizationNeeded:
     """The error where somebody would have to be asked, and nobody is there."""
     return AuthorizationNeeded(
         f"{what}, and there is nobody to ask: standard input is no terminal.",
-        hint="Log in once with `inspector login URL` on a terminal, or give a token with --bearer-env NAME, or a "
-        "client with --client-id and --client-secret-env and --grant client-credentials.",
+        hint=LOG_IN,
     )
 
 
@@ -93,7 +93,7 @@ class Nobody:
     async def choose(self, issuers: tuple[str, ...]) -> str:
         """Raises `AuthorizationNeeded`."""
         error = nobody("The server names several authorization servers")
-        error.hint = "Name one of them with --auth-server URL."
+        error.hint = Hint("Name one of them with ", Parameter.AUTH_SERVER.to("URL"), ".")
         raise error
 
     async def done(self, ok: bool) -> None:

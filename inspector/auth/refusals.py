@@ -8,6 +8,7 @@ from inspector.auth.actions import Flow, Refusal, told
 from inspector.auth.challenge import Challenge
 from inspector.auth.options import GrantKind
 from inspector.errors import AuthorizationNeeded
+from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
 
@@ -26,13 +27,17 @@ def enough(refusal: Refusal, challenge: Challenge | None, count: int, resource: 
     if refusal.status == 403 and wanted:
         times = "once" if count == 1 else f"{count} times"
         message = f"The server refused access{what}: authorized {times}, it still wants the scopes “{wanted}”"
-        fix = "The server should take a token that has the scopes that it asks for."
+        fix = Hint("The server should take a token that has the scopes that it asks for.")
     elif refusal.status == 403:
         message = f"The server refused access{what}: it wants more scopes, and its challenge does not name them"
-        fix = "Name all that are needed with --scope. The challenge should have “scope” in it (RFC 6750 section 3)."
+        fix = Hint(
+            "Name all that are needed with ",
+            Parameter.SCOPE,
+            ". The challenge should have “scope” in it (RFC 6750 section 3).",
+        )
     else:
         message = "The server refuses the token that its own authorization server has just issued for it"
-        fix = f"The token is for “{safe(resource, 200)}”: is that what the server checks?"
+        fix = Hint(f"The token is for “{safe(resource, 200)}”: is that what the server checks?")
     message += f": {why}" if why else "."
     yield from told("request", message, ok=False, rule="C-AUTH-34", status=refusal.status, fix=fix)
     return AuthorizationNeeded(message, hint=fix)
@@ -62,7 +67,7 @@ def tell(refusal: Refusal, challenge: Challenge | None, schemes: list[str], kind
         if named:
             raise AuthorizationNeeded(
                 f"The server wants authorization by {named}, not by a token.",
-                hint='Give the header field yourself: --header "Authorization: …"',
+                hint=Hint("Give the header field yourself: ", Parameter.AUTHORIZATION_FIELD),
             )
         return
     given = challenge.parameters

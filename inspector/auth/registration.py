@@ -18,6 +18,7 @@ from inspector.auth.metadata import Server
 from inspector.auth.options import AuthOptions
 from inspector.auth.values import METHODS, Client, Method
 from inspector.errors import AuthorizationNeeded
+from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
 NAME = "Inspector"
@@ -131,11 +132,18 @@ def typed(server: Server, redirect_uri: str) -> Flow[Client]:
         yield from told(
             "registration", "The server registers nobody by itself, and no client is known", ok=False,
             rule="C-AUTH-14", redirect_uri=redirect_uri,
-            fix="Register a client there by hand, with that redirect URI, and give its id with --client-id.",
+            fix=Hint(
+                "Register a client there by hand, with that redirect URI, and give its id with ",
+                Parameter.CLIENT_ID, ".",
+            ),
         )  # fmt: skip
         raise AuthorizationNeeded(
             f"The authorization server {safe(server.issuer, 200)} registers no clients by itself, and none is known.",
-            hint=f"Register one there, with the redirect URI {redirect_uri}, and give its id with --client-id.",
+            hint=Hint(
+                f"Register one there, with the redirect URI {redirect_uri}, and give its id with ",
+                Parameter.CLIENT_ID,
+                ".",
+            ),
         )
     client = replace(client, origin="typed")
     if client.client_secret:
@@ -191,12 +199,12 @@ def _refused(server: Server, status: int, values: dict[str, object] | None, redi
     code, why = documents.error_of(values)
     said = f" with “{code}”" + (f": {why}" if why else "") if code else f" with status {status}"
     if code == "invalid_redirect_uri":
-        hint = (
+        hint = Hint(
             f"It should take {redirect_uri}, whatever the port: an address of this machine. Else register a client by "
-            "hand, and give its id with --client-id."
-        )
+            "hand, and give its id with ", Parameter.CLIENT_ID, ".",
+        )  # fmt: skip
     else:
-        hint = "Register a client by hand, and give its id with --client-id."
+        hint = Hint("Register a client by hand, and give its id with ", Parameter.CLIENT_ID, ".")
     return AuthorizationNeeded(
         f"The authorization server {safe(server.issuer, 200)} refused to register a client{said}.", hint=hint
     )

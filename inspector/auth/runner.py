@@ -37,6 +37,7 @@ from inspector.auth.tokens import SHORTEST_SECRET
 from inspector.auth.turns import Lock
 from inspector.config.secrecy import without
 from inspector.errors import AuthorizationNeeded, InspectorError
+from inspector.hints import Hint, Parameter
 
 T = TypeVar("T")
 
@@ -233,7 +234,8 @@ class Runner:
     def _hush(self, error: InspectorError) -> None:
         """Take what is secret out of an error: a careless server repeats what it was sent."""
         held = [secret for secret in self._held if len(secret) >= SHORTEST_SECRET]
-        error.message, error.hint = without(error.message, held), without(error.hint, held)
+        error.message = without(error.message, held)
+        error.hint = error.hint.mapped(lambda text: without(text, held))
 
     def _until(self, seconds: float) -> float:
         """When something that is waited for so long is waited for no more, in seconds since 1970."""
@@ -273,7 +275,9 @@ class Runner:
         if opens is None and (opens := await self._person.consent(url, visit.host, self._ends)) is False:
             raise Denied(
                 f"The browser was not to be opened on {visit.host}.",
-                hint="--no-browser shows the address instead, and takes the one that the browser came back to.",
+                hint=Hint(
+                    Parameter.NO_BROWSER, " shows the address instead, and takes the one that the browser came back to."
+                ),
             )
         if opens:
             problem = await self._opener(url)

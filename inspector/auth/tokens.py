@@ -19,6 +19,7 @@ from inspector.auth.metadata import Server
 from inspector.auth.options import AuthOptions
 from inspector.auth.values import METHODS, Client, Grant, Method
 from inspector.errors import AuthorizationNeeded
+from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
 LONGEST_TOKEN = 1 << 16
@@ -106,7 +107,7 @@ def ask(
             break
         yield from told("token", "The server wants its nonce in the proof", rule="RFC 9449 section 8", url=url)
     if answer.status != 200 or values is None or "error" in values:
-        raise _refused(server, answer, values, what, means.now(), {*asked.values(), client.client_secret})
+        raise _refused(server, answer, values, what, means.now(), asked, client.client_secret)
     return Document(values, f"The answer to the request for {what}", hint="It is described in RFC 6749 section 5.1.")
 
 
@@ -268,7 +269,7 @@ def _assertion(server: Server, client: Client, means: Means) -> Flow[str]:
     if not options.client_key:
         raise AuthorizationNeeded(
             f"The client {safe(client.client_id, 100)} authenticates with a key, and none is given.",
-            hint="Name the file with its private key with --client-key.",
+            hint=Hint("Name the file with its private key with ", Parameter.CLIENT_KEY, "."),
         )
     assertion = assertions.client_assertion(
         client.client_id, server.issuer, options.client_key, options.client_key_alg, options.client_key_id,
@@ -300,10 +301,16 @@ def _told_of(grant: Grant, lifetime: float | None, asked: tuple[str, ...] | None
 
 
 def _refused(
-    server: Server, answer: Fetched, values: Mapping[str, Any] | None, what: str, now: float, sent: set[str]
+    server: Server,
+    answer: Fetched,
+    values: Mapping[str, Any] | None,
+    what: str,
+    now: float,
+    asked: Mapping[str, str],
+    secret: str,
 ) -> AuthorizationNeeded:
     code, why = documents.error_of(values)
-    for value in sent:
+    for value in {*asked.values(), secret}:
         # A careless server repeats what it was sent, secrets too.
         why = why.replace(value, "…") if len(value) >= SHORTEST_SECRET else why
     where = safe(server.issuer, 200)
@@ -317,16 +324,16 @@ def _refused(
     hints = {
         "invalid_grant": (
             "The refresh token was used before, revoked, or has ended: log in anew."
-            if what == "a new token"
+            if asked.get("grant_type") == "refresh_token"
             else "The code, or the assertion, has ended, was used before, or is of another client or address: log in "
             "anew. If it stays so, the log of the authorization server says why."
         ),
         "invalid_request": "Something in the request is not to its liking: its log says what.",
         "invalid_client": "The client is unknown there, or authenticates in another way than it was registered with.",
         "invalid_target": "The authorization server does not know this MCP server as a resource (RFC 8707 section 2).",
-        "invalid_scope": "Name other scopes with --scope.",
-        "unauthorized_client": "The client may not use this grant there: see --grant.",
-        "unsupported_grant_type": "The authorization server does not know this grant: see --grant.",
+        "invalid_scope": Hint("Name other scopes with ", Parameter.SCOPE, "."),
+        "unauthorized_client": Hint("The client may not use this grant there: see ", Parameter.GRANT, "."),
+        "unsupported_grant_type": Hint("The authorization server does not know this grant: see ", Parameter.GRANT, "."),
     }
     off = _skew(answer, now)
     clock = (
@@ -336,7 +343,7 @@ def _refused(
     )
     hint = clock if off else hints.get(code, "")
     if answer.status == 200:
-        hint = f"{hint} Such an answer should have status 400 (RFC 6749 section 5.2).".lstrip()
+        hint = Hint(hint).then("Such an answer should have status 400 (RFC 6749 section 5.2).")
     said = f"“{code}”" + (f": {why.rstrip('.')}" if why else "")
     return TokenRefused(
         f"The authorization server {where} refused the request for {what} with {said}.", hint=hint, error=code

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal, NamedTuple
 
 Seen = Literal["good", "bad", "doubtful", "remark", "nothing"]
+
+
+class Skip(StrEnum):
+    """Why a check was not done, where that is the same for many checks; each carries its sentence."""
+
+    CALLS = "it calls tools: --allow-calls read-only, NAME or all allows that"
+    LOGIN = "it needs a login: --auth allows it"
+    INTRUSIVE = "it may do damage or take long: --intrusive allows it"
+    RECORDING = "a recording cannot be asked"
+    NOT_SHOWN = "the recording does not show it"
+    NO_SESSION = "there is no session at this revision"
 
 
 class Outcome(NamedTuple):
@@ -16,6 +28,8 @@ class Outcome(NamedTuple):
     """One sentence with what was seen. Holds text of the server: show it only through `inspector.text.safe`."""
     evidence: tuple[int, ...] = ()
     """Numbers of events in the recording of the run."""
+    skip: Skip | None = None
+    """The kind of reason for which it was not done, if it is one of those."""
 
 
 def good(text: str = "", *evidence: int) -> Outcome:
@@ -38,9 +52,10 @@ def remark(text: str, *evidence: int) -> Outcome:
     return Outcome("remark", text, evidence)
 
 
-def skipped(why: str) -> Outcome:
-    """It could not be seen, and why."""
-    return Outcome("nothing", why)
+def skipped(why: str, more: str = "") -> Outcome:
+    """It could not be seen, and why: a sentence, or a `Skip` with `more` about it."""
+    text = f"{why}: {more}" if more else str(why)
+    return Outcome("nothing", text, skip=why if isinstance(why, Skip) else None)
 
 
 @dataclass(frozen=True, slots=True)

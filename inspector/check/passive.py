@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from inspector.check.catalog import Check, Transport
 from inspector.check.judge import Judge
 from inspector.check.observations import Observations
-from inspector.check.outcome import Outcome, Visited, bad, doubtful, good, remark, skipped
+from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, good, remark, skipped
 from inspector.check.result import VERDICTS, Result
 from inspector.client.engine.header_fields import VERSION_KEY
 from inspector.journal import channels
@@ -34,7 +34,6 @@ _WORDS = {
 """How a kind of observation is called in a sentence."""
 MOST = 10
 """Events that are named as evidence of one fault."""
-CANNOT_ASK = "a recording cannot be asked"
 COUNTS_AS = {"C-BASE-02": "BASE-01", "C-LIFE-07": "RES-01", "C-PAG-03": "UTIL-02", "C-TASK-02": "TASK-05"}
 """The check to which a finding counts whose rule has no check of its own."""
 _BEGINS = frozenset(("reopen", "session-lost"))
@@ -157,9 +156,9 @@ class Shown:
         if seen:
             return good(f"{seen:,} looked at")
         if check.probe is not None and not check.observations:
-            return skipped(CANNOT_ASK)
+            return skipped(Skip.RECORDING)
         nothing = _nothing(check.observations[0]) if check.observations else ""
-        return skipped(nothing if check.probe is None else f"the recording does not show it: {nothing}")
+        return skipped(nothing) if check.probe is None else skipped(Skip.NOT_SHOWN, nothing)
 
     def veto(self, result: Result) -> Result:
         """A result of a probe, or what was found where that is worse."""

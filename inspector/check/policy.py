@@ -14,6 +14,7 @@ from typing import Any, Literal
 from inspector.check.result import VERDICTS, Result, Verdict
 from inspector.config.files import load_object, read_text, shown
 from inspector.errors import ConfigError, UsageError
+from inspector.hints import Hint, Parameter
 
 FORMAT = "mcp-check"
 VERSION = 1
@@ -41,7 +42,7 @@ _KNOWN_BY: dict[Verdict, tuple[Verdict, ...]] = {
     "pass": (),
 }
 """The verdicts in a baseline that make a verdict known: a warning that is a failure now is new."""
-_HINT = "Write one with `inspector check --json TARGET > baseline.json`."
+_HINT = Hint("Write one with ", Parameter.CHECK_REPORT, ".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def read_baselines(file: Path) -> dict[str, Baseline]:
     if type(document) is not list:
         raise UsageError(
             f"{file} is a report of one server, and --baseline with @all takes a list of reports.",
-            hint="Write one with `inspector check --json @all > baseline.json`.",
+            hint=Hint("Write one with ", Parameter.CHECK_ALL_REPORT, "."),
         )
     found = {}
     for entry in document:
@@ -134,7 +135,7 @@ def _document(file: Path) -> Any:
         if first.startswith("{") and '"mcp-recording"' in first:
             raise UsageError(
                 f"{file} is a recording, and --baseline takes a JSON report.",
-                hint="Check the recording first: `inspector check --json FILE > baseline.json`.",
+                hint=Hint("Check the recording first: ", Parameter.CHECK_RECORDING_REPORT, "."),
             ) from None
         what = "XML or HTML" if first.startswith("<") else "not JSON"
         raise UsageError(f"{file} is {what}, and --baseline takes a JSON report.", hint=_HINT) from None
@@ -145,7 +146,7 @@ def baseline_of(document: Any, source: str = "The baseline") -> Baseline:
     if type(document) is list:
         raise UsageError(
             f"{source} is a list of reports, and --baseline takes the report of one server.",
-            hint="A list belongs to `inspector check @all --baseline FILE`.",
+            hint=Hint("A list belongs to ", Parameter.CHECK_AGAINST_LIST, "."),
         )
     if type(document) is not dict or document.get("format") != FORMAT:
         kind = document.get("format") if type(document) is dict else None

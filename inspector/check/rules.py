@@ -15,7 +15,8 @@ from inspector.journal.findings import Level
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import Index, State
 from inspector.journal.select import Query
-from inspector.protocol.jsonrpc import DEEPEST, INVALID_REQUEST, PARSE_ERROR, VERSION, Shape, excerpt, id_key
+from inspector.protocol.jsondepth import DEEPEST
+from inspector.protocol.jsonrpc import INVALID_REQUEST, PARSE_ERROR, VERSION, Shape, excerpt, id_key
 
 Verdict = tuple[str, Level, str]
 

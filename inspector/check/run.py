@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from inspector.check.catalog import Check, Probe, Transport
-from inspector.check.outcome import Outcome, Visited, bad, doubtful, skipped
+from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, skipped
 from inspector.check.passive import Evidence
 from inspector.check.raw_connection import Pace
 from inspector.check.registry import checks
@@ -64,11 +64,11 @@ class Wanted:
     def refuses(self, check: Check) -> str:
         """Why a check is not done though it applies; empty where it is."""
         if check.mode == "tool" and not self.allowed.calls:
-            return "it calls tools: --allow-calls read-only, NAME or all allows that"
+            return Skip.CALLS
         if check.mode == "auth" and not self.allowed.auth:
-            return "it needs a login: --auth allows it"
+            return Skip.LOGIN
         if check.mode == "intrusive" and not self.allowed.intrusive:
-            return "it may do damage or take long: --intrusive allows it"
+            return Skip.INTRUSIVE
         return ""
 
 
@@ -337,7 +337,9 @@ class Runner:
         self._tell(Result(check, visit.visited, outcome, time.monotonic() - began))
 
     async def _outcome(self, visit: Visit, check: Check) -> Outcome:
-        why = self.wanted.refuses(check) or _no_session(visit)
+        why = self.wanted.refuses(check)
+        if visit.problem and not why:
+            return skipped(Skip.NO_SESSION, visit.problem)
         why = why or self._gone
         if not why and time.monotonic() > self._until:
             why = f"the run had taken {self.wanted.limits.run:g} s"
@@ -390,7 +392,7 @@ class Runner:
             if check.apart and not visit.waits:
                 await _end(visit.session)  # As in a run of all checks, which has left it before these.
             if visit.problem:
-                return skipped(_no_session(visit))
+                return skipped(Skip.NO_SESSION, visit.problem)
 
     async def _call_tools(self, visit: Visit) -> None:
         """Call the allowed tools on the shared session."""
@@ -471,10 +473,6 @@ class Runner:
 def _in_order(revisions: Iterable[str]) -> list[str]:
     """The order of the visits: the newest of each era first, what is about the server as a whole is seen there."""
     return sorted(revisions, key=lambda name: (name not in MODERN, -REVISIONS.index(name)))
-
-
-def _no_session(visit: Visit) -> str:
-    return visit.problem and f"there is no session at this revision: {visit.problem}"
 
 
 async def _end(session: Session) -> None:

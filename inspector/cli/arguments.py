@@ -9,7 +9,7 @@ from inspector.protocol import jsonrpc
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.client.session import Session
 
 

@@ -8,7 +8,7 @@ from inspector.cli.options import Option
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.compare.rules import Rules, Tolerance
     from inspector.compare.values import Difference
 

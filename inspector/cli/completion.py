@@ -11,9 +11,8 @@ import click
 from click.shell_completion import CompletionItem, ShellComplete, get_completion_class, split_arg_string
 
 from inspector.cli import verbs
-from inspector.cli.main import COMPLETES
 from inspector.cli.output import Output
-from inspector.cli.program import program
+from inspector.cli.program import COMPLETES, program
 from inspector.cli.words import Scanner
 from inspector.errors import InspectorError, UsageError
 

@@ -10,7 +10,7 @@ from inspector.cli.output import Output
 from inspector.errors import ConnectionProblem, InspectorError, UsageError
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.client.session import Session
     from inspector.client.state.catalog import ListName, SurfaceChange
     from inspector.client.state.server import Server
@@ -166,8 +166,6 @@ def _rows(out: Output, *found: Spoken) -> Iterator[tuple[str, ...]]:
 
 def _offered(out: Output, name: str, spoken: Spoken) -> str:
     """What there is of a capability: how many of a list, and the parts that are declared."""
-    from inspector.cli.verbs.info import parts_of
-
     value = spoken.server.capabilities.get(name)
     if value is None:
         return ""
@@ -175,6 +173,11 @@ def _offered(out: Output, name: str, spoken: Spoken) -> str:
     what = "yes" if amount is None else str(amount)
     parts = parts_of(out, value)
     return f"{what} ({', '.join(parts)})" if parts else what
+
+
+def parts_of(out: Output, value: Any) -> list[str]:
+    """The parts of a capability that are declared, safe to print."""
+    return [out.safe(key, 60) for key, on in value.items() if on or on == {}][:20] if type(value) is dict else []
 
 
 def _lines_of(text: str) -> str:

@@ -12,7 +12,7 @@ from inspector.errors import UsageError
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
 
 
 def is_stdout(where: Path | None) -> bool:

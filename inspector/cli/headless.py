@@ -20,8 +20,8 @@ from inspector.client.session import Session
 from inspector.errors import ConnectionProblem, InspectorError
 
 if TYPE_CHECKING:
+    from inspector.cli.verb import Invocation
     from inspector.cli.watch import Watch
-    from inspector.cli.words import Invocation
     from inspector.client.options import Options
     from inspector.config.targets import Target
     from inspector.journal.journal import Journal
@@ -55,8 +55,8 @@ def run(
     options = setup.options_of(said, target, settings, asking=False)
     if era is not None:
         options = replace(options, era=era)
-    if check_pin and settings.check_pins and era is None and not said.option("no-pin"):
-        work = pins.checked(work, target)
+    if check_pin and settings.check_pins and era is None and not said.option("no-pin") and pins.has_pin(target):
+        work = _compared(work)
     journal = new_journal(
         target,
         record=new_recording(said),
@@ -106,7 +106,7 @@ async def with_session(
     `remembers`: how opening went is kept for the start screen and `inspector servers`.
     """
     session = Session(target, journal, options)
-    signals = Signals(lambda: _kill_now(session))
+    signals = Signals(session.kill_now)
     unexpected = Unexpected()
     code, told = 4, False
     if while_waiting is not None:
@@ -117,7 +117,7 @@ async def with_session(
     except InspectorError as error:
         code, told = error.exit_code, True
         if doctor and session.phase == "failed" and isinstance(error, ConnectionProblem):
-            error.hint = f"{error.hint} To find the cause: {doctor}".lstrip()
+            error.hint = error.hint.then(f"To find the cause: {doctor}")
         journal.redactor.error(error)
         error.recording = str(journal.path or "")
         out.error(error, recording=isinstance(error, ConnectionProblem))
@@ -162,13 +162,17 @@ async def _work(session: Session, out: Output, work: Work, watcher: Watcher | No
         watch.stop()
 
 
+def _compared(work: Work) -> Work:
+    """`work`, after the server has been compared with its pin."""
+
+    async def both(session: Session, out: Output) -> int:
+        await pins.check(session, out)
+        return await work(session, out)
+
+    return both
+
+
 def doctor_of(said: Invocation) -> str:
     """The command line that examines the target of another one."""
     words = ["--", *said.target_words] if said.command else said.target_words
     return shlex.join(["inspector", "doctor", *words])
-
-
-def _kill_now(session: Session) -> None:
-    kill = getattr(getattr(session, "transport", None), "kill_now", None)
-    if kill is not None:
-        kill()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from inspector.auth.credential import Authorizer
     from inspector.auth.options import AuthOptions
     from inspector.auth.values import Grant
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
 
 NAME = 200
 

@@ -8,15 +8,14 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+from inspector.cli.program import COMPLETES, program
 from inspector.errors import InspectorError
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
 
 INTERRUPTED = 130
-COMPLETES = "_INSPECTOR_COMPLETE"
-"""The variable by which a shell's completion script asks, as click names it."""
 
 
 def main() -> NoReturn:
@@ -48,7 +47,6 @@ def run(words: Sequence[str]) -> int:
         as_json = said.json
         if "version" in said.values:
             from inspector.cli.output import Output
-            from inspector.cli.program import program
             from inspector.version import __version__
 
             Output().line(f"{program()} {__version__}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli.output import PIPED, Output
 from inspector.cli.watch import Watch
-from inspector.protocol import jsonrpc
+from inspector.protocol import jsondepth, jsonrpc
 from inspector.protocol.jsonrpc import Shape
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def written(message: dict[str, Any]) -> str:
     try:
         return jsonrpc.encode(message).decode()
     except RecursionError:
-        return jsonrpc.encode(jsonrpc.notification(message["method"]) | {"params": jsonrpc.LEFT_OUT}).decode()
+        return jsonrpc.encode(jsonrpc.notification(message["method"]) | {"params": jsondepth.LEFT_OUT}).decode()
 
 
 def line_of(out: Output, journal: Journal, t: int, message: dict[str, Any]) -> str:

@@ -120,7 +120,7 @@ def new_file(word: str) -> Path:
 
 def recording(word: str) -> Path:
     """The recording that a word names: a path, or a name that `inspector recordings` prints."""
-    from inspector.config.targets import recording_path
+    from inspector.config.target_words import recording_path
 
     return recording_path(str(path(word)))
 

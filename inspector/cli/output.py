@@ -12,13 +12,10 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, Protocol
 
 from inspector.cli.program import renamed
 from inspector.errors import InspectorError, ServerExited, UsageError
-
-if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
 
 NAME_CELLS = 48
 """Cells to which a column other than the last is filled up."""
@@ -59,6 +56,20 @@ class _Held:
         return found
 
 
+class Asked(Protocol):
+    """What was said to a verb, as far as it is about printing (`inspector.cli.verb.Invocation`)."""
+
+    out: Output | None
+
+    @property
+    def json(self) -> bool:
+        """Whether the result is wanted as JSON."""
+
+    @property
+    def quiet(self) -> bool:
+        """Whether stderr is for errors only."""
+
+
 class Output:
     """Where a command prints. Streams are looked up when they are used, so that they can be exchanged."""
 
@@ -75,7 +86,7 @@ class Output:
         self._ascii: bool | None = None
 
     @classmethod
-    def of(cls, said: Invocation) -> Output:
+    def of(cls, said: Asked) -> Output:
         """The one output of a command."""
         if said.out is None:
             said.out = cls(json=said.json, quiet=said.quiet)
@@ -130,7 +141,7 @@ class Output:
 
     def document(self, value: Any) -> None:
         """The result as one JSON document, from a value."""
-        from inspector.protocol import jsonrpc
+        from inspector.protocol import jsondepth, jsonrpc
 
         try:
             text = jsonrpc.encode(value).decode()
@@ -138,8 +149,10 @@ class Output:
             raise InspectorError(
                 "The result is nested too deeply to be printed.", hint="Its recording holds it."
             ) from None
-        if jsonrpc.LEFT_OUT in text:
-            self.warn(f"note: What is nested deeper than {jsonrpc.DEEPEST} levels is left out; the recording holds it.")
+        if jsondepth.LEFT_OUT in text:
+            self.warn(
+                f"note: What is nested deeper than {jsondepth.DEEPEST} levels is left out; the recording holds it."
+            )
         self.document_text(text)
 
     def document_text(self, text: str) -> None:
@@ -266,22 +279,22 @@ class Output:
         """What went wrong: one line of JSON, or the sentence, the server's last words, the hint; and the recording."""
         if isinstance(error, UsageError):  # Other messages may repeat what a server said.
             error.message = renamed(error.message)
-        error.hint = renamed(error.hint)
+        hint = renamed(error.hint.command_line)
         if self.json:
             from inspector.export.exact import strict
             from inspector.protocol import jsonrpc
             from inspector.text import escape_json
 
             held = self._held.take()
-            body = error.as_json() | ({"notes": held} if held else {})
+            body = error.as_json() | ({"hint": hint} if hint else {}) | ({"notes": held} if held else {})
             self._failed = True
             self._aside(escape_json(strict(jsonrpc.encode({"error": body}).decode())[0]).encode() + b"\n")
             return
         lines = [f"error: {self._ours(error.message)}"]
         if isinstance(error, ServerExited) and error.stderr:
             lines += (f"  {self.safe(line, 500)}" for line in error.stderr[-LAST_WORDS:])
-        if error.hint:
-            lines.append(f"hint: {self._ours(error.hint)}")
+        if hint:
+            lines.append(f"hint: {self._ours(hint)}")
         if recording and error.recording and not self.quiet:
             lines.append(f"recording: {self.safe(error.recording)}")
         self.aside("\n".join(lines) + "\n")

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from inspector.errors import ConfigError, InspectorError
 
 if TYPE_CHECKING:
-    from inspector.cli.headless import Work
     from inspector.cli.output import Output
-    from inspector.client.pins import Pins
     from inspector.client.session import Session
     from inspector.config.targets import Target
 
@@ -17,27 +15,20 @@ TOLD = 10
 """Changes told; `inspector pin TARGET` tells them all."""
 
 
-def checked(work: Work, target: Target) -> Work:
-    """`work`, after the server has been compared with its pin; `work` itself where the target has none."""
+def has_pin(target: Target) -> bool:
+    """Whether the target was pinned."""
     from inspector.client.pins import Pins
 
-    pins = Pins()
-    if not pins.has(target):
-        return work
-
-    async def both(session: Session, out: Output) -> int:
-        await _check(session, out, pins)
-        return await work(session, out)
-
-    return both
+    return Pins().has(target)
 
 
-async def _check(session: Session, out: Output, pins: Pins) -> None:
-    """Read the lists, compare, warn. What goes wrong here is said, and hinders nothing."""
+async def check(session: Session, out: Output) -> None:
+    """Read the lists, compare them with the pin, warn. What goes wrong here is said, and hinders nothing."""
+    from inspector.client.pins import Pins
     from inspector.client.state.surfaces import read_surface
 
     try:
-        pin = pins.get(session.target)
+        pin = Pins().get(session.target)
         if pin is None:
             return
         await read_surface(session)

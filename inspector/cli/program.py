@@ -6,6 +6,8 @@ import os
 import sys
 
 NAMES = ("inspector", "mcpi")
+COMPLETES = "_INSPECTOR_COMPLETE"
+"""The variable by which a shell's completion script asks, as click names it."""
 
 
 def program() -> str:

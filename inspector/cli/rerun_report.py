@@ -79,7 +79,7 @@ def as_junit(out: Output, report: Report, suite: str) -> str:
         for outcome in report.outcomes
     ]
     if report.error is not None:
-        cases.append(Case("connection", "connection", report.error.message, details=report.error.hint))
+        cases.append(Case("connection", "connection", report.error.message, details=report.error.hint.command_line))
     return document(suite, cases)
 
 

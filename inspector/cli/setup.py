@@ -13,12 +13,13 @@ from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.config import paths, secrecy, trust
 from inspector.config.settings import Settings, load_settings
-from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target, parse_target
+from inspector.config.target_words import parse_target
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.errors import UsageError
 from inspector.transports.base import HttpOptions
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.config.expand import Question
 
 

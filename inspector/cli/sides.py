@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from inspector.cli.output import Output
 from inspector.compare.comparison import Compared
-from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target, parse_target
+from inspector.config.target_words import parse_target
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.client.session import Session
     from inspector.config.trust import Consent
 

@@ -1,14 +1,15 @@
-"""What a verb of the command line is: the words it takes, the options it has, and the function that does it."""
+"""What a verb of the command line is (its words, its options, its function), and what was said to it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from inspector.cli import verbs
 from inspector.cli.options import CONNECT, HELP, JSON, QUIET, Option
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.output import Output
 
 
 class Slot:
@@ -87,6 +88,50 @@ class Verb:
         """The line of usage, without the program's name."""
         target = {"required": ["TARGET"], "optional": ["[TARGET]"], "none": []}[self.target]
         return " ".join([self.name, "[OPTIONS]", *(slot.usage for slot in self.slots), *target]).strip()
+
+
+class Invocation:
+    """What was said: the verb, the values of its options and slots, and the words of the target."""
+
+    __slots__ = ("arguments", "command", "out", "target_words", "values", "verb")
+
+    def __init__(
+        self, verb: Verb, values: dict[str, Any], arguments: dict[str, Any], target_words: list[str], command: bool
+    ) -> None:
+        self.verb = verb
+        self.values = values
+        self.arguments = arguments
+        """By slot: a word, a list of words for `pairs`, None for an empty `json`."""
+        self.target_words = target_words
+        self.command = command
+        """The target stood after `--`: it is a command, whatever it looks like."""
+        self.out: Output | None = None
+        """Where the command prints, once it has begun to."""
+
+    def option(self, name: str, default: Any = None) -> Any:
+        """The value of option `--name`, or `default` where it was not given."""
+        return self.values.get(name, default)
+
+    @property
+    def json(self) -> bool:
+        """Whether the result is wanted as JSON."""
+        return "json" in self.values
+
+    @property
+    def quiet(self) -> bool:
+        """Whether stderr is for errors only."""
+        return "quiet" in self.values
+
+
+def load(name: str) -> Verb:
+    """The verb of this name; `open` is what is done where none is spoken. KeyError for any other."""
+    if name not in verbs.SUMMARIES and name != "open":
+        raise KeyError(name)
+    from importlib import import_module
+
+    module = import_module(f"inspector.cli.verbs.{verbs.MODULES.get(name, name)}")
+    found: dict[str, Verb] = module.VERBS
+    return found[name]
 
 
 def is_pair(word: str) -> bool:

@@ -9,52 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.cli import verbs
 from inspector.cli.options import CONNECT, HELP, JSON, QUIET, VERSION, WATCH, Option
+from inspector.cli.verb import Invocation, Slot, Verb, load
 from inspector.errors import UsageError
-
-if TYPE_CHECKING:
-    from inspector.cli.output import Output
-    from inspector.cli.verb import Slot, Verb
 
 _BEFORE_THE_VERB = (*CONNECT, WATCH, JSON, QUIET, HELP, VERSION)
 _NEGATIVE_NUMBER = re.compile(r"-[\d.]")
 _WHOLE_TARGET = re.compile(r"@|https?://", re.IGNORECASE)
-
-
-class Invocation:
-    """What was said: the verb, the values of its options and slots, and the words of the target."""
-
-    __slots__ = ("arguments", "command", "out", "target_words", "values", "verb")
-
-    def __init__(
-        self, verb: Verb, values: dict[str, Any], arguments: dict[str, Any], target_words: list[str], command: bool
-    ) -> None:
-        self.verb = verb
-        self.values = values
-        self.arguments = arguments
-        """By slot: a word, a list of words for `pairs`, None for an empty `json`."""
-        self.target_words = target_words
-        self.command = command
-        """The target stood after `--`: it is a command, whatever it looks like."""
-        self.out: Output | None = None
-        """Where the command prints, once it has begun to."""
-
-    def option(self, name: str, default: Any = None) -> Any:
-        """The value of option `--name`, or `default` where it was not given."""
-        return self.values.get(name, default)
-
-    @property
-    def json(self) -> bool:
-        """Whether the result is wanted as JSON."""
-        return "json" in self.values
-
-    @property
-    def quiet(self) -> bool:
-        """Whether stderr is for errors only."""
-        return "quiet" in self.values
 
 
 class Scanner:
@@ -124,7 +88,7 @@ class Scanner:
             self._take_word(word)
 
     def _speak(self, name: str, *, spoken: bool) -> None:
-        self.verb = verbs.load(name)
+        self.verb = load(name)
         self.spoken = spoken
         self._known = {flag: option for option in self.verb.options for flag in option.flags}
         for given in self.values:

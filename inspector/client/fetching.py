@@ -10,6 +10,7 @@ from typing import Any
 from inspector.auth.actions import Fetched, FetchFailed
 from inspector.config.targets import HttpTarget
 from inspector.errors import HttpError
+from inspector.hints import Hint, Parameter
 from inspector.text import safe
 from inspector.transports.base import HttpOptions
 from inspector.transports.http_client import Endpoint
@@ -76,5 +77,7 @@ def _check(address: str, url: Url, admit: Callable[[str], bool]) -> None:
     if not admit(address):
         raise FetchFailed(
             f"{url.origin} is not fetched: it is at {safe(address, 80)}, a private address, and the server is not.",
-            hint="If you trust it, name the authorization server yourself with --auth-server URL.",
+            hint=Hint(
+                "If you trust it, name the authorization server yourself with ", Parameter.AUTH_SERVER.to("URL"), "."
+            ),
         )

@@ -20,6 +20,7 @@ from inspector.config import files, paths
 from inspector.config.outputs import write_file
 from inspector.config.targets import Target
 from inspector.errors import ConfigError
+from inspector.hints import Hint, Parameter
 from inspector.journal.redaction import unkeyed
 from inspector.protocol import jsonrpc
 from inspector.text import escape_json
@@ -130,7 +131,13 @@ def _read(path: Path) -> Pin:
 def _unusable(path: Path, why: str) -> ConfigError:
     return ConfigError(
         f"The pin {path} cannot be used: {why}.",
-        hint="Nothing is compared with it. `inspector pin --update TARGET` makes it anew, --remove removes it.",
+        hint=Hint(
+            "Nothing is compared with it. ",
+            Parameter.PIN_UPDATE,
+            " makes it anew, ",
+            Parameter.PIN_REMOVE,
+            " removes it.",
+        ),
     )
 
 

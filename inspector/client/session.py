@@ -138,7 +138,7 @@ class Session:
     async def _fail(self, error: InspectorError) -> None:
         self.journal.redactor.error(error)
         self.error = error
-        self.journal.record_life("", "failed", error=error.as_json())
+        self.journal.record_life("", "failed", error=error.as_event())
         await self._close_transport()
         self._set_phase("failed")
 
@@ -163,6 +163,12 @@ class Session:
         transport = getattr(self, "transport", None)
         if transport is not None:
             await transport.close()
+
+    def kill_now(self) -> None:
+        """Kill the server process without waiting, for exits that leave no time for `close`."""
+        transport: Transport | None = getattr(self, "transport", None)
+        if transport is not None:
+            transport.kill_now()
 
     async def reopen(self) -> None:
         """Reconnect, or start the command again; lists are read anew and compared, subscriptions asked for again.

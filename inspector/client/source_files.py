@@ -8,6 +8,7 @@ from pathlib import Path
 
 from inspector.config.targets import StdioTarget
 from inspector.errors import UsageError
+from inspector.hints import Hint, Parameter
 from inspector.reasons import os_reason
 
 _SUFFIXES = frozenset((
@@ -28,7 +29,7 @@ def folder_of(target: StdioTarget) -> Path:
     if folder in (Path.home().resolve(), Path(folder.anchor)):
         raise UsageError(
             f"{folder} has too many files to be watched.",
-            hint="Name the server's own folder with --cwd.",
+            hint=Hint("Name the server's own folder with ", Parameter.CWD, "."),
         )
     return folder
 

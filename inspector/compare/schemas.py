@@ -55,6 +55,8 @@ class SchemaChange(NamedTuple):
     a: Any = None
     b: Any = None
     """What stood there and what stands there now, where showing both tells more than the phrase."""
+    came: bool = False
+    """Something was not there before: the property, or what the phrase names of it."""
 
     def severity(self, side: Side) -> Severity:
         """How bad it is for a client of yesterday."""
@@ -145,11 +147,13 @@ class _Walk:
         for key in keywords.WORDS:
             before, after = a.get(key), b.get(key)
             if exact_digest(before) != exact_digest(after):
-                yield SchemaChange(place, "words", _came_or_went(key, key in a, key in b), before, after)
+                yield SchemaChange(
+                    place, "words", _came_or_went(key, key in a, key in b), before, after, came=key not in a
+                )
         if ("default" in a) != ("default" in b) or exact_digest(a.get("default")) != exact_digest(b.get("default")):
             yield SchemaChange(
                 place, "default", _came_or_went("default", "default" in a, "default" in b),
-                a.get("default"), b.get("default"),
+                a.get("default"), b.get("default"), came="default" not in a,
             )  # fmt: skip
         for key in keywords.MARKS:
             if (a.get(key) is True) != (b.get(key) is True):
@@ -180,10 +184,10 @@ class _Walk:
 
     def _added(self, a: dict[str, Any], where: str, needed: bool, was_needed: bool, schema: Any) -> SchemaChange:
         if needed and not was_needed:
-            return SchemaChange(where, "narrower", "is new, and required")
+            return SchemaChange(where, "narrower", "is new, and required", came=True)
         if a.get("additionalProperties") is False or a.get("unevaluatedProperties") is False:
-            return SchemaChange(where, "wider", "is new, where more was not allowed")
-        return SchemaChange(where, "added", "is new")
+            return SchemaChange(where, "wider", "is new, where more was not allowed", came=True)
+        return SchemaChange(where, "added", "is new", came=True)
 
     def _open_end(
         self, a: dict[str, Any], b: dict[str, Any], key: str, place: str, step: str, depth: int
@@ -225,7 +229,8 @@ class _Walk:
         if key in a and key in b:
             yield from self.changes(a[key], b[key], place, depth + 1)
         elif key in a or key in b:
-            yield SchemaChange(place, "narrower" if key in b else "wider", _came_or_went(key, key in a, key in b))
+            effect: Effect = "narrower" if key in b else "wider"
+            yield SchemaChange(place, effect, _came_or_went(key, key in a, key in b), came=key in b)
 
     def _variants(
         self, of_a: list[Any], of_b: list[Any], place: str, depth: int, *, every: bool = False

@@ -270,7 +270,7 @@ def _phrase(side: Side, change: SchemaChange) -> str:
 
 def _hidden(change: SchemaChange, b: dict[str, Any], key: str) -> Hidden | None:
     """What is hidden in a schema's new text; of a new property, in all of it."""
-    if change.effect != "added" and "is new" not in change.what:
+    if not change.came:
         return hidden_in(change.b)
     new = _object(_object(b.get(key)).get("properties")).get(change.place)
     return hidden_in([change.place, new, change.b])

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.config import definition, expand, files, logins, registry
+from inspector.config import definition, expand, files, logins, members, registry
 from inspector.config.definition import Definition
 from inspector.config.places import Family, Place
 from inspector.config.targets import NO_OPTIONS, ServerOptions
@@ -121,14 +121,14 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
     for key in raw:
         if key not in OWN_KEYS:
             raise _unknown(key, OWN_KEYS, "")
-    era = definition.text(raw, "era")
+    era = members.text(raw, "era")
     if era and era not in _ERAS:
         raise ConfigError(f"“era” is {files.shown(era)}", hint="Known are auto, legacy and modern.")
     options = ServerOptions(
         era=_ERAS.get(era),
-        protocol=definition.text(raw, "protocol") or None,
-        timeout=definition.seconds(raw, "timeout"),
-        roots=tuple(_root(root, folder) for root in definition.texts(raw, "roots")),
+        protocol=members.text(raw, "protocol") or None,
+        timeout=members.seconds(raw, "timeout"),
+        roots=tuple(_root(root, folder) for root in members.texts(raw, "roots")),
     )
     plain = dict(raw)
     for key in ("env", "headers"):
@@ -143,9 +143,9 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
         except ValueError as error:
             raise ConfigError(f"“command” cannot be split into words: {split_reason(error)}") from None
     if isinstance(command, list):
-        words = definition.texts({"command": command}, "command")
-        plain |= {"command": words[0] if words else "", "args": [*words[1:], *definition.texts(raw, "args")]}
-    verify, proxy = definition.flag(raw, "verify", True), definition.text(raw, "proxy")
+        words = members.texts({"command": command}, "command")
+        plain |= {"command": words[0] if words else "", "args": [*words[1:], *members.texts(raw, "args")]}
+    verify, proxy = members.flag(raw, "verify", True), members.text(raw, "proxy")
     made = _either(plain, options=options, verify=verify, proxy=proxy)
     auth = logins.read(raw)
     if auth and made.kind == "stdio":
@@ -155,7 +155,7 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
 
 def _own_value(value: Any) -> Any:
     if isinstance(value, dict) and list(value) == ["value"]:
-        return definition.text(value, "value").replace("${", "$${")
+        return members.text(value, "value").replace("${", "$${")
     if isinstance(value, str) and value.partition(":")[0] in ("env", "file", "keyring") and ":" in value:
         return f"${{{value}}}"
     return value
@@ -183,7 +183,7 @@ def _claude_code(data: Mapping[str, Any], place: Place, workspaces: list[Path]) 
 
 
 def _claude_code_server(raw: Mapping[str, Any]) -> Definition:
-    return _either(raw, options=ServerOptions(timeout=definition.seconds(raw, "timeout", unit=0.001)))
+    return _either(raw, options=ServerOptions(timeout=members.seconds(raw, "timeout", unit=0.001)))
 
 
 def _claude_code_user(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
@@ -255,7 +255,7 @@ def _gemini(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> It
 
 
 def _gemini_server(raw: Mapping[str, Any]) -> Definition:
-    options = ServerOptions(timeout=definition.seconds(raw, "timeout", unit=0.001))
+    options = ServerOptions(timeout=members.seconds(raw, "timeout", unit=0.001))
     if raw.get("httpUrl") is not None:
         return definition.http(raw, "httpUrl", transport="http", options=options)
     if raw.get("url") is not None and not definition.declared_transport(raw):
@@ -326,7 +326,7 @@ def _found(
         return Found(name, {}, ConfigError(f"it must be an object, not {files.kind_of(raw)}"), dialect)
     try:
         made: Definition | ConfigError = make(raw)
-        disabled = definition.flag(raw, "disabled", False) or not definition.flag(raw, "enabled", True)
+        disabled = members.flag(raw, "disabled", False) or not members.flag(raw, "enabled", True)
     except ConfigError as error:
         made, disabled = error, False
     inputs = tuple(replace(question, server=name) for question in inputs)

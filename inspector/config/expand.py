@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from inspector.config import files, paths, secrecy
-from inspector.errors import ConfigError
+from inspector.errors import ConfigError, ValueMissing
 
 Dialect = Literal["own", "claude-code", "vscode", "cursor", "windsurf", "gemini", "literal"]
 
@@ -178,8 +178,9 @@ class Expander:
 
     def _unset(self, name: str) -> str:
         shown = files.shown(name)
-        raise ConfigError(
+        raise ValueMissing(
             f"{self._where()} needs the environment variable {shown}, which is not set",
+            variable=name,
             hint=f"Set it before starting inspector: export {shown}=…",
         )
 
@@ -272,13 +273,14 @@ class Expander:
                 self.secrets.append(answer)
         return self._answers[question.id]
 
-    def unanswered(self, question: Question) -> ConfigError:
+    def unanswered(self, question: Question) -> ValueMissing:
         """The error for a question that nobody answered."""
         what = f"the input {files.shown(question.id)}"
         if question.description:
             what += f" ({files.shown(question.description)})"
-        return ConfigError(
+        return ValueMissing(
             f"{self._where()} needs {what}, which has no value",
+            variable=question.variable,
             hint=f"Set it before starting inspector: export {question.variable}=…",
         )
 

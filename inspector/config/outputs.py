@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from inspector.errors import UsageError
+from inspector.hints import Hint, Parameter
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _NAME = 40
@@ -93,7 +94,7 @@ def put_in_place(temporary: Path, path: Path, *, force: bool) -> None:
 
 def already_exists(path: Path) -> OutputExists:
     """The error for a file that exists."""
-    return OutputExists(f"{path} already exists.", hint="Choose another name, or replace the file with --force.")
+    return OutputExists(f"{path} already exists.", hint=Hint("Choose another name, or ", Parameter.FORCE, "."))
 
 
 def cannot_write(path: Path, error: OSError) -> UsageError:

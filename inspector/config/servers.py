@@ -14,6 +14,7 @@ from inspector.config import checks, clients, expand, files, logins, paths, plac
 from inspector.config.definition import Definition
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, TargetError
+from inspector.hints import NO_HINT, Hint, Parameter
 
 _NOT_IN_A_SLUG = re.compile(r"[^\w.]+")
 
@@ -62,7 +63,7 @@ class ConfigProblem:
 
     path: Path
     message: str
-    hint: str = ""
+    hint: Hint = NO_HINT
     server: str = ""
 
 
@@ -100,21 +101,21 @@ class ServerList:
         nowhere = "No config file names a server" if self.config is None else f"{self.config} names no server"
         return TargetError(f"{nowhere} @{shown}", hint=self._hint(word))
 
-    def _hint(self, word: str) -> str:
+    def _hint(self, word: str) -> Hint:
         names = list(dict.fromkeys(entry.name for entry in self.entries))
         near = files.nearest(word, names)
         if near:
-            hint = f"Did you mean @{files.shown(near)}?"
+            hint = Hint(f"Did you mean @{files.shown(near)}?")
         elif names:
             more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-            hint = f"There are {', '.join(f'@{files.shown(name, 40)}' for name in names[:8])}{more}."
+            hint = Hint(f"There are {', '.join(f'@{files.shown(name, 40)}' for name in names[:8])}{more}.")
         else:
-            hint = "Give a command or a URL, or name a file with --config."
+            hint = Hint("Give a command or a URL, or ", Parameter.NAME_CONFIG, ".")
         if "/" in word:
-            hint += f" To run the npm package: inspector npx -y @{files.shown(word)}"
+            hint = Hint(hint, f" To run the npm package: inspector npx -y @{files.shown(word)}")
         broken = [str(problem.path) for problem in self.problems if not problem.server]
         if broken:
-            hint += f" Could not be read: {', '.join(broken[:3])}."
+            hint = Hint(hint, f" Could not be read: {', '.join(broken[:3])}.")
         return hint
 
 

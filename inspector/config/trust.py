@@ -19,6 +19,7 @@ from inspector.config import files, jsonc, logins, paths, secrecy
 from inspector.config.definition import Definition
 from inspector.config.expand import Reference
 from inspector.errors import ConfigError, TrustNeeded
+from inspector.hints import Hint, Parameter
 
 HARMLESS = frozenset((
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "PWD",
@@ -155,7 +156,7 @@ def require(found: Exposure, consent: Consent | None, memory: Memory | None = No
     if answer not in ("once", "always"):
         raise TrustNeeded(
             f"{found.title} was not opened. It is not your own config file, and the entry {_listed(found.facts())}.",
-            hint="Read the entry. To allow it for this run, add --trust.",
+            hint=Hint("Read the entry. To allow it for this run, ", Parameter.TRUST, "."),
             exposure=found,
         )
 

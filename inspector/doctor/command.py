@@ -12,6 +12,7 @@ from pathlib import Path
 from inspector.config.targets import StdioTarget
 from inspector.doctor import programs, versions
 from inspector.doctor.diagnosis import Chart, Fix, Limits, Watch, Weight
+from inspector.hints import Hint, Parameter
 from inspector.transports.child import child_environment
 
 _INSTALLERS = {
@@ -64,7 +65,7 @@ class Command:
         what = "is no folder" if os.path.exists(self.folder) else "does not exist"
         self.chart.add(
             "folder", "failed", f"{self.folder} {what}",
-            fix=Fix("Name a folder that exists with --cwd, or in the config entry."),
+            fix=Fix(Hint("Name a folder that exists with ", Parameter.CWD_OR_IN_ENTRY, ".")),
             cause=f"The folder {self.folder}, in which the server is to be started, {what}.",
         )  # fmt: skip
 
@@ -79,7 +80,7 @@ class Command:
         local = os.path.join(self.folder, name)
         if os.path.dirname(name):
             cause = f"There is no program at {name}" + ("." if os.path.isabs(name) else f" in {self.folder}.")
-            fix = Fix("Check the path, and the folder that it is seen from (--cwd).")
+            fix = Fix(Hint("Check the path, and the folder that it is seen from (", Parameter.CWD, ")."))
         elif len(words) > 1 and programs.find(words[0], self.environment.get("PATH"), self.folder):
             cause = f"The command is the one word “{name}”: “{words[0]}” is the program, the rest are its arguments."
             fix = Fix("Write the program as the command and each argument by itself.", _inspector(words))

@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.doctor.privacy import Privacy
+from inspector.hints import Hint
 
 if TYPE_CHECKING:
     from inspector.journal.journal import Journal
@@ -43,9 +44,14 @@ class Fix:
     command: str = ""
     folder: str = ""
 
+    @property
+    def hint(self) -> Hint:
+        """The sentence as data, for a surface to render."""
+        return Hint(self.text)
+
     def as_json(self) -> dict[str, str]:
         """The parts that there are."""
-        parts = (("text", self.text), ("command", self.command), ("folder", self.folder))
+        parts = (("text", self.hint.command_line), ("command", self.command), ("folder", self.folder))
         return {name: value for name, value in parts if value}
 
 
@@ -155,7 +161,9 @@ class Chart:
 
     def _private(self, fix: Fix) -> Fix:
         return (
-            Fix(self.privacy(fix.text), self.privacy(fix.command), self.privacy(fix.folder)) if fix != NO_FIX else fix
+            Fix(fix.hint.mapped(self.privacy), self.privacy(fix.command), self.privacy(fix.folder))
+            if fix != NO_FIX
+            else fix
         )
 
     def cause(self) -> Cause | None:

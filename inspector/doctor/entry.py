@@ -11,7 +11,7 @@ from inspector.config import servers, trust
 from inspector.config.expand import Prompt
 from inspector.config.servers import ServerEntry
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.errors import ConfigError, TrustNeeded
+from inspector.errors import ConfigError, TrustNeeded, ValueMissing
 
 MOST_MISSING = 50
 
@@ -65,34 +65,28 @@ def look_up(
         except TrustNeeded as error:
             problem = error
             break
-        except ConfigError as error:
-            unchanged = problem is not None and problem.message == error.message
+        except ValueMissing as error:
             problem = error
-            if unchanged:
-                missing.pop()  # It had a default, and something else is in the way.
-            # A reference without a value stops the expansion at once: the last name asked for is what it lacks.
-            if unchanged or not lacking.asked or lacking.asked in missing:
+            if error.variable in missing:
                 break
-            missing.append(lacking.asked)
+            missing.append(error.variable)
+        except ConfigError as error:
+            problem = error
+            break
     return Entry(entry, tuple(missing), servers.exposure_of(entry, environ, home), problem, target)
 
 
 class _Lacking(Mapping[str, str]):
-    """The environment with words in the place of what is missing, which remembers the last name it did not have."""
+    """The environment with words in the place of what is missing."""
 
     def __init__(self, environ: Mapping[str, str], missing: list[str]) -> None:
         self._environ = environ
         self._missing = {name: f"missing-{name.lower()}" for name in missing}
-        self.asked = ""
 
     def __getitem__(self, name: str) -> str:
-        self.asked = ""
         if name in self._environ:
             return self._environ[name]
-        if name in self._missing:
-            return self._missing[name]
-        self.asked = name
-        raise KeyError(name)
+        return self._missing[name]
 
     def __iter__(self) -> Iterator[str]:
         yield from self._environ

@@ -17,6 +17,7 @@ from inspector.config.targets import HttpTarget
 from inspector.doctor.diagnosis import Chart, Fix, Watch, Weight
 from inspector.doctor.web import Response
 from inspector.errors import InspectorError
+from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Frame, Journal
 from inspector.transports.base import Outgoing
 
@@ -62,7 +63,7 @@ async def look(chart: Chart, target: HttpTarget, journal: Journal, refusal: Resp
     if not found.resource.place and not found.server.place:
         chart.add(
             "authorization", "failed", "no metadata: neither of the server nor of who gives tokens", details=steps,
-            seconds=watch.seconds, fix=Fix("Name the issuer with --auth-server, if you know it."),
+            seconds=watch.seconds, fix=Fix(Hint("Name the issuer with ", Parameter.AUTH_SERVER, ", if you know it.")),
             cause=f"The server wants authorization (status {refusal.status}) and has no metadata of who gives it.",
             weight=Weight.LIKELY,
         )  # fmt: skip

@@ -19,7 +19,7 @@ LONGEST = 400
 def remedy(fix: Fix) -> str:
     """What mends it, in one line; empty where nobody knows."""
     where = f"   (in {fix.folder})" if fix.folder and fix.command else ""
-    return "   ".join(filter(None, (fix.text, f"{fix.command}{where}")))
+    return "   ".join(filter(None, (fix.hint.command_line, f"{fix.command}{where}")))
 
 
 def step_line(step: Step, *, ascii: bool = False) -> str:

@@ -19,6 +19,7 @@ from inspector.doctor.opening import Opened, opened
 from inspector.doctor.process import introduced
 from inspector.doctor.web import Response, Web
 from inspector.errors import AuthorizationNeeded, UsageError
+from inspector.hints import Hint, Parameter, Unset
 from inspector.journal.journal import Journal
 from inspector.reasons import os_reason
 from inspector.text import duration
@@ -308,7 +309,10 @@ class UrlDoctor:
             if other:
                 self.chart.add(
                     "transport", "failed", f"it speaks {name}",
-                    fix=Fix("Leave --transport out.", f"inspector --transport {other} {shlex.quote(url.text)}"),
+                    fix=Fix(
+                        Hint(Unset((Parameter.TRANSPORT,)), "."),
+                        f"inspector --transport {other} {shlex.quote(url.text)}",
+                    ),
                     cause=f"The server at this URL speaks {name}.",
                 )  # fmt: skip
                 return

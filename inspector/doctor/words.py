@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from inspector.config.targets import StdioTarget
 from inspector.doctor.diagnosis import NO_FIX, Fix, Weight
+from inspector.hints import Hint, Parameter
 
 LONGEST_LINE = 500
 _NAME = r"[\w.@/+-]{1,200}"
@@ -67,7 +68,9 @@ def _python_module(found: re.Match[str], server: Server) -> Complaint:
         return Complaint(
             f"Python does not find its own package, {module}.",
             Fix(
-                "Install it, or start it in the folder that it is in (--cwd).", _install(module, server), server.folder
+                Hint("Install it, or start it in the folder that it is in (", Parameter.CWD, ")."),
+                _install(module, server),
+                server.folder,
             ),
         )
     return Complaint(

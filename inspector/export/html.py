@@ -19,6 +19,7 @@ from typing import IO, Any
 from inspector.errors import UsageError
 from inspector.export.chosen import Chosen
 from inspector.export.facts import Moments, facts_of, findings_of
+from inspector.hints import Hint, Parameter
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, Event, Kind, dumps
 from inspector.journal.index import STATE_NAMES
@@ -70,7 +71,15 @@ def check(journal: Journal, chosen: Iterable[int]) -> None:
         raise UsageError(
             f"The page would hold {count(amount)} events with {size(total)}; "
             f"{count(MOST)} with {size(LARGEST)} are the most that a browser opens well.",
-            hint="Choose what it is about with --filter or --events, or use --to json.",
+            hint=Hint(
+                "Choose what it is about with ",
+                Parameter.FILTER,
+                " or ",
+                Parameter.EVENTS,
+                ", or use ",
+                Parameter.FORMAT.to("json"),
+                ".",
+            ),
         )
 
 

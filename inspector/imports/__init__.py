@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from inspector.config.outputs import cannot_write, check_free, name_beside, put_in_place
 from inspector.errors import UsageError
+from inspector.hints import Hint, Parameter
 from inspector.imports.maker import Maker
 from inspector.imports.source import Source
 
@@ -59,7 +60,7 @@ def import_file(path: Path, out: Path, format: str | None = None, *, force: bool
     if format not in FORMATS:
         raise UsageError(f"There is no format “{format[:40]}”.", hint=f"Formats are {', '.join(FORMATS)}.")
     if out.exists() and out.samefile(path):
-        raise UsageError(f"{out} is the file to import.", hint="Choose another name with -o.")
+        raise UsageError(f"{out} is the file to import.", hint=Hint("Choose another name with ", Parameter.OUT, "."))
     check_free(out, force=force)
     beside = name_beside(out)
     maker = Maker(beside, format, source)
@@ -68,7 +69,11 @@ def import_file(path: Path, out: Path, format: str | None = None, *, force: bool
         if not maker.begun or not len(maker.journal):
             raise UsageError(
                 f"There is nothing of MCP in {path}" + (f": {maker.notes[0]}" if maker.notes else "."),
-                hint=f"It was read as {format}; --from FORMAT chooses another of {', '.join(FORMATS)}.",
+                hint=Hint(
+                    f"It was read as {format}; ",
+                    Parameter.IMPORT_FORMAT.to("FORMAT"),
+                    f" chooses another of {', '.join(FORMATS)}.",
+                ),
             )
         maker.end()
         try:
@@ -91,7 +96,7 @@ def recognised(source: Source) -> str:
     looked = "; ".join(f"{name}: {format.signs}" for name, format in FORMATS.items())
     raise UsageError(
         f"{source.path} is of no format that is known here. Looked for {looked}.",
-        hint="Name the format with --from, where the beginning of the file is damaged.",
+        hint=Hint("Name the format with ", Parameter.IMPORT_FORMAT, ", where the beginning of the file is damaged."),
     )
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.errors import RecordingError
+from inspector.hints import Hint, Parameter
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import (
     DIR_NAMES,
@@ -437,15 +438,21 @@ class Journal:
     ) -> int:
         """Record a step of an authorization: what was done or decided, by which rule, and what there is to see of it.
 
-        `fix` says what should have come where it is not `ok`. Secrets among the facts are cut out by their names, too.
+        `fix` says what should have come where it is not `ok`, or is a `Hint` of what to do, whose parts are kept as
+        well. Secrets among the facts are cut out by their names, too.
         """
-        plain = {"step": step, "ok": ok, "text": text, "rule": rule, "fix": fix, "facts": facts or {}}
+        hint = Hint(fix).mapped(self.redactor.sentence)
+        told = Hint(fix).command_line
+        plain = {"step": step, "ok": ok, "text": text, "rule": rule, "fix": told, "facts": facts or {}}
         shown = {
             name: self.redactor.sentence(value) if isinstance(value, str) else value for name, value in plain.items()
         }
-        shown["facts"] = self.redactor.facts(plain["facts"])
+        shown["fix"], shown["facts"] = hint.command_line, self.redactor.facts(plain["facts"])
         kept = {name: value for name, value in shown.items() if name in ("step", "ok", "text") or value}
-        return self._record_local("auth", Kind.AUTH, "", kept, changed=shown != plain)
+        changed = shown != plain
+        if parts := hint.as_json():
+            kept["fix_parts"] = parts
+        return self._record_local("auth", Kind.AUTH, "", kept, changed=changed)
 
     def record_http(self, channel: str, dir: Dir, **fields: Any) -> int:
         """Record an HTTP request's or response's head: method, url, status, headers as pairs, timings in ms."""
@@ -706,7 +713,7 @@ def _read_header(path: Path, line: bytes) -> dict[str, Any]:
     if type(header) is not dict or header.get("format") != FORMAT:
         raise RecordingError(
             f"{path} is no recording: its first line does not say “{FORMAT}”.",
-            hint="Recordings are made by `inspector … --record FILE` and end in .mcp.jsonl.",
+            hint=Hint("Recordings are made by ", Parameter.MAKE_RECORDING, " and end in .mcp.jsonl."),
         )
     return header
 

@@ -251,9 +251,8 @@ class Redactor:
 
     def error(self, error: InspectorError) -> None:
         """Take the secrets that we hold out of an error: a careless server repeats what it was sent."""
-        error.message, error.hint = (
-            secrecy.without(self.url(said)[0], self._secrets) for said in (error.message, error.hint)
-        )
+        error.message = self._without_held(error.message)
+        error.hint = error.hint.mapped(self._without_held)
         error.args = (error.message,)
         if hasattr(error, "__notes__"):
             error.__notes__ = [secrecy.without(self.text(note)[0], self._secrets) for note in error.__notes__]
@@ -262,6 +261,9 @@ class Redactor:
                 said = getattr(error, name, None)
                 if said:
                     setattr(error, name, self._without(said))
+
+    def _without_held(self, said: str) -> str:
+        return secrecy.without(self.url(said)[0], self._secrets)
 
     def _without(self, value: Any) -> Any:
         """A value of a server without secrets. It is small, or none is looked for: an error holds no document."""

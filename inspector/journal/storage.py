@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from inspector.errors import RecordingError, RecordingExists
+from inspector.hints import Hint, Parameter
 
 TAIL_LIMIT = 64 << 20
 """Bytes kept in memory while the disk cannot be written."""
@@ -89,12 +90,18 @@ class Storage:
                 fd = os.open(path, flags | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
         except FileExistsError:
             raise RecordingExists(
-                f"The recording {path} already exists.", hint="Choose another name, or replace the file with --force."
+                f"The recording {path} already exists.", hint=Hint("Choose another name, or ", Parameter.FORCE, ".")
             ) from None
         except OSError as error:
             raise RecordingError(
                 f"The recording {path} cannot be written: {error.strerror}.",
-                hint="Choose another file with --record FILE, or go without one with --no-record.",
+                hint=Hint(
+                    "Choose another file with ",
+                    Parameter.RECORD.to("FILE"),
+                    ", or go without one with ",
+                    Parameter.NO_RECORD,
+                    ".",
+                ),
             ) from error
         return cls(fd, path, writable=True)
 

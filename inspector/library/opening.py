@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.client.inbox import Standing
 from inspector.client.options import Authorize, Options
-from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, Target, parse_target
+from inspector.config.target_words import parse_target
+from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, Target
 from inspector.config.trust import always
-from inspector.errors import TrustNeeded, UsageError
+from inspector.errors import UsageError
 from inspector.library.answering import ElicitationCallback, SamplingCallback
 from inspector.library.session import Session
 from inspector.text import safe
@@ -69,11 +70,16 @@ def open(
     server comes from connecting.
     """
     fields = tuple(headers.items()) if isinstance(headers, Mapping) else tuple(headers)
-    spoken, network = (transport, None) if isinstance(transport, str) else ("auto", _httpx_network(transport))
+    spoken: Literal["auto", "stdio", "http", "sse"] = "auto"
+    network: Network | None = None
+    if isinstance(transport, str):
+        spoken = transport
+    else:
+        network = _httpx_network(transport)
     if isinstance(target, str | Sequence):
         if path is not None:
             raise UsageError("path= works only with an app in this process.", hint="Write the path in the URL.")
-        found = _parsed(
+        found: Target = parse_target(
             [target] if isinstance(target, str) else [str(word) for word in target],
             command=not isinstance(target, str),
             config=None if config is None else Path(config),
@@ -138,15 +144,6 @@ def open(
         sampling=sampling if callable(sampling) else None,
         elicitation=elicit if callable(elicit) else None,
     )
-
-
-def _parsed(words: Sequence[str], **options: Any) -> Target:
-    """The target, or an error whose hint names the parameter that allows it."""
-    try:
-        return parse_target(words, **options)
-    except TrustNeeded as error:
-        error.hint = "Read the entry. To allow it for this session, pass trust=True."
-        raise
 
 
 def _httpx_network(transport: object) -> Network:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from inspector.errors import UsageError
+from inspector.protocol.form import Form
 from inspector.protocol.formschema import Shape
 from inspector.protocol.formvalues import UNSET
 from inspector.protocol.jsontokens import escape_step
 from inspector.reasons import json_fault
 from inspector.text import safe
-
-if TYPE_CHECKING:
-    from inspector.protocol.form import Form
 
 _WORD = re.compile(r"(?P<key>[^=]+?)(?P<sign>:?=)(?P<text>.*)", re.DOTALL)
 
@@ -36,8 +34,6 @@ def parse_assignments(words: list[str], schema: Any) -> Assignments:
     collects an array's items. Raises `UsageError` for a word without `=`, text that is not of the wanted type, or
     two words that contradict each other.
     """
-    from inspector.protocol.form import Form
-
     form = Form(schema, {})
     reader = _Reader(form)
     for word in words:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.errors import SchemaError, UsageError
-from inspector.protocol.assignments import Assignments, parse_assignments
 from inspector.protocol.formfield import Field, can_add
 from inspector.protocol.formnotes import Notes
 from inspector.protocol.formschema import Choice, Shape, Shaper
@@ -22,7 +21,7 @@ from inspector.protocol.jsontokens import escape_step
 from inspector.protocol.validation import Validator
 from inspector.text import safe
 
-__all__ = ["UNSET", "Assignments", "Choice", "Field", "Form", "parse_assignments"]
+__all__ = ["UNSET", "Choice", "Field", "Form"]
 
 FIELD_LIMIT = 500
 """Fields shown of one form; `truncated` says when there are more."""

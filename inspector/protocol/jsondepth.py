@@ -11,7 +11,10 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from inspector.protocol.jsonrpc import DEEPEST, LEFT_OUT
+DEEPEST = 256
+"""Levels that are kept of a text that is nested too deeply to be parsed. One that is nested less is never changed."""
+LEFT_OUT = f"(nested deeper than {DEEPEST} levels: left out)"
+"""What stands in place of a value that lies too deep."""
 
 MOST_MARKS = 300_000
 """Brackets and strings of a text above which it is given up, for it would hold up everything else."""

@@ -24,11 +24,6 @@ MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
 USER_REJECTED = -1
 
-DEEPEST = 256
-"""Levels that are kept of a text that is nested too deeply to be parsed. One that is nested less is never changed."""
-LEFT_OUT = f"(nested deeper than {DEEPEST} levels: left out)"
-"""What stands in place of a value that lies too deep."""
-
 # The standard library's JSON is loaded anyway. pydantic_core is three to five times faster, but takes 50 ms to import:
 # what the standard library takes longer for about so many bytes, a message counting as so many more.
 _WARM_AFTER = 2 << 20

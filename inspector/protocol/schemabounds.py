@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from inspector.errors import SchemaError
+from inspector.errors import SchemaTooLarge
 from inspector.protocol.jsontokens import escape_step
 
 DEPTH_LIMIT = 200
@@ -115,8 +115,8 @@ def measure_schema(schema: Any) -> SchemaFacts:
     return SchemaFacts(subschemas, references, references and not seen.isdisjoint(_RISKY), weight, backtracking)
 
 
-def _too(what: str, limit: str) -> SchemaError:
-    return SchemaError(
+def _too(what: str, limit: str) -> SchemaTooLarge:
+    return SchemaTooLarge(
         f"The schema is too {what}: more than {limit}", hint="Values are sent unchecked; edit them as JSON if need be."
     )
 

@@ -1,33 +1,54 @@
 """A mock server: it answers from a recording, over whichever transport its clients use.
 
-`Mock` is given clients by an end of `inspector.serving` (`opens` is what that end calls). Each client has its own
-order, its own faults and its own recording; the recording that is served is read once for all.
+`Mock` is given clients by an end of `inspector.serving` (`opens` is what that end calls). The recording that is served
+is read once for all. Each client (`MockClient`) has its own order, its own faults and its own recording. What it asks
+is matched, then played on a stage of its own (`_Answering`). What the server had told by itself is told when the
+conversation has come as far (`_Teller`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable
+from array import array
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from inspector.errors import InspectorError
+from inspector.journal import channels
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.index import State
 from inspector.journal.journal import Journal
-from inspector.replay.mock_client import MockClient
-from inspector.replay.mock_faults import Fault
-from inspector.replay.mock_http import Conduct
-from inspector.replay.mock_passthrough import Upstream
-from inspector.replay.mock_tally import Report, Tally, report
-from inspector.replay.mock_tasks import TaskEnds
-from inspector.replay.mock_timeline import Timeline
-from inspector.serving.base import Client
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape, encode, id_key
+from inspector.replay.mock_batch import Batch
+from inspector.replay.mock_faults import Fault, Faults
+from inspector.replay.mock_http import Conduct, field, status_of, version_of
+from inspector.replay.mock_passthrough import Passthrough, Upstream
+from inspector.replay.mock_tally import Missed, Report, Tally, report, shown
+from inspector.replay.mock_tasks import GET, TaskEnds
+from inspector.replay.mock_timeline import Timeline, subscription_of
+from inspector.serving.base import Arrived, Client, Form, Head, Reply
 from inspector.serving.http import Binding
-from inspector.transports.recorded import load
-from inspector.transports.recorded_requests import Match, RecordedRequests
+from inspector.transports.recorded import fate, load
+from inspector.transports.recorded_play import Names, Play, Question, Questions, asked_as
+from inspector.transports.recorded_requests import HANDSHAKE, NOT_RECORDED, Match, Order, RecordedRequests
 
 OnMiss = Literal["error", "last", "passthrough"]
 MOST_RECORDED = 100
 """Clients of one run whose recordings are kept; those of further ones are not."""
+TYPES: dict[Form, str] = {"json": "application/json", "sse": "text/event-stream"}
+FINISH_WITHIN = 1.0
+"""Seconds in which what was asked is still answered when the client has said its last word."""
+_ANSWERS = (Shape.RESULT, Shape.ERROR)
+_FORMS: dict[str, Form] = {"application/json": "json", "text/event-stream": "sse"}
+_DRAIN_EVERY = 64
+BREATH = 0.005
+"""Seconds before an answer that follows other messages, which the client is given time to read first: some clients lose
+the progress that they read together with the answer."""
+_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +133,615 @@ class Mock:
     async def close(self) -> None:
         """Stop reading. The clients are closed by the end that has them."""
         await self.requests.aclose()
+
+
+class _Asked:
+    """A request that has no answer yet."""
+
+    __slots__ = ("given_up", "matched", "reply", "task")
+
+    def __init__(self, reply: Reply) -> None:
+        self.reply = reply
+        self.task: asyncio.Task[None]
+        self.matched = False
+        """It is known which recorded request stands for it."""
+        self.given_up = False
+
+    def give_up(self) -> None:
+        """The client wants no answer. The recorded request counts as used up all the same."""
+        self.given_up = True
+        if self.matched:
+            self.task.cancel()
+        self.reply.end()
+
+
+class MockClient:
+    """The `Handler` of one client."""
+
+    def __init__(self, mock: Mock, client: Client, number: int) -> None:
+        self.mock = mock
+        self.client = client
+        self.number = number
+        self.journal: Journal = mock.new_journal(number)
+        self.questions = Questions()
+        self.faults = Faults(mock.options.faults, mock.journal, f"{mock.seed}:{number}")
+        self._order = Order(mock.requests, mock.options.match)
+        self._passthrough = Passthrough(self, mock.upstream) if mock.upstream is not None else None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._silent: set[asyncio.Task[Any]] = set()
+        self._changed = asyncio.Event()
+        """A task has ended, or is silent now."""
+        self._asked: dict[Any, _Asked] = {}
+        """By id."""
+        self.teller = _Teller(self)
+        self._passed: dict[str, int] = {}
+        self._ready = False
+        self.initialize: dict[str, Any] | None = None
+        """How the client opened its connection in the legacy era."""
+        self.teller.tell(0)
+
+    # What comes
+
+    def received(self, arrived: Arrived, reply: Reply) -> None:
+        """Record a message and do what it asks for."""
+        self._record_arrived(arrived, reply)
+        if arrived.shape is Shape.BATCH:
+            batch = Batch(reply, arrived.message)
+            for item in arrived.message:
+                self._take(jsonrpc.shape_of(item), item, batch.reply_to(item), arrived.head)
+            batch.complete()
+        else:
+            self._take(arrived.shape, arrived.message, reply, arrived.head, arrived)
+
+    def _record_arrived(self, arrived: Arrived, reply: Reply) -> None:
+        extra = ',"cut":true' if arrived.cut else ""
+        self.journal.record_sent(reply.channel, arrived.data, arrived.message, extra)
+        if arrived.head is not None:
+            head = arrived.head
+            url = f"http://{head.field('host')}{head.target}"
+            fields = [list(field) for field in head.fields]
+            self.journal.record_http(reply.channel, Dir.SEND, method=head.method, url=url, headers=fields)
+
+    def _take(
+        self, shape: Shape, message: Any, reply: Reply, head: Head | None, arrived: Arrived | None = None
+    ) -> None:
+        if shape is Shape.REQUEST:
+            self._request(message, reply, head)
+            return
+        if shape is Shape.NOTIFICATION:
+            self._notified(message)
+        elif shape in _ANSWERS:
+            if self._passthrough is None or not self._passthrough.answered(message):
+                self.questions.answered(message)
+        else:
+            self._senseless(reply, arrived)
+        if shape in (Shape.NOTIFICATION, *_ANSWERS):
+            self._record_head(reply, 202, [])
+        reply.end()
+
+    def _senseless(self, reply: Reply, arrived: Arrived | None) -> None:
+        """What is no message gets what it got then, else the error that JSON-RPC has for it (section 5.1)."""
+        self.mock.tally.counts["invalid"] += 1
+        word = self._next_word("", self.mock.timeline.senseless)
+        if word:
+            self.teller.tell(word)
+        elif arrived is None or not arrived.why:
+            self._refuse(reply, jsonrpc.INVALID_REQUEST, "This is no JSON-RPC message.")
+        elif not arrived.cut:  # Who broke off does not listen any more.
+            self._refuse(reply, jsonrpc.PARSE_ERROR, f"This is no JSON: {arrived.why}.")
+
+    def _refuse(self, reply: Reply, code: int, text: str) -> None:
+        raw = encode(jsonrpc.error(None, code, text))
+        self.begin(reply, "json", 400)
+        self.record(reply.channel, raw)
+        reply.send(raw)
+
+    def _notified(self, message: dict[str, Any]) -> None:
+        method = message["method"]
+        if method == "notifications/cancelled":
+            params = message.get("params")
+            self._cancel(id_key(params.get("requestId")) if type(params) is dict else None)
+        word = self._next_word(method, self.mock.timeline.notifications.get(method, ()))
+        if word:
+            self.teller.tell(word)
+
+    def _next_word(self, method: str, numbers: list[int] | tuple[int, ...]) -> int:
+        """The next recorded one of what the client says again; 0 when there are no more."""
+        position = self._passed.get(method, 0)
+        self._passed[method] = position + 1
+        return numbers[position] if position < len(numbers) else 0
+
+    def left(self, reply: Reply) -> None:
+        """A stream was closed by its client: in the modern era it has cancelled what was asked there."""
+        if self.mock.conduct.modern:
+            for key in [key for key, asked in self._asked.items() if asked.reply is reply]:
+                self._cancel(key)
+
+    def _cancel(self, key: Any) -> None:
+        asked = self._asked.pop(key, None)
+        if asked is not None:
+            self.mock.tally.counts["cancelled"] += 1
+            asked.give_up()
+
+    # Requests
+
+    def _request(self, message: dict[str, Any], reply: Reply, head: Head | None) -> None:
+        self.mock.tally.requests += 1
+        if message["method"] == "initialize":
+            self.initialize = message
+        key = id_key(message["id"])
+        if key is None:
+            self.mock.tally.counts["invalid"] += 1
+            _Answering(self, {"id": None}, reply).error(jsonrpc.INVALID_REQUEST, "An id is a string or a number.")
+            return
+        asked = self._asked[key] = _Asked(reply)
+        asked.task = self.start(self._answer(message, asked, head))
+        asked.task.add_done_callback(lambda _: self._over(key, asked))
+
+    def _over(self, key: Any, asked: _Asked) -> None:
+        if self._asked.get(key) is asked:
+            del self._asked[key]
+
+    async def _answer(self, message: dict[str, Any], asked: _Asked, head: Head | None) -> None:
+        reply = asked.reply
+        answering = _Answering(self, message, reply)
+        problem = self.mock.conduct.problem(head, message)
+        if problem is not None:
+            self.mock.tally.counts["refused"] += 1
+            answering.error(*problem, status=400)
+            return
+        n = await self._order.find(message["method"], message.get("params"))
+        asked.matched = True
+        if asked.given_up:
+            return
+        ended = self._task_ended(n, message)
+        if ended is not None:
+            answering.result(ended)
+        elif n:
+            await self._play(n, message, reply)
+        elif (default := self._default(message)) is not None:
+            answering.result(default)
+        elif message["method"] in HANDSHAKE:  # It asks which era this is, and the recording says: not that one.
+            self.mock.tally.counts["refused"] += 1
+            self._error(message, answering)
+        else:
+            await self._miss(message, answering)
+
+    def _default(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        """What answers a request that was never recorded, or None. A list that was recorded has its own pages only."""
+        method = message["method"]
+        if method != "ping" and self._passthrough is not None:
+            return None  # The live server knows better.
+        if method.endswith("/list") and method in self.mock.requests.methods:
+            return None
+        return self.mock.conduct.default_answer(method)
+
+    def _task_ended(self, n: int, message: dict[str, Any]) -> dict[str, Any] | None:
+        """How a task has ended which is asked for more often than it was answered for in the recording."""
+        if message["method"] != GET:
+            return None
+        answered = bool(n) and self.mock.journal.index.pair(n) > 0
+        if answered and (not self._order.repeated or self.mock.tasks.ended(n)):
+            return None
+        state = self.mock.tasks.of(message.get("params"))
+        if state is not None:
+            self.mock.tally.counts["answered"] += 1
+        return state
+
+    async def _play(self, n: int, message: dict[str, Any], reply: Reply) -> None:
+        mock = self.mock
+        mock.tally.used.add(n)
+        answering = _Answering(self, message, reply, n)
+        names = self.teller.names[n] = Names(mock.journal.event(n).message, message)
+        if n in mock.timeline.listens:
+            await self.teller.listen(n, names, answering)
+            return
+        if self.teller.tell(n):
+            await asyncio.sleep(0)  # What came before the answer comes before it.
+        if not await Play(mock.journal, n, message, answering).run():
+            await answering.without_answer()
+        elif not self._ready:
+            self._say_ready(message, reply)
+
+    async def _miss(self, message: dict[str, Any], answering: _Answering) -> None:
+        mock, method, params = self.mock, message["method"], message.get("params")
+        nearest = mock.requests.nearest(method, params)
+        became = mock.options.on_miss
+        n = await self._order.last(method, params) if became == "last" else 0
+        if became == "last" and not n:
+            became = "error"
+        mock.tally.miss(Missed(self.number, method[:200], shown(params), nearest, became))
+        self.journal.record_note(
+            f"missed: {method[:200]} is not in the recording" + (" with these parameters" if nearest else ""),
+            missed=method[:200], nearest=nearest or None, became=became,
+        )  # fmt: skip
+        if n:
+            await self._play(n, message, answering.reply)
+        elif became == "passthrough" and self._passthrough is not None:
+            try:
+                await self._passthrough.forward(message, answering)
+            except InspectorError as error:
+                answering.error(jsonrpc.INTERNAL_ERROR, error.message)
+        else:
+            self._error(message, answering, {"nearest": nearest} if nearest else None)
+
+    def _error(self, message: dict[str, Any], answering: _Answering, data: Any = None) -> None:
+        """Say that something is not in the recording."""
+        code, text = self.mock.requests.missing(message["method"])
+        # A modern client that meets a legacy recording takes HTTP 400 for what it is (2026-07-28, "Versioning").
+        status = 400 if version_of(message) is not None and not self.mock.conduct.modern else None
+        answering.error(code, text, data, status=status)
+
+    def _say_ready(self, message: dict[str, Any], reply: Reply) -> None:
+        """A connection stands: its recording says so, as that of any session does."""
+        self._ready = True
+        modern = version_of(message)
+        answer = self.mock.conduct.initialize
+        result = self.mock.journal.event(answer).message.get("result") if answer is not None else None
+        revision = modern or (result.get("protocolVersion") if type(result) is dict else None)
+        if type(revision) is str:
+            era = "modern" if modern else "legacy"
+            transport = "stdio" if channels.is_stdio(reply.channel) else "http"
+            self.journal.record_life("", "ready", revision=revision, era=era, transport=transport)
+
+    # What goes
+
+    def begin(self, reply: Reply, form: Form, status: int, kind: str = "") -> None:
+        """Begin an answer, and record the head of its response. `kind` is the type of a body that is no JSON."""
+        fields = [["Content-Type", kind or TYPES[form]]]
+        self._record_head(reply, status, fields)
+        reply.begin(form, status, (("Content-Type", kind),) if kind else ())
+
+    def _record_head(self, reply: Reply, status: int, fields: list[list[str]]) -> None:
+        if self.client.transport == "http":
+            if self.client.session and not self._ready:
+                fields = [*fields, ["Mcp-Session-Id", self.client.session]]
+            self.journal.record_http(reply.channel, Dir.RECV, status=status, headers=fields)
+
+    def live_journal(self) -> Journal:
+        """A recording for a connection to the live server."""
+        return self.mock.live_journal()
+
+    def hear_stderr(self, lines: Sequence[bytes]) -> None:
+        """The live server's stderr becomes ours."""
+        self.journal.record_stderr("stderr", lines)
+        for line in lines:
+            self.mock.said(line)
+
+    def push(self, raw: bytes, m: int = 0) -> None:
+        """Record and send what belongs to no request."""
+        self.record(self.client.channel, raw, m)
+        self.client.push(raw)
+
+    def record(self, channel: str, raw: bytes, m: int = 0, *, cut: bool = False) -> None:
+        """Record what goes to the client; `m` is the event of the recording that it comes from."""
+        self.journal.record_received(channel, [raw], f',"recorded":{m}' if m else "", cut=cut)
+
+    # Tasks, and the end
+
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Have something done for this client, at its end at the latest."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._changed.set()
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            # A fault of our own must not vanish, and must not take the other clients with it.
+            self.journal.record_note(f"failed: {error!r}")
+            task.get_loop().call_exception_handler({"message": "the mock failed", "exception": error, "task": task})
+
+    async def close(self, *, gone: bool) -> None:
+        """Answer what can be answered in a second, unless nobody listens; stop the rest; close the recording."""
+        if not gone and self._tasks:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._finished(), FINISH_WITHIN)
+        for task in list(self._tasks):
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=1.0)
+        if self._passthrough is not None:
+            await self._passthrough.close()
+        self.journal.close()
+        self.journal.release()
+
+    async def silence(self) -> None:
+        """Say nothing more in this task, which nobody has to wait for."""
+        task = asyncio.current_task()
+        if task is not None:
+            self._silent.add(task)
+            task.add_done_callback(self._silent.discard)
+        self._changed.set()
+        await asyncio.get_running_loop().create_future()
+
+    async def _finished(self) -> None:
+        while self._tasks - self._silent:
+            self._changed.clear()
+            await self._changed.wait()
+
+
+class _Answering:
+    """What becomes of one live request. `message` is the request, `n` the recorded one that stands for it (0: none)."""
+
+    def __init__(self, client: MockClient, message: dict[str, Any], reply: Reply, n: int = 0) -> None:
+        self.reply = reply
+        self._client = client
+        self._message = message
+        self._n = n
+        self._form: Form | None = None
+        """As it was recorded over HTTP, or has been decided."""
+        self._status: int | None = None
+        self._retry: int | None = None
+        self._body = b""
+        self._sent = 0
+        self._begun = False
+        index = client.mock.journal.index
+        answer = index.pair(n) if n else 0
+        self._apart = not (answer and channels.is_get(index.channel(answer)))
+        """What came on a standing stream came apart from this exchange (not so over HTTP+SSE, where all did)."""
+
+    @property
+    def id(self) -> Any:
+        """The id of the live request."""
+        return self._message.get("id")
+
+    # The stage
+
+    async def deliver(self, raw: bytes, m: int, event: Event, *, answer: bool) -> None:
+        """Send what the recorded server sent."""
+        if event.kind == Kind.INVALID and self._status is not None and self._status >= 400:
+            self._body = raw
+        elif answer:
+            await self._answer(raw, m)
+        elif event.shape is Shape.NOTIFICATION and self._client.teller.tell_listener(m, event):
+            return  # It only happened to come while this call was under way.
+        elif (self._apart and channels.is_get(event.ch)) or self._form == "json":
+            self._client.push(raw, m)
+        else:
+            self._begin("sse")
+            self.send(raw, m, cut=event.fields.get("cut") is True)
+        self._sent += 1
+        if self._sent % _DRAIN_EVERY == 0:
+            await self.reply.drain()
+
+    async def passed(self, m: int) -> None:
+        """HTTP heads say how the answer stood; where the client had said something, the server may go on."""
+        journal = self._client.mock.journal
+        kind, dir = journal.index.kind(m), journal.index.dir(m)
+        if dir == Dir.SEND and kind == Kind.RPC:
+            self._client.teller.tell(m)
+        elif kind == Kind.HTTP and dir == Dir.RECV:
+            self._head(journal.event(m).fields)
+        elif kind == Kind.SSE:
+            retry = journal.event(m).fields.get("retry")
+            self._retry = retry if type(retry) is int and 0 <= retry < 1 << 31 else self._retry
+        elif kind == Kind.LIFE and journal.event(m).fields.get("event") == "stream-end" and self._may_come_back():
+            self.reply.cut(retry=self._retry)
+
+    def _may_come_back(self) -> bool:
+        return self._form == "sse" and self._client.mock.binding.resumable and self._client.client.transport == "http"
+
+    def _head(self, fields: dict[str, Any]) -> None:
+        status = fields.get("status")
+        if type(status) is not int or not 200 <= status < 600 or self._form is not None:
+            return
+        form = _FORMS.get((field(fields, "content-type") or "").partition(";")[0].strip().lower())
+        if form is not None or status >= 400:
+            self._status = status
+            if status < 400 and form is not None:
+                self._form = form
+                if form == "sse":
+                    self._begin("sse", status)
+
+    def ask(self, id: Any) -> Question:
+        """Expect the client's answer to a question."""
+        return self._client.questions.ask(id)
+
+    def forget(self, questions: list[Question]) -> None:
+        """Expect no answers to these any more."""
+        self._client.questions.forget(questions)
+
+    async def wait(self, microseconds: int) -> None:
+        """Keep the pace."""
+        await self._client.mock.wait(microseconds)
+
+    # Sending
+
+    def _begin(self, form: Form, status: int = 200) -> None:
+        self._form = self._form or form
+        if not self._begun:
+            self._begun = True
+            self._client.begin(self.reply, self._form, self._status or status)
+
+    def listen(self) -> None:
+        """Begin a stream that stays open."""
+        self._begin("sse")
+
+    def send(self, raw: bytes, m: int = 0, *, cut: bool = False) -> None:
+        """Record and send one message."""
+        self._client.record(self.reply.channel, raw, m, cut=cut)
+        self.reply.send(raw)
+
+    async def _answer(self, raw: bytes, m: int) -> None:
+        mock = self._client.mock
+        if self._sent and mock.options.speed is None:
+            await self.reply.drain()
+            await mock.sleep(BREATH)
+        delay, fault = self._client.faults.striking(m)
+        if delay:
+            self._struck(f"delay={delay}", "delay", m)
+            await mock.sleep(delay / 1000)
+        if fault is not None:
+            self._struck(fault.text, fault.kind, m)
+            if not self._damaged(fault, raw, m):
+                return
+            raw = self._changed(fault, raw)
+        message = mock.journal.event(m).message
+        self._begin("json", status_of(message, modern=mock.conduct.modern and not mock.conduct.over_http))
+        self.send(raw, m)
+        self.reply.end()
+        mock.tally.counts["answered"] += 1
+        self._client.teller.tell(m)
+
+    def _struck(self, text: str, kind: str, m: int) -> None:
+        self._client.mock.tally.counts[f"fault:{kind}"] += 1
+        self._client.journal.record_note(f"fault: {text}", fault=kind, recorded=m)
+
+    def _damaged(self, fault: Fault, raw: bytes, m: int) -> bool:
+        """Do what the fault does to the connection. Whether anything is to be sent all the same."""
+        if fault.kind == "disconnect":
+            self.reply.cut()
+        elif fault.kind == "cut":
+            self._begin("json")
+            self._client.record(self.reply.channel, raw[: len(raw) // 2], m, cut=True)
+            self.reply.cut(raw[: len(raw) // 2])
+        return fault.kind in ("corrupt", "error")
+
+    def _changed(self, fault: Fault, raw: bytes) -> bytes:
+        if fault.kind == "corrupt":
+            return self._client.faults.corrupted(raw)
+        return encode(jsonrpc.error(self.id, fault.value, "This error was asked for with --fault."))
+
+    def pass_on(self, raw: bytes) -> None:
+        """What a live server says while it is at this request."""
+        self._begin("sse")
+        self.send(raw)
+
+    def deliver_foreign(self, raw: bytes, message: dict[str, Any]) -> None:
+        """The answer of a live server."""
+        self._begin("json", status_of(message, modern=self._client.mock.conduct.modern))
+        self.send(raw)
+        self.reply.end()
+
+    def result(self, value: Any) -> None:
+        """Answer with something that is in no recording."""
+        self._begin("json")
+        self.send(encode(jsonrpc.result(self.id, value)))
+        self.reply.end()
+
+    def error(self, code: int, text: str, data: Any = None, *, status: int | None = None) -> None:
+        """Answer with an error of our own."""
+        body = jsonrpc.error(self.id, code, text, data)
+        self._begin("json", status or status_of(body, modern=self._client.mock.conduct.modern))
+        self.send(encode(body))
+        self.reply.end()
+
+    async def without_answer(self) -> None:
+        """The exchange is over and had no answer: be as silent as the recorded server, or say that it is not there."""
+        mock = self._client.mock
+        refusal = mock.timeline.refusals.get(self._n)
+        if refusal is not None:
+            message = mock.journal.event(refusal).message
+            await self._answer(encode({**message, "id": self.id}), refusal)
+            return
+        state = mock.journal.index.state(self._n)
+        if state in (State.CANCELLED, State.TIMED_OUT):
+            await self._client.silence()
+        mock.tally.counts["unanswered"] += 1
+        if self._status is not None and self._status >= 400:
+            if not channels.is_stdio(self.reply.channel):
+                self._client.begin(self.reply, "json", self._status, "text/plain; charset=utf-8")
+                self.send(self._body)
+                self.reply.end()
+                return
+            why = f"the recorded server answered with HTTP {self._status}"
+        else:
+            why = fate(mock.journal, self._n)
+        method = mock.journal.index.method(self._n)
+        self._client.journal.record_note(f"no answer: {method}: {why}", unanswered=self._n)
+        self.error(NOT_RECORDED, f"The recording has no answer to {method[:200]}: {why}.")
+
+
+class _Teller:
+    """Tells a client what stands behind each word of the timeline, once."""
+
+    def __init__(self, client: MockClient) -> None:
+        self.names: dict[int, Names] = {}
+        """By recorded request, the live one that stood for it last."""
+        self._client = client
+        self._mock = client.mock
+        self._listens: dict[int, list[tuple[Names, _Answering]]] = {}
+        """By recorded `subscriptions/listen`, the live ones that are open."""
+        self._told: set[int] = set()
+
+    def tell(self, word: int) -> bool:
+        """The conversation has come to this word of the recording: tell what came behind it. Whether there is any."""
+        told = self._mock.timeline.after.get(word)
+        if told is None or word in self._told:
+            return False
+        self._told.add(word)
+        self._client.start(self._tell(word, told))
+        return True
+
+    async def _tell(self, word: int, told: array[int]) -> None:
+        journal = self._mock.journal
+        clock = journal.index.time(word or told[0])
+        for done, m in enumerate(told, 1):
+            await self._mock.wait(journal.index.time(m) - clock)
+            clock = journal.index.time(m)
+            self._tell_one(m, journal.event(m))
+            if done % _AT_ONCE == 0:
+                await self._client.client.drain()
+                await asyncio.sleep(0)
+
+    def _tell_one(self, m: int, event: Event) -> None:
+        client, pair = self._client, self._mock.journal.index.pair(m)
+        if event.kind == Kind.STDERR:
+            client.journal.record_stderr("stderr", [event.bytes])
+            self._mock.said(event.bytes)
+        elif self.tell_listener(m, event):
+            return
+        elif event.shape is Shape.REQUEST and id_key(event.message["id"]) is not None:
+            id, answered = client.questions.ask(event.message["id"])
+            answered.add_done_callback(lambda done: self._answered(pair) if not done.cancelled() else None)
+            client.push(asked_as(id, event.bytes, event.message), m)
+        elif event.shape in _ANSWERS and pair in self.names:
+            client.push(self.names[pair].response(event.bytes, event.message), m)
+        else:
+            client.push(event.bytes, m)
+
+    def _answered(self, answer: int) -> None:
+        """The client has answered a question; `answer` is how it had done so in the recording (0: it had not)."""
+        if answer:
+            self.tell(answer)
+
+    # Subscriptions
+
+    async def listen(self, n: int, names: Names, answering: _Answering) -> None:
+        """A subscription: it is open until either side ends it, and what comes on it is told."""
+        answering.listen()
+        live = names, answering
+        self._listens.setdefault(n, []).append(live)
+        try:
+            acknowledged = self._mock.timeline.acknowledged.get(n)
+            if acknowledged is not None:
+                self._tell_live(acknowledged, self._mock.journal.event(acknowledged), *live)
+            self.tell(n)
+            await self._client.silence()
+        finally:
+            self._listens[n].remove(live)
+
+    def tell_listener(self, m: int, event: Event) -> bool:
+        """Whether an event belongs to a subscription; then it goes to those that the client has open now."""
+        subscription = subscription_of(event.message)
+        listen = self._mock.timeline.listen_of(m, subscription)
+        if self._mock.timeline.acknowledged.get(listen) == m:
+            return True
+        for live in self._listens.get(listen, ()):
+            self._tell_live(m, event, *live)
+        return bool(listen) or subscription is not None
+
+    def _tell_live(self, m: int, event: Event, names: Names, answering: _Answering) -> None:
+        if event.shape in _ANSWERS:
+            answering.send(names.response(event.bytes, event.message), m)
+            answering.reply.end()
+        elif event.shape is Shape.NOTIFICATION:
+            raw = names.notification(event.bytes, event.message)
+            if raw is not None:
+                answering.send(raw, m)
+        else:
+            answering.send(event.bytes, m)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from inspector.client.bare_connection import BareConnection, Hearer
 from inspector.errors import ConnectionProblem, InspectorError
@@ -14,29 +14,51 @@ from inspector.protocol.jsonrpc import Shape, encode, excerpt, id_key
 from inspector.replay.mock_http import version_of
 from inspector.transports.base import Outgoing
 
-if TYPE_CHECKING:
-    from inspector.replay.mock_answer import Answering
-    from inspector.replay.mock_client import MockClient
-
 Upstream = Callable[[Journal, Hearer], BareConnection]
 """Makes a connection to the live server."""
+
+
+class Asking(Protocol):
+    """One request of the client, as the live server's answer comes to it."""
+
+    def deliver_foreign(self, raw: bytes, message: dict[str, Any]) -> None:
+        """Send the answer."""
+
+    def pass_on(self, raw: bytes) -> None:
+        """Send a message that belongs to the request."""
+
+
+class Downstream(Protocol):
+    """The client of the mock, as the live server behind it needs it."""
+
+    initialize: dict[str, Any] | None
+    """The request with which it began its connection."""
+
+    def live_journal(self) -> Journal:
+        """A recording for a connection to the live server."""
+
+    def push(self, raw: bytes) -> None:
+        """Send a message that belongs to no request."""
+
+    def hear_stderr(self, lines: Sequence[bytes]) -> None:
+        """Take lines of the live server's stderr."""
 
 
 class Passthrough:
     """The live server behind one client. Ids of requests are ours on the way there."""
 
-    def __init__(self, client: MockClient, upstream: Upstream) -> None:
+    def __init__(self, client: Downstream, upstream: Upstream) -> None:
         self._client = client
         self._upstream = upstream
         self._connection: BareConnection | None = None
         self._journal: Journal | None = None
         self._opening = asyncio.Lock()
-        self._waiting: dict[Any, tuple[asyncio.Future[dict[str, Any]], Answering | None]] = {}
+        self._waiting: dict[Any, tuple[asyncio.Future[dict[str, Any]], Asking | None]] = {}
         self._asked: dict[Any, Any] = {}
         """By the id a question of the live server has for our client: its own."""
         self._count = 0
 
-    async def forward(self, message: dict[str, Any], answering: Answering) -> None:
+    async def forward(self, message: dict[str, Any], answering: Asking) -> None:
         """Ask the live server and give its answer to the client. Raises an `InspectorError` where there is none."""
         async with self._opening:
             if self._connection is None:
@@ -46,7 +68,7 @@ class Passthrough:
 
     async def _open(self, message: dict[str, Any]) -> None:
         """Connect; where the client has opened its own connection with a handshake, open this one with the same."""
-        self._journal = self._client.mock.live_journal()
+        self._journal = self._client.live_journal()
         connection = self._upstream(self._journal, self)
         await connection.open()
         self._connection = connection
@@ -58,7 +80,7 @@ class Passthrough:
                 raise ConnectionProblem(f"The live server refused the handshake of this client: {why}")
             connection.send(encode(jsonrpc.notification("notifications/initialized")))
 
-    async def _ask(self, message: dict[str, Any], answering: Answering | None) -> dict[str, Any]:
+    async def _ask(self, message: dict[str, Any], answering: Asking | None) -> dict[str, Any]:
         connection = self._connection
         if connection is None:
             raise ConnectionProblem("The connection to the live server is gone.")
@@ -116,9 +138,7 @@ class Passthrough:
 
     def on_stderr(self, lines: Sequence[bytes]) -> None:
         """The live server's stderr becomes ours."""
-        self._client.journal.record_stderr("stderr", lines)
-        for line in lines:
-            self._client.mock.said(line)
+        self._client.hear_stderr(lines)
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
         """One request will get no answer."""

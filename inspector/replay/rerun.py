@@ -106,9 +106,8 @@ class Rerun:
 
     def kill_now(self) -> None:
         """End the server at once, for whoever cannot wait."""
-        kill = getattr(self._connection.transport, "kill_now", None) if self._connection is not None else None
-        if kill is not None:
-            kill()
+        if self._connection is not None:
+            self._connection.transport.kill_now()
 
     # Steps
 

@@ -15,6 +15,7 @@ from contextlib import suppress
 
 from inspector.config.targets import HttpTarget
 from inspector.errors import UsageError
+from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Journal
 from inspector.serving.base import Head
 from inspector.serving.http_guard import Guard, own_address
@@ -64,7 +65,7 @@ class HttpTap:
         except OSError as error:
             raise UsageError(
                 f"{self.host}:{self.port} cannot be listened on: {error.strerror or error}.",
-                hint="Choose another port with --listen, or 0 for any.",
+                hint=Hint("Choose another port with ", Parameter.LISTEN, ", or 0 for any."),
             ) from None
         self.port = self._server.sockets[0].getsockname()[1]
         self.journal.record_life("", "listening", url=self.url, target=self.target.url)

@@ -115,6 +115,12 @@ class Transport(Protocol):
     async def close(self) -> None:
         """End the connection and everything started for it, within about a second. Idempotent."""
 
+    def kill_now(self) -> None:
+        """Kill a server process that this transport started, without waiting; do nothing where it started none.
+
+        For exits that leave no time for `close`.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:

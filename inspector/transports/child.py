@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from inspector.errors import SpawnError
+from inspector.hints import Hint, Parameter
 from inspector.reasons import os_reason
 
 if sys.platform == "linux":
@@ -169,7 +170,8 @@ def start_child(
 def _spawn_error(error: Exception, name: str, program: str | None, cwd: str | None) -> SpawnError:
     if cwd and not os.path.isdir(cwd):
         return SpawnError(
-            f"The folder {cwd} does not exist, so {name} was not started.", hint="Check --cwd or the config entry."
+            f"The folder {cwd} does not exist, so {name} was not started.",
+            hint=Hint("Check ", Parameter.CWD_OR_ENTRY, "."),
         )
     if isinstance(error, FileNotFoundError):
         if program:
@@ -179,7 +181,9 @@ def _spawn_error(error: Exception, name: str, program: str | None, cwd: str | No
             )
         return SpawnError(
             f"The command “{name}” was not found.",
-            hint="Is it installed, and on the PATH? A path such as ./server needs its folder; see --cwd.",
+            hint=Hint(
+                "Is it installed, and on the PATH? A path such as ./server needs its folder; see ", Parameter.CWD, "."
+            ),
         )
     if isinstance(error, PermissionError) and os.path.isdir(os.path.join(cwd or "", name)):
         return SpawnError(f"“{name}” is a folder.", hint="Name the program in it that is the server.")

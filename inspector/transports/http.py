@@ -163,6 +163,9 @@ class HttpTransport:
             await cancelled([deleting])
         await self.requester.aclose()
 
+    def kill_now(self) -> None:
+        """The server is not a process of ours."""
+
     async def _delete(self) -> None:
         try:
             answer = await self.requester.open(

@@ -9,6 +9,7 @@ import ssl
 from collections.abc import Iterator
 
 from inspector.errors import HttpError
+from inspector.hints import Hint, Parameter
 from inspector.reasons import os_reason, tls_reason
 from inspector.text import safe
 from inspector.transports.http_url import Url
@@ -71,8 +72,9 @@ def explain(
     if names & {"ConnectError", "ConnectTimeout"} or isinstance(error, OSError):
         return _shaking_hands(names, url, proxy) if reached else _connecting(chain, names, url, proxy)
     found = _exchanging(error, names, url)
-    if url.scheme == "http" and not proxy and not spoke and names & _UNANSWERED and "https://" not in found.hint:
-        found.hint = f"If the server expects TLS, use https://{url.netloc}{url.target}. {found.hint}"
+    # Where the answer was binary, the hint says so already.
+    if url.scheme == "http" and not proxy and not spoke and names & _UNANSWERED and not _is_binary(error):
+        found.hint = Hint(f"If the server expects TLS, use https://{url.netloc}{url.target}. ", found.hint)
     return found
 
 
@@ -137,8 +139,11 @@ def _certificate(error: ssl.SSLCertVerificationError, url: Url) -> HttpError:
     what = _CERTIFICATE.get(error.verify_code, "is not trusted")
     return HttpError(
         f"The certificate of {url.address} {what} ({safe(error.verify_message, _DETAIL)}).",
-        hint="Name the authority that signed it with SSL_CERT_FILE=/path/to/ca.pem. To connect without checking, add "
-        '--no-verify, or "verify": false to its config entry.',
+        hint=Hint(
+            "Name the authority that signed it with SSL_CERT_FILE=/path/to/ca.pem. To connect without checking, add ",
+            Parameter.NO_VERIFY,
+            ".",
+        ),
     )
 
 
@@ -209,7 +214,7 @@ def _exchanging(error: BaseException, names: set[str], url: Url) -> HttpError:
     if type(error).__name__ == "RemoteProtocolError" and cause is not None:
         hint = "Check that the port is that of the MCP server's HTTP endpoint."
         text = _text(error)
-        if _BINARY in str(error):
+        if _is_binary(error):
             text = "its answer is binary"
             if url.scheme == "http":
                 hint = f"It may expect TLS: try https://{url.netloc}{url.target}"
@@ -223,6 +228,11 @@ def _exchanging(error: BaseException, names: set[str], url: Url) -> HttpError:
         f"The connection to {where} broke before an answer: {_reason(error)}.",
         hint="The server may have crashed. It may have carried out the request: look before sending it again.",
     )
+
+
+def _is_binary(error: BaseException) -> bool:
+    """Whether an answer was not HTTP because it began with a control character. h11 tells it by its text alone."""
+    return error.__cause__ is not None and _BINARY in str(error)
 
 
 def _reason(error: BaseException) -> str:

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, ServerError, SessionLost
+from inspector.hints import LOG_IN, Hint, Parameter
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND
 from inspector.text import safe
 from inspector.transports.base import Outgoing
@@ -22,7 +23,11 @@ _TAG = re.compile(r"<[^<>]*>")
 
 _HINTS = {
     400: "The body above is the server's reason; the message log has all of it.",
-    405: "The server takes no POST here: the path may be wrong, or it speaks the older HTTP+SSE (--transport sse).",
+    405: Hint(
+        "The server takes no POST here: the path may be wrong, or it speaks the older HTTP+SSE (",
+        Parameter.TRANSPORT.to("sse"),
+        ").",
+    ),
     404: "Check the path of the URL: many servers answer at /mcp.",
     406: "The server does not accept our Accept field; does an added header field replace it?",
     407: "The proxy wants a user and a password: http://user:password@host:port.",
@@ -81,12 +86,9 @@ def _unauthorized(
     if not text:
         text = safe(error.get("message"), _EXCERPT) if error is not None else excerpt(body, answer.media_type)
     wants = "wants authorization" if answer.status == 401 else "refuses access"
-    hint = (
-        "Log in once with `inspector login URL` on a terminal, or give a token with --bearer-env NAME, or a client "
-        "with --client-id and --client-secret-env and --grant client-credentials."
-    )
+    hint = LOG_IN
     if answer.status == 403:
-        hint = "The authorization given is not enough, or the server does not take this Origin or Host."
+        hint = Hint("The authorization given is not enough, or the server does not take this Origin or Host.")
     return AuthorizationNeeded(
         f"{where} {wants} (status {said})" + (f": {text}" if text else "."),
         hint=hint, status=answer.status, challenge=challenge,

@@ -98,3 +98,6 @@ class MemoryTransport:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=1.0)
+
+    def kill_now(self) -> None:
+        """There is no process to kill."""

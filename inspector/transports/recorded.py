@@ -118,6 +118,9 @@ class RecordedTransport:
             await asyncio.wait(tasks, timeout=1.0)
         await self._requests.aclose()
 
+    def kill_now(self) -> None:
+        """There is no process to kill."""
+
 
 class _Channel:
     """The channel of one exchange, as the stage on which it is played."""

@@ -16,6 +16,7 @@ from contextlib import suppress
 from functools import partial
 
 from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, NoSseEndpoint
+from inspector.hints import Hint, Parameter, Unset
 from inspector.journal import channels
 from inspector.text import safe
 from inspector.transports.base import HttpOptions, Outgoing, Sink
@@ -37,7 +38,9 @@ MOST_ENDPOINTS = 16
 """How often a server may name its endpoint: each name holds secrets that must be looked for in all that is recorded."""
 CHANNEL = channels.of_get(1)
 _SAYS_NOTHING = (b"", b"accepted", b"ok")
-STREAMABLE = "HTTP+SSE begins with an event stream, often at /sse. For Streamable HTTP leave --transport out."
+STREAMABLE = Hint(
+    "HTTP+SSE begins with an event stream, often at /sse. For Streamable HTTP ", Unset((Parameter.TRANSPORT,)), "."
+)
 
 
 class SseTransport:
@@ -280,3 +283,6 @@ class SseTransport:
         await self._tasks.settled(SEND_GRACE)
         await self._tasks.cancel()
         await self.requester.aclose()
+
+    def kill_now(self) -> None:
+        """The server is not a process of ours."""

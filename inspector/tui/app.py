@@ -32,6 +32,7 @@ from inspector.errors import ConfigError, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
 from inspector.text import safe, wants_ascii
+from inspector.tui.advice import told
 from inspector.tui.driver import enduring
 from inspector.tui.events import AnySession, CloseSession, First, OpenInstead, OpenTarget, ShowSession
 from inspector.tui.key_order import KeysInOrder
@@ -191,11 +192,11 @@ class InspectorApp(KeysInOrder, App[int]):
         """Say that something went wrong which nothing else on the screen tells of."""
         if not self.is_running or self._exit:
             return False
-        self.notify(f"{problem.message} {problem.hint}", severity="error", timeout=PROBLEM_SECONDS)
+        self.notify(told(problem, self), severity="error", timeout=PROBLEM_SECONDS)
         return True
 
     def _theme_problem(self, problem: ConfigError) -> None:
-        self.notify(f"{problem.message} {problem.hint}", severity="warning", timeout=10)
+        self.notify(told(problem, self), severity="warning", timeout=10)
 
     @property
     def session(self) -> AnySession | None:
@@ -206,7 +207,7 @@ class InspectorApp(KeysInOrder, App[int]):
         try:
             self.open_target(event.target, event.first)
         except InspectorError as error:
-            self.notify(f"{error.message} {error.hint}", severity="error", timeout=10)
+            self.notify(told(error, self), severity="error", timeout=10)
 
     async def on_open_instead(self, event: OpenInstead) -> None:
         """Open another target in the place of the session that is shown, which ends."""
@@ -214,7 +215,7 @@ class InspectorApp(KeysInOrder, App[int]):
         try:
             self.open_target(event.target)
         except InspectorError as error:
-            self.notify(f"{error.message} {error.hint}", severity="error", timeout=10)
+            self.notify(told(error, self), severity="error", timeout=10)
             return
         if before is not None:
             await self._close(before)

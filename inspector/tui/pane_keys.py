@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textual.message_pump import MessagePump
 from textual.widget import Widget
 
 from inspector.tui.keymap import Hint, Keymap
@@ -10,13 +11,15 @@ from inspector.tui.themes import ascii_only
 _DEFAULT = Keymap()
 
 
-def hints(widget: Widget, *wanted: str | tuple[str, str]) -> list[Hint]:
-    """Return the hints of verbs, given by id or as (id, another title); verbs without a key are left out.
-
-    The keys are those of the app's keymap (its attribute `verb_keys`) where it has one.
-    """
+def keymap_of(widget: MessagePump) -> Keymap:
+    """Return the keymap in force: the app's (its attribute `verb_keys`) where it has one."""
     found = getattr(widget.app, "verb_keys", None)
-    keymap = found if isinstance(found, Keymap) else _DEFAULT
+    return found if isinstance(found, Keymap) else _DEFAULT
+
+
+def hints(widget: Widget, *wanted: str | tuple[str, str]) -> list[Hint]:
+    """Return the hints of verbs, given by id or as (id, another title); verbs without a key are left out."""
+    keymap = keymap_of(widget)
     pairs = [(each, "") if isinstance(each, str) else each for each in wanted]
     named = [keymap.hint(verb_id, title, ascii=ascii_only()) for verb_id, title in pairs]
     return [hint for hint in named if hint.key]

@@ -193,7 +193,7 @@ def test_a_step_up_that_names_no_scope_asks_for_what_the_metadata_lists() -> Non
     assert [asked["scope"] for asked in world.visits] == ["a b"]
     error = refused(world, state, insufficient(""))
     assert "does not name them" in error.message
-    assert "--scope" in error.hint
+    assert "--scope" in error.hint.command_line
     assert len(world.visits) == 1
 
 
@@ -621,7 +621,7 @@ def test_a_challenge_of_another_scheme_is_explained() -> None:
     world = World()
     error = refused(world, authorization(), Refused(challenges=('Basic realm="x"', "Negotiate")))
     assert "basic, negotiate" in error.message
-    assert "--header" in error.hint
+    assert "--header" in error.hint.command_line
     assert not world.fetched
 
 

@@ -217,7 +217,10 @@ def test_without_a_page_to_log_in_at_nobody_is_sent_there() -> None:
 
 
 def test_a_request_that_no_browser_carries_is_not_made() -> None:
-    assert "--scope" in refused(World(), scope=" ".join("s" * 200 + str(number) for number in range(100))).hint
+    assert (
+        "--scope"
+        in refused(World(), scope=" ".join("s" * 200 + str(number) for number in range(100))).hint.command_line
+    )
 
 
 @pytest.mark.parametrize("uri", ["http://evil.example/cb", "javascript:x", "myapp://callback"])

@@ -117,7 +117,7 @@ def test_absurd_values_are_refused_by_their_name(changes: dict[str, Any], name: 
 def test_metadata_without_an_authorization_server_is_no_reason_to_guess_one(servers: Any) -> None:
     """C-AUTH-36: the fall-back is for servers without metadata."""
     world = World({PRM_PLACE: prm(authorization_servers=servers)})
-    assert "--auth-server" in refused(world).hint
+    assert "--auth-server" in refused(world).hint.command_line
     assert world.fetched == [PRM_PLACE]
 
 

@@ -196,4 +196,4 @@ async def test_a_request_takes_no_longer_than_the_session_allows() -> None:
     recorder = FakeRecorder()
     with pytest.raises(FetchFailed, match=r"did not answer within 0\.01 s") as caught:
         await Fetcher(REMOTE, Silent(), recorder, 0.01)(Fetch("GET", "https://as.example/x"))
-    assert "--timeout" in caught.value.hint
+    assert "--timeout" in caught.value.hint.command_line

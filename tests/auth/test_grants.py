@@ -223,7 +223,9 @@ def test_an_exchange_that_fails_ends_there(answer: Any, options: dict[str, str],
 )
 def test_what_a_grant_needs_and_nobody_gave_is_named_with_its_option(options: dict[str, str], flag: str) -> None:
     world = World()
-    assert refused(world, **options).hint == world.failed.fix == f"Give it with {flag}."
+    hint = refused(world, **options).hint
+    assert hint == world.failed.fix
+    assert hint.command_line == f"Give it with {flag}."
     assert TOKEN not in world.fetched
 
 

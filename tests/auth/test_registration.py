@@ -173,7 +173,7 @@ def test_a_refused_redirect_uri_is_named() -> None:
 def test_without_any_client_the_person_is_told_what_to_do() -> None:
     world = World({AS_PLACE: metadata(registration_endpoint=...)})
     error = refused(world)
-    assert "--client-id" in error.hint
+    assert "--client-id" in error.hint.command_line
     assert REDIRECT in error.hint
     assert [action.issuer for action in world.log if isinstance(action, AskClient)] == [ISSUER]
 

@@ -15,7 +15,7 @@ from inspector.check.judge import Judge
 from inspector.cli.recorded import whole_journal
 from inspector.client.options import Options
 from inspector.client.session import Session
-from inspector.config.targets import parse_target
+from inspector.config.target_words import parse_target
 from inspector.errors import RequestCancelled
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import State

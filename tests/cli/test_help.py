@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import verbs
+from inspector.cli.verb import load
 from inspector.cli.words import scan
 from tests import golden
 from tests.cli.conftest import Run
@@ -26,7 +27,7 @@ def test_every_verb_has_a_help_with_examples_that_are_understood(run: Run, name:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(f"Usage: inspector {name} [OPTIONS]")
     assert max(map(len, ran.out.splitlines())) <= 100
-    verb = verbs.load(name)
+    verb = load(name)
     assert verb.examples
     for option in verb.options:
         assert option.flags[-1] in ran.out
@@ -40,7 +41,7 @@ def test_examples_in_the_help_are_lines_that_we_understand(name: str, home: Path
 
     (home / "query.json").write_text("{}")
     (home / "call.json").write_text("{}")
-    for example in verbs.load(name).examples:
+    for example in load(name).examples:
         words = shlex.split(example.replace('eval "$(', "").replace(')"', ""), comments=True)
         words = words[: words.index(">")] if ">" in words else words
         assert words[0] == "inspector"

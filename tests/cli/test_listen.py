@@ -14,7 +14,7 @@ import pytest
 
 from inspector.cli.notices import written
 from inspector.cli.output import MOST_HELD, Output
-from inspector.protocol.jsonrpc import LEFT_OUT
+from inspector.protocol.jsondepth import LEFT_OUT
 from tests.cli.conftest import Run, Script
 from tests.cli.test_processes import is_alive, start
 from tests.processes import environment

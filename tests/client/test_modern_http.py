@@ -389,5 +389,5 @@ async def test_a_pinned_era_that_the_server_does_not_speak_is_told_with_its_word
     web, session = await visit(legacy, start=False)
     with pytest.raises(HandshakeError, match="2025-11-25") as caught:
         await session.open()
-    assert "--era legacy" in caught.value.hint
+    assert "--era legacy" in caught.value.hint.command_line
     assert all(request.rpc_method == "server/discover" for request in web.requests)

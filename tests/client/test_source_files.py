@@ -67,7 +67,7 @@ def test_a_home_or_a_root_is_not_watched(folder: str, tmp_path: Path, monkeypatc
     place = str(tmp_path) if folder == "~" else folder
     with pytest.raises(UsageError, match="too many files") as caught:
         folder_of(StdioTarget(("x",), cwd=place))
-    assert "--cwd" in caught.value.hint
+    assert "--cwd" in caught.value.hint.command_line
 
 
 async def test_a_folder_that_goes_is_said(tmp_path: Path) -> None:

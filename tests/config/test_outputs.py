@@ -38,7 +38,7 @@ def test_what_exists_is_refused_and_not_touched(tmp_path: Path, kind: str) -> No
     before = sorted(os.listdir(tmp_path))
     with pytest.raises(OutputExists, match="already exists") as caught:
         write_file(path, b"new")
-    assert "--force" in caught.value.hint
+    assert "--force" in caught.value.hint.command_line
     assert sorted(os.listdir(tmp_path)) == before
     assert not target.exists() or target.read_text() == "precious"
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from inspector.config.checks import format_command, parse_header, parse_variable
 from inspector.config.labels import program_label
-from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, parse_target
+from inspector.config.target_words import parse_target
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
 from inspector.errors import ConfigError, TargetError
 from tests.config.conftest import World
 
@@ -97,7 +98,7 @@ def test_a_config_file_is_told_to_be_one(world: World) -> None:
     world.write("my.json", {})
     with pytest.raises(TargetError) as caught:
         world.open("my.json")
-    assert "--config my.json @NAME" in caught.value.hint
+    assert "--config my.json @NAME" in caught.value.hint.command_line
 
 
 def test_arguments_that_are_not_utf8_pass_as_they_came(world: World) -> None:

@@ -116,7 +116,7 @@ def refused(world: World, **options: Any) -> Exposure:
         world.open("@docs", consent=None, **options)
     error = caught.value
     assert (error.exit_code, error.code) == (3, "trust")
-    assert "--trust" in error.hint
+    assert "--trust" in error.hint.command_line
     assert SECRET not in f"{error.message} {error.hint} {error.exposure!r}"
     found: Exposure = error.exposure
     return found

@@ -151,7 +151,7 @@ def test_a_page_too_large_for_a_browser_is_refused(monkeypatch: pytest.MonkeyPat
     with pytest.raises(UsageError) as caught:
         exported(journal, "html")
     assert "10 events" in caught.value.message
-    assert "--filter" in caught.value.hint
+    assert "--filter" in caught.value.hint.command_line
     assert exported(journal, "html", range(1, 10))
     monkeypatch.setattr(html, "LARGEST", 20)
     with pytest.raises(UsageError):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.errors import UsageError
-from inspector.protocol.form import parse_assignments
+from inspector.protocol.assignments import parse_assignments
 
 SCHEMA = {
     "type": "object",

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.protocol import jsonrpc
-from inspector.protocol.jsonrpc import DEEPEST, LEFT_OUT, NotJson, Shape
+from inspector.protocol.jsondepth import DEEPEST, LEFT_OUT
+from inspector.protocol.jsonrpc import NotJson, Shape
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -23,7 +23,8 @@ from typing import Any
 from inspector.client.inbox import Standing, root_object
 from inspector.client.options import Options
 from inspector.client.session import Session
-from inspector.config.targets import HttpTarget, StdioTarget, Target, parse_target
+from inspector.config.target_words import parse_target
+from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.errors import InspectorError
 from inspector.journal.format import SUFFIX, Dir
 from inspector.journal.journal import Journal

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.client.options import Options
 from inspector.client.session import Session
-from inspector.config.targets import parse_target
+from inspector.config.target_words import parse_target
 from inspector.errors import AuthorizationNeeded, HttpError, LimitReached, NoSseEndpoint, ServerError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
@@ -258,7 +258,7 @@ async def test_a_url_without_an_event_stream(serve, sse, status, body, kind, wor
     assert error.status == status
     assert error.message.startswith(f"127.0.0.1:{web.port} ")
     assert words in error.message
-    assert "--transport" in error.hint
+    assert "--transport" in error.hint.command_line
     assert len(error.message) < 400
     (event,) = sse.made[0].sink.lives("not-listening")
     assert event.fields["status"] == status

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from inspector.cli.verb import Verb
-
 SUMMARIES = {
     "demo": "open the interface on the built-in demo server",
     "info": "who the server is and what it can do",
@@ -40,7 +35,7 @@ SUMMARIES = {
 }
 """Every verb and what it does, in the order of the help."""
 
-_MODULES = {
+MODULES = {
     "tools": "lists",
     "resources": "lists",
     "templates": "lists",
@@ -48,14 +43,4 @@ _MODULES = {
     "logout": "login",
     "bisect": "rerun",
 }
-
-
-def load(name: str) -> Verb:
-    """The verb of this name; `open` is what is done where none is spoken. KeyError for any other."""
-    if name not in SUMMARIES and name != "open":
-        raise KeyError(name)
-    from importlib import import_module
-
-    module = import_module(f"inspector.cli.verbs.{_MODULES.get(name, name)}")
-    verbs: dict[str, Verb] = module.VERBS
-    return verbs[name]
+"""The module of a verb, where it has another name."""

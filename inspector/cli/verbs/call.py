@@ -11,7 +11,7 @@ from inspector.errors import InvalidAnswer, ServerError, UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.client.engine.calls import Call
     from inspector.client.session import Session
     from inspector.journal.findings import Finding

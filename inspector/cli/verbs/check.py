@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from inspector.check.report import Report
     from inspector.check.result import Result
     from inspector.check.run import Run, Wanted
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.config.servers import ServerEntry
     from inspector.config.targets import StdioTarget
 
@@ -202,7 +202,7 @@ def _names(words: Any) -> list[str]:
 
 
 def _plan(said: Invocation, out: Output, wanted: Wanted) -> int:
-    from inspector.check.passive import CANNOT_ASK
+    from inspector.check.outcome import Skip
     from inspector.check.run import planned
     from inspector.cli.check_report import plan
 
@@ -211,7 +211,7 @@ def _plan(said: Invocation, out: Output, wanted: Wanted) -> int:
     rows = planned(wanted, ("stdio",) if kind == "stdio" else ("http", "sse"), wanted.revisions)
     if kind == "recording":
         rows = [
-            (check, why or ("" if check.probe is None or check.observations else CANNOT_ASK)) for check, why in rows
+            (check, why or ("" if check.probe is None or check.observations else Skip.RECORDING)) for check, why in rows
         ]
     if out.json:
         out.document([{"id": check.id, "mode": check.mode, "left_out": why or None} for check, why in rows])

@@ -13,7 +13,7 @@ from inspector.cli.verbs import open as interface
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
 
 _WITHOUT = ("--header", "--config", "--cwd", "--transport", "--trust", "--no-verify")
 _AUTH = (

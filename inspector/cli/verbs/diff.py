@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from inspector.cli.sides import Side
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.compare.conversation import Conversation, Step, StepKind
     from inspector.compare.surface import Change
 

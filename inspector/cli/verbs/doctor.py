@@ -15,7 +15,7 @@ from inspector.config import trust
 from inspector.config.targets import RecordingTarget
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.config.targets import HttpTarget, StdioTarget
     from inspector.doctor.diagnosis import Diagnosis, Step
     from inspector.doctor.entry import Entry

@@ -17,7 +17,7 @@ from inspector.export import FORMATS, check, export
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.journal.filters import Filter
     from inspector.journal.journal import Journal
 

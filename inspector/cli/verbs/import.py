@@ -12,7 +12,7 @@ from inspector.errors import UsageError
 from inspector.imports import FORMATS, import_file
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
 
 NAME = 200
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from inspector.cli import eras
 from inspector.cli.options import Option
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.client.state.server import Server
 
 NAME = 200
@@ -28,8 +29,6 @@ def run(said: Invocation) -> int:
             _print(out, session.server, "recording")
         return 0
     if said.option("era") == "both":
-        from inspector.cli import eras
-
         return eras.run(said, target)
     from inspector.cli import headless
 
@@ -68,13 +67,8 @@ def _print(out: Output, server: Server, transport: str) -> None:
 
 def _capability(out: Output, name: str, value: Any) -> str:
     """A capability with the parts that are declared: `resources (subscribe, listChanged)`."""
-    parts = parts_of(out, value)
+    parts = eras.parts_of(out, value)
     return out.safe(name, 60) + (f" ({', '.join(parts)})" if parts else "")
-
-
-def parts_of(out: Output, value: Any) -> list[str]:
-    """The parts of a capability that are declared, safe to print."""
-    return [out.safe(key, 60) for key, on in value.items() if on or on == {}][:20] if type(value) is dict else []
 
 
 VERBS = {

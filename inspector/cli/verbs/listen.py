@@ -13,7 +13,7 @@ from inspector.errors import NotOffered
 
 if TYPE_CHECKING:
     from inspector.cli.notices import Notices
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.client.session import Session
 
 NAME = 200

@@ -11,7 +11,7 @@ from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.client.state.catalog import ListName, ServerList
     from inspector.config.targets import RecordingTarget
     from inspector.journal.findings import Finding

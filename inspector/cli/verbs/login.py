@@ -12,7 +12,7 @@ from inspector.errors import UsageError
 
 if TYPE_CHECKING:
     from inspector.auth.credential import Authorizer
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.client.session import Session
     from inspector.config.targets import HttpTarget
 

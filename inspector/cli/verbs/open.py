@@ -12,7 +12,7 @@ from inspector.cli.verb import Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.config.targets import RecordingTarget, Target
 
 

@@ -11,7 +11,7 @@ from inspector.cli.verb import Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.client.pins import Pin, Pins
     from inspector.client.session import Session
     from inspector.compare.surface import Change

@@ -8,7 +8,7 @@ from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.client.recording import RecordingInfo
 
 LABEL = 80

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.redact.recording import Report, Value
 
 NAME = 200

@@ -10,7 +10,7 @@ from inspector.cli.verbs import open as interface
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
 
 
 def run(said: Invocation) -> int:

@@ -9,7 +9,7 @@ from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
 
 
 def run(said: Invocation) -> int:

@@ -17,7 +17,7 @@ from inspector.errors import InspectorError, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.config.targets import HttpTarget, StdioTarget
     from inspector.replay.report import Report
 

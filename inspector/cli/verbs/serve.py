@@ -14,7 +14,7 @@ from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.journal.journal import Journal
     from inspector.replay.mock import Mock, MockOptions, OnMiss
     from inspector.replay.mock_passthrough import Upstream

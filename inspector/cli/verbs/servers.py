@@ -14,7 +14,7 @@ from inspector.config.servers import exposure_of
 
 if TYPE_CHECKING:
     from inspector.auth.store import Kept
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.config.servers import ServerEntry
 
 NAME = 120
@@ -69,7 +69,8 @@ def run(said: Invocation) -> int:
             out.note(f"note: {out.safe(entry.reference, NAME)} asks first: {facts}")
     for problem in found.problems:
         out.note(
-            f"note: {out.safe(problem.message, 500)}" + (f" ({out.safe(problem.hint, 500)})" if problem.hint else "")
+            f"note: {out.safe(problem.message, 500)}"
+            + (f" ({out.safe(problem.hint.command_line, 500)})" if problem.hint else "")
         )
     if not found.entries:
         out.note("No config file names a server. `inspector demo` needs none.")

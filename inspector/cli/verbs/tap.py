@@ -18,7 +18,7 @@ from inspector.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from inspector.cli.words import Invocation
+    from inspector.cli.verb import Invocation
     from inspector.journal.journal import Journal
 
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "timeout", "force")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from inspector.errors import ConnectionProblem, InspectorError, RequestCancelled, RequestTimeout, ServerError
+from inspector.hints import Hint, Parameter
 from inspector.protocol.jsonrpc import id_key
 from inspector.transports.base import Outgoing
 
@@ -355,7 +356,7 @@ class Pending:
         seconds = call.ceiling if at_ceiling else call.timeout
         text = f"No answer to {call.method} {call.name}".rstrip() + f" within {seconds:g} s"
         text += ", the absolute limit." if at_ceiling and call.progress else "."
-        hint = self._explain(call) or "Allow more with --timeout SECONDS."
+        hint = self._explain(call) or Hint("Allow more with ", Parameter.TIMEOUT.to("SECONDS"), ".")
         self._give_up(call, "timeout", RequestTimeout(text, hint=hint))
         self._tell_cancelled(call, "timed out")
 

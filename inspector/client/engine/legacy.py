@@ -13,6 +13,7 @@ from inspector.client.inbox import TOPICS
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.client.state.server import Server
 from inspector.errors import HandshakeError, NotOffered, ServerError
+from inspector.hints import Hint, Parameter
 from inspector.journal.findings import Finding
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
@@ -85,10 +86,12 @@ class LegacyDriver:
         if type(supported) is list and supported:
             names = ", ".join(str(item)[:40] for item in supported[:10])
             usable = [item for item in supported if item in LEGACY]
-            hint = f"It supports: {names}." + (f" Try --protocol {usable[-1]}." if usable else "")
+            hint = Hint(f"It supports: {names}.")
+            if usable:
+                hint = Hint(hint, " Try ", Parameter.PROTOCOL.to(usable[-1]), ".")
             wants_modern = not usable and any(item in MODERN for item in supported)
         else:
-            hint = "The server refused the handshake; its stderr and the message log may say why."
+            hint = Hint("The server refused the handshake; its stderr and the message log may say why.")
         return HandshakeError(
             f"The server refused initialize at {offered}: {error.rpc_message} (error {error.rpc_code}).",
             hint=hint,

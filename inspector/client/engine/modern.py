@@ -17,6 +17,7 @@ from inspector.client.engine.listening import Listening
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.client.state.server import Server
 from inspector.errors import HandshakeError, InputRefused, InspectorError, InvalidAnswer, NotOffered
+from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.headers import ANNOTATION
@@ -111,7 +112,7 @@ class ModernDriver:
             if not usable:
                 raise HandshakeError(
                     f"The server speaks {', '.join(versions[:10])}; Inspector speaks {', '.join(MODERN)} of that era.",
-                    hint="Try --era legacy.",
+                    hint=Hint("Try ", Parameter.ERA.to("legacy"), "."),
                 )
             self._speak(max(usable))
         self.session.transport.agreed(self.revision, version_header=False, resumable=False, listen=False)

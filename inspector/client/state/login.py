@@ -8,6 +8,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from inspector.hints import NO_HINT, Hint
 from inspector.journal.format import Event, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
@@ -46,7 +47,7 @@ class AuthStep:
     text: str = ""
     """What was found or decided."""
     rule: str = ""
-    fix: str = ""
+    fix: Hint = NO_HINT
     """What the server should have sent, or what can be done."""
     facts: dict[str, Any] = field(default_factory=dict)
     """More to look at; of a recording, so that nothing is sure of their types."""
@@ -152,8 +153,8 @@ class Authorizations:
                 event = self._journal.event(n)
                 error = event.fields.get("error")
                 if event.fields.get("event") == "failed" and type(error) is dict:
-                    words, fix = _text(error.get("message")), _text(error.get("hint"))
-                    return AuthStep(n, event.t, "end", "failed", words, fix=fix)
+                    fix = Hint.from_json(error.get("hint_parts"), error.get("hint"))
+                    return AuthStep(n, event.t, "end", "failed", _text(error.get("message")), fix=fix)
         return None
 
 
@@ -215,7 +216,8 @@ def _step(event: Event, name: str, fetches: list[Event]) -> AuthStep:
     fields = event.fields
     return AuthStep(
         event.n, event.t, name, "ok" if fields.get("ok") is True else "failed", _text(fields.get("text")),
-        _text(fields.get("rule")), _text(fields.get("fix")), _facts(event), tuple(each.n for each in fetches),
+        _text(fields.get("rule")), Hint.from_json(fields.get("fix_parts"), fields.get("fix")), _facts(event),
+        tuple(each.n for each in fetches),
         math.fsum(_number(_facts(each).get("ms")) for each in fetches),
     )  # fmt: skip
 

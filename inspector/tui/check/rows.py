@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from textual.strip import Strip
 from textual.widget import Widget
 
+from inspector.check.outcome import Skip
 from inspector.check.report import Checked, Report
 from inspector.check.result import VERDICTS, Verdict
 from inspector.text import count
@@ -25,15 +26,15 @@ FOLDED: tuple[Verdict, ...] = ("pass", "skip")
 _ID, _LEVEL = 10, 9
 _ROOMY = 60
 """Cells from which on the level has a column."""
-_REASONS: tuple[tuple[str, str], ...] = (
-    ("it calls tools", "need calls that you did not allow (a)"),
-    ("it needs a login", "look at a login (l)"),
-    ("it may do damage", "are intrusive (i)"),
-    ("a recording cannot be asked", "need a server"),
-    ("the recording does not show it", "not in the recording"),
-    ("there is no session", "had no session"),
-)
-"""How a reason begins, and in which words several checks have it."""
+_REASONS: dict[Skip, str] = {
+    Skip.CALLS: "need calls that you did not allow (a)",
+    Skip.LOGIN: "look at a login (l)",
+    Skip.INTRUSIVE: "are intrusive (i)",
+    Skip.RECORDING: "need a server",
+    Skip.NOT_SHOWN: "not in the recording",
+    Skip.NO_SESSION: "had no session",
+}
+"""The words for several checks that were skipped for one reason."""
 
 
 def sign(verdict: Verdict) -> Piece:
@@ -169,8 +170,8 @@ def _reasons(found: list[Checked]) -> list[str]:
     """Why checks were skipped, most frequent first."""
     reasons: Counter[str] = Counter()
     for checked in found:
-        said = checked.results[0].outcome.text
-        reasons[next((words for begin, words in _REASONS if said.startswith(begin)), said[:80])] += 1
+        outcome = checked.results[0].outcome
+        reasons[_REASONS[outcome.skip] if outcome.skip is not None else outcome.text[:80]] += 1
     return [f"{number} {reason}" if reason else str(number) for reason, number in reasons.most_common()]
 
 

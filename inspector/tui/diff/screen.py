@@ -15,6 +15,7 @@ from textual.worker import get_current_worker
 from inspector.compare.rules import DEFAULT, Rules
 from inspector.compare.surface import ONE, Change
 from inspector.errors import InspectorError
+from inspector.tui.advice import told
 from inspector.tui.diff.comparison import Compared, GivenUp, compare_files
 from inspector.tui.diff.rows import DiffRows, Entry, summary
 from inspector.tui.diff.side import Shown, Which, of_change, of_step, whole
@@ -113,7 +114,7 @@ class DiffScreen(Screen[None]):
             self.app.call_from_thread(self._take, found)
 
     def _failed(self, error: InspectorError) -> None:
-        self._list.empty = f"{error.message} {error.hint}".strip()
+        self._list.empty = told(error, self)
         self.query_one("#diff-list", Edge).tone = "error"
         self._list.source_changed()
 

@@ -10,7 +10,7 @@ from inspector.compare.conversation import Step
 from inspector.compare.rules import EXACT
 from inspector.compare.surface import LISTS, ONE, Change
 from inspector.compare.values import Difference, compare
-from inspector.protocol import jsonrpc
+from inspector.protocol import jsondepth, jsonrpc
 from inspector.protocol.jsontext import tree
 from inspector.text import count, duration
 from inspector.tui.themes import signs_now
@@ -154,7 +154,7 @@ def _encoded(value: Any) -> str:
     try:
         return jsonrpc.encode(value).decode()
     except RecursionError:
-        return f'"{jsonrpc.LEFT_OUT}"'
+        return f'"{jsondepth.LEFT_OUT}"'
 
 
 # A step of the conversation

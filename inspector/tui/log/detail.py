@@ -17,6 +17,7 @@ from inspector.journal.folding import Folding
 from inspector.journal.format import Event
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import count, duration
+from inspector.tui.advice import told
 from inspector.tui.events import AnySession, Copy, HintsChanged, Save, ShowEvent
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.log import copy_as, detail_view
@@ -269,7 +270,7 @@ class DetailPane(Edge):
         try:
             text = copy_as.FORMS[form](self.session.journal, self.n)
         except InspectorError as error:
-            self.notify(f"{error.message} {error.hint}".rstrip(), markup=False, timeout=5)
+            self.notify(told(error, self), markup=False, timeout=5)
             return
         self._copy(text, f"the request as {form}")
 

@@ -10,9 +10,9 @@ from textual.screen import Screen
 from inspector.client.session import Session
 from inspector.client.state.login import AuthStep
 from inspector.errors import InspectorError
+from inspector.tui.advice import told
 from inspector.tui.events import AnySession
 from inspector.tui.login.steps import title
-from inspector.tui.wording import in_words
 
 if TYPE_CHECKING:
     from inspector.auth.credential import Authorizer, Login
@@ -125,8 +125,7 @@ class LoginWork:
         try:
             await work
         except InspectorError as error:
-            words = f"{error.message} {in_words(error.hint)}".rstrip()
-            self._screen.notify(words, severity="error", timeout=TOLD_SECONDS)
+            self._screen.notify(told(error, self._screen), severity="error", timeout=TOLD_SECONDS)
 
     def _say(self, words: str) -> None:
         self._screen.notify(words, timeout=TOLD_SECONDS)

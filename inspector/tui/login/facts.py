@@ -12,9 +12,9 @@ from inspector.auth.rules import rule_of
 from inspector.client.state.login import AuthStep, LoggedIn
 from inspector.journal.journal import Journal
 from inspector.text import duration, safe
+from inspector.tui.advice import advice
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, fact, heading, paragraph
-from inspector.tui.wording import in_words
 
 _TEXT, _FACTS, _CLAIMS = 1000, 40, 40
 _FIX, _NOW = "What would fix it   ", "What you can do"
@@ -40,7 +40,7 @@ def step_rows(step: AuthStep, told: bool = False) -> list[Row]:
         rows += [Row(), *_compared(step.facts["expected"], step.facts["found"])]
     rows += [*_places(step), *_looked_at(step)]
     if step.fix and step.outcome != "ok":
-        first, *more = paragraph(safe(in_words(step.fix), _TEXT, multiline=True))
+        first, *more = paragraph(safe(advice(step.fix), _TEXT, multiline=True))
         # Where no rule was broken, there is nothing to be mended.
         label = _FIX if step.rule else f"{_NOW:<{len(_FIX)}}"
         rows += [Row(), Row([(label, "bright bold"), *first.pieces], len(_FIX))]

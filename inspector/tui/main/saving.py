@@ -10,6 +10,7 @@ from textual.screen import Screen
 
 from inspector.errors import InspectorError
 from inspector.text import quantity
+from inspector.tui.advice import told
 from inspector.tui.dialogs import AskPath, Choose
 from inspector.tui.events import AnySession
 from inspector.tui.files import export_new, write_new
@@ -67,7 +68,7 @@ class Saving:
         try:
             notes = write()
         except InspectorError as error:
-            tell(f"{path} was not written: {error.message} {error.hint}".strip(), severity="error")
+            tell(f"{path} was not written: {told(error, self._screen)}", severity="error")
         except OSError as error:
             tell(f"{path} was not written: {error.strerror or 'the system refused it'}.", severity="error")
         else:

@@ -13,6 +13,7 @@ from inspector.errors import UsageError
 from inspector.journal.journal import Journal
 from inspector.replay import places
 from inspector.replay.places import Place
+from inspector.tui.advice import advice
 from inspector.tui.keymap import Hint
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
@@ -58,7 +59,7 @@ class AskPlace(ModalScreen[Place | None]):
         try:
             place = places.read(self.query_one(Editor).value, self._journal)
         except UsageError as error:
-            self.query_one(Edge).note = [(error.hint or error.message, "error")]
+            self.query_one(Edge).note = [(advice(error.hint) or error.message, "error")]
             return
         self.dismiss(place)
 

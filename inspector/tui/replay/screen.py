@@ -18,6 +18,7 @@ from inspector.errors import UsageError
 from inspector.replay import places, speeds
 from inspector.replay.player import FOLD, Player
 from inspector.tui import events
+from inspector.tui.advice import told
 from inspector.tui.dialogs import Choose
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.main.screen import MainScreen
@@ -277,7 +278,7 @@ class ReplayScreen(MainScreen):
         try:
             self._went(places.read(words, self.session.journal))
         except UsageError as error:
-            self.notify(f"{error.message} {error.hint}", severity="warning", markup=False)
+            self.notify(told(error, self), severity="warning", markup=False)
 
     def on_scrub_line_sought(self, event: ScrubLine.Sought) -> None:
         event.stop()

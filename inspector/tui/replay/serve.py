@@ -16,6 +16,7 @@ from inspector.journal.journal import Journal
 from inspector.replay.mock import Mock
 from inspector.serving.http import HttpEnd
 from inspector.text import count, safe
+from inspector.tui.advice import told
 from inspector.tui.keymap import Hint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.edge import Edge
@@ -54,7 +55,7 @@ class MockServer:
             await end.start()
             self._end = end
         except InspectorError as error:
-            self.problem = f"{error.message} {error.hint}".strip()
+            self.problem = told(error)
             await self.close()
 
     async def close(self) -> None:

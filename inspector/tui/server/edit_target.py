@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 from inspector.config.edited import edited
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import TargetError
+from inspector.tui.advice import told
 from inspector.tui.keymap import Hint
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
@@ -52,7 +53,7 @@ class EditTarget(ModalScreen[StdioTarget | HttpTarget | None]):
         try:
             self.dismiss(edited(self._target, self.query_one(Editor).value))
         except TargetError as error:
-            self.query_one(Edge).note = [(f"{error.message} {error.hint}".strip(), "error")]
+            self.query_one(Edge).note = [(told(error, self), "error")]
 
     def action_leave(self) -> None:
         self.dismiss(None)

@@ -10,6 +10,7 @@ from inspector.client.recording import new_journal
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.text import duration
+from inspector.tui.advice import advice
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, paragraph, text_lines
 
@@ -92,9 +93,9 @@ class Examination:
 def fix_rows(fix: Fix) -> list[Row]:
     """What to try: the command, or the sentence."""
     where = f"   in {fix.folder}" if fix.folder and fix.command else ""
-    rows = [Row([("Try   ", "bright"), (fix.command or fix.text, "normal"), (where, "muted")], 6)]
+    rows = [Row([("Try   ", "bright"), (fix.command or advice(fix.hint), "normal"), (where, "muted")], 6)]
     if fix.command and fix.text:
-        rows.append(Row([("      ", "normal"), (fix.text, "muted")], 6))
+        rows.append(Row([("      ", "normal"), (advice(fix.hint), "muted")], 6))
     return rows
 
 

@@ -19,18 +19,18 @@ from inspector.client.state.steps import Step, connection_steps
 from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited
 from inspector.text import safe
+from inspector.tui.advice import advice
 from inspector.tui.events import AnySession, Copy, EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.login.actions import LoginWork
 from inspector.tui.login.steps import title
-from inspector.tui.pane_keys import hints
+from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.server.connecting import connecting_rows, printed
 from inspector.tui.server.examination import Examination, fix_rows
 from inspector.tui.server.steps import step_rows
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, plain
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.wording import in_words
 
 if TYPE_CHECKING:
     from inspector.doctor.diagnosis import Cause
@@ -195,7 +195,7 @@ class FailedPane(Container):
         if cause is not None and (cause.fix.text or cause.fix.command):
             rows += [Row(), *fix_rows(cause.fix)]
         elif error.hint and not (isinstance(error, ServerExited) and error.stderr):
-            rows += [Row(), *paragraph(in_words(error.hint))]
+            rows += [Row(), *paragraph(advice(error.hint, keymap_of(self)))]
         return rows
 
     def _login_step(self) -> list[Step]:

@@ -11,6 +11,7 @@ from textual.screen import Screen
 from inspector.client.session import Session
 from inspector.config.targets import StdioTarget
 from inspector.errors import UsageError
+from inspector.tui.advice import told
 from inspector.tui.events import AnySession
 
 MOST = 5
@@ -44,7 +45,7 @@ class FileWatch:
         try:
             folder = source_files.folder_of(target)
         except UsageError as error:
-            self._screen.notify(f"{error.message} {error.hint}", severity="warning", timeout=10)
+            self._screen.notify(told(error, self._screen), severity="warning", timeout=10)
             return
         self.on = True
         self._screen.run_worker(self._watch(target), exclusive=True, group="file-watch", exit_on_error=False)

@@ -10,6 +10,7 @@ from inspector.client.session import Session
 from inspector.client.state.catalog import KINDS
 from inspector.client.state.surfaces import is_read, surface_of
 from inspector.errors import ConfigError
+from inspector.tui.advice import told
 from inspector.tui.events import AnySession
 from inspector.tui.server.pane import ServerPane
 
@@ -59,7 +60,7 @@ class PinWatch:
         try:
             self._pin = Pins().put(session.target, surface_of(session))
         except ConfigError as error:
-            self._screen.notify(f"{error.message} {error.hint}", severity="error")
+            self._screen.notify(told(error, self._screen), severity="error")
             return
         self._looked, self._seen, self._told = True, (), ""
         self._screen.query_one(ServerPane).show_drift(None)
@@ -72,7 +73,7 @@ class PinWatch:
         try:
             self._pin = Pins().get(session.target)
         except ConfigError as error:
-            self._screen.notify(f"{error.message} {error.hint}", severity="warning", timeout=TOLD)
+            self._screen.notify(told(error, self._screen), severity="warning", timeout=TOLD)
 
     def _compare(self, now: dict[str, Any], pin: Pin) -> None:
         from inspector.check.drift import drift_from

@@ -19,14 +19,16 @@ from inspector.client.recording import RecordingInfo, list_recordings
 from inspector.config.remember import ServerMemory
 from inspector.config.servers import ServerEntry, ServerList, exposure_of, find_servers
 from inspector.config.settings import Settings
-from inspector.config.targets import RecordingTarget, is_recording, parse_target, recording_path
+from inspector.config.target_words import is_recording, parse_target, recording_path
+from inspector.config.targets import RecordingTarget
 from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
 from inspector.reasons import split_reason
 from inspector.text import quantity, size
+from inspector.tui.advice import advice, told
 from inspector.tui.events import CloseSession, First, OpenTarget, ShowSession
 from inspector.tui.keymap import Hint, bindings, label
-from inspector.tui.pane_keys import hints
+from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.sessions import Opened, Sessions, calls_in_flight
 from inspector.tui.start.rows import Configured, Demo, Group, StartRows, Thing, Typed
 from inspector.tui.start.trust import opened
@@ -355,7 +357,7 @@ class StartScreen(Screen[None]):
             target = await opened(self.app, lambda consent: parse_target(words, config=self.config, consent=consent))
         except (InspectorError, ValueError) as error:
             edge = self.query_one("#start", Edge)
-            hint = [error.hint] if isinstance(error, InspectorError) and error.hint else []
+            hint = [advice(error.hint, keymap_of(self))] if isinstance(error, InspectorError) and error.hint else []
             problem = error.message if isinstance(error, InspectorError) else split_reason(error)
             edge.facts = [[(said, "error")] for said in (problem, *hint)]
             edge.tone = "error"
@@ -371,7 +373,7 @@ class StartScreen(Screen[None]):
         try:
             target = await opened(self.app, lambda consent: resolve(entry, consent=consent))
         except InspectorError as error:
-            self.notify(f"{error.message} {error.hint}", severity="error", markup=False, timeout=10)
+            self.notify(told(error, self), severity="error", markup=False, timeout=10)
         else:
             if target is not None:
                 self.post_message(OpenTarget(target, first))

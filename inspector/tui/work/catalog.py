@@ -14,9 +14,10 @@ from inspector.client.session import Session
 from inspector.client.state.catalog import ListName
 from inspector.errors import NotOffered
 from inspector.text import count
+from inspector.tui.advice import advice
 from inspector.tui.events import AnySession, HintsChanged, ItemHighlighted, ItemOpened
 from inspector.tui.keymap import Hint, bindings
-from inspector.tui.pane_keys import hints
+from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.edge import Edge
@@ -24,7 +25,6 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.virtual_list import VirtualList
-from inspector.tui.wording import in_words
 from inspector.tui.work.catalog_rows import CatalogRows, Key
 
 TITLES: dict[ListName, str] = {
@@ -195,7 +195,7 @@ class CatalogPane(Edge):
         if isinstance(found.error, NotOffered):
             return f"This server offers no {things}.", []
         if found.error is not None:
-            remedy = in_words(found.error.hint) or (again if session.can_send else "")
+            remedy = advice(found.error.hint, keymap_of(self)) or (again if session.can_send else "")
             lines: list[Paragraph] = [(found.error.message, "error")]
             if remedy:
                 lines.append((remedy, "muted"))

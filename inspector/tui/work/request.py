@@ -14,6 +14,7 @@ from inspector.client.session import Session
 from inspector.errors import InspectorError
 from inspector.protocol.form import UNSET
 from inspector.protocol.views import Resource, ResourceTemplate
+from inspector.tui.advice import told
 from inspector.tui.events import AnySession, HintsChanged, LeaveWork
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
@@ -460,7 +461,7 @@ class RequestPane(SnugEdge):
             await (session.unsubscribe(uri) if uri in session.subscriptions else session.subscribe(uri))
             work.problem = ""
         except InspectorError as error:
-            work.problem = f"{error.message} {error.hint}".strip()
+            work.problem = told(error, self)
         if work is self.work:
             self._draw_about()
             self.refresh_state()

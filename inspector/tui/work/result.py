@@ -16,6 +16,7 @@ from inspector.errors import InspectorError, ServerError, ServerExited
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED
 from inspector.protocol.results import text_blocks
 from inspector.text import duration, size
+from inspector.tui.advice import advice
 from inspector.tui.events import AnySession, Copy, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.memory import return_freed_memory
@@ -33,7 +34,6 @@ from inspector.tui.widgets.sections import Below
 from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.table_view import Marks, TableView
 from inspector.tui.widgets.virtual_list import VirtualList
-from inspector.tui.wording import in_words
 from inspector.tui.work.call_events import Happened
 from inspector.tui.work.outcome import CODE_NAMES, Answer, Outcome
 
@@ -709,7 +709,7 @@ def _notice(outcome: Outcome) -> list[Paragraph]:
     if isinstance(error, ServerExited):
         lines += [(line, "muted") for line in error.stderr[-STDERR_LINES:]]
     if error is not None and error.hint:
-        lines.append((in_words(error.hint), "muted"))
+        lines.append((advice(error.hint), "muted"))
     if outcome.lateness:
         lines.append((f"{outcome.lateness[0].upper()}{outcome.lateness[1:]}; here is what it says.", "finding"))
     return lines

@@ -15,6 +15,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.form import UNSET, Form
 from inspector.protocol.formvalues import json_of
 from inspector.text import safe
+from inspector.tui.advice import told
 from inspector.tui.work.catalog_item import NO_ARGUMENTS, Subject
 from inspector.tui.work.outcome import Answer, of_call, of_request
 
@@ -257,4 +258,4 @@ def settle(work: Work, journal: Any) -> bool:
 
 def refuse(work: Work, error: InspectorError) -> None:
     """A request could not be made at all."""
-    work.problem = f"{error.message} {error.hint}".strip()
+    work.problem = told(error)

@@ -1,0 +1,214 @@
+"""What to do about an error, as data: a sentence whose parts that depend on the surface are named, not written.
+
+A hint such as “Allow more with --timeout SECONDS.” holds `Parameter.TIMEOUT.to("SECONDS")` where the option stands.
+Each surface has its own name for it:
+
+- the command line, `--json` and recordings name the option: `Hint.command_line`;
+- the library names the keyword argument: the hint itself, which is a `str`;
+- the interface names a key or a place: `inspector.tui.advice.advice`.
+
+A hint without such a part is an ordinary sentence. Hints of `inspector/cli` are shown by the command line alone and may
+name options as text; no other package writes an option into a sentence (`tests/test_hints.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any, NamedTuple, TypeAlias
+
+
+class Parameter(Enum):
+    """What a hint may name: its words on the command line, and those of the library; `{}` stands for a value.
+
+    On the command line a value follows the option where there is no `{}`. What the library cannot do has one name.
+    """
+
+    AUTH_SERVER = "--auth-server", "AuthOptions(auth_server={})"
+    ASSERTION = "--assertion-env", "AuthOptions(assertion={})"
+    BEARER = "--bearer-env", "bearer={}"
+    CLIENT_ID = "--client-id", "AuthOptions(client_id={})"
+    CLIENT_KEY = "--client-key", "AuthOptions(client_key={})"
+    CLIENT_SECRET = "--client-secret-env", "AuthOptions(client_secret={})"
+    GRANT = "--grant", 'AuthOptions(grant="{}")'
+    ID_TOKEN = "--id-token-env", "AuthOptions(idp_id_token={})"
+    IDP = "--idp", "AuthOptions(idp_issuer={})"
+    IDP_TOKEN_ENDPOINT = "--idp-token-endpoint", "AuthOptions(idp_token_endpoint={})"
+    NO_BROWSER = "--no-browser", "AuthOptions(open_browser=False)"
+    SCOPE = "--scope", "AuthOptions(scope={})"
+    AUTHORIZATION_FIELD = '--header "Authorization: …"', 'headers={"Authorization": "…"}'
+    CHECK_ALL_REPORT = ("`inspector check --json @all > baseline.json`",) * 2
+    CHECK_AGAINST_LIST = "`inspector check @all --baseline FILE`", "a check of each server"
+    CHECK_RECORDING_REPORT = ("`inspector check --json FILE > baseline.json`",) * 2
+    CHECK_REPORT = ("`inspector check --json TARGET > baseline.json`",) * 2
+    CWD = "--cwd", "cwd={}"
+    CWD_OR_IN_ENTRY = "--cwd, or in the config entry", "cwd={}, or in the config entry"
+    CWD_OR_ENTRY = "--cwd or the config entry", "cwd={} or the config entry"
+    ERA = "--era", 'era="{}"'
+    ENV = "--env", "env={}"
+    EVENTS = ("--events",) * 2
+    FILTER = ("--filter",) * 2
+    FORCE = "replace the file with --force", "delete that file first"
+    FORMAT = ("--to {}",) * 2
+    HEADERS = "--header", "headers={}"
+    IMPORT_FORMAT = ("--from",) * 2
+    LISTEN = ("--listen",) * 2
+    MAKE_RECORDING = "`inspector … --record FILE`", "record=FILE"
+    NAME_CONFIG = "name a file with --config", "name a file with config={}"
+    NO_RECORD = "--no-record", "record=False"
+    NO_VERIFY = '--no-verify, or "verify": false to its config entry', "verify=False"
+    OPEN_CONFIG = "--config {} @NAME", "config={}, @NAME"
+    OUT = ("-o",) * 2
+    PIN_REMOVE = "--remove", "`inspector pin --remove TARGET`"
+    PIN_UPDATE = ("`inspector pin --update TARGET`",) * 2
+    PROTOCOL = "--protocol", 'protocol="{}"'
+    RECORD = "--record", "record={}"
+    TIMEOUT = "--timeout", "timeout={}"
+    TRANSPORT = "--transport", 'transport="{}"'
+    TRUST = "add --trust", "add trust=True"
+    VERIFY = "--no-verify", "verify={}"
+
+    @property
+    def option(self) -> str:
+        """What the command line calls it."""
+        return self.value[0]
+
+    @property
+    def keyword(self) -> str:
+        """What the library calls it; `{}` stands for a value."""
+        return self.value[1]
+
+    def to(self, value: str) -> Setting:
+        """This parameter with a value, as it is typed on the command line: `SECONDS`, `legacy`."""
+        return Setting(self, value)
+
+
+class Setting(NamedTuple):
+    """A parameter with a value."""
+
+    parameter: Parameter
+    value: str = ""
+
+
+class Unset(NamedTuple):
+    """Parameters to be left at their defaults, as a sentence says it: “leave --era and --protocol out”."""
+
+    parameters: tuple[Parameter, ...]
+
+
+Part: TypeAlias = "str | Setting | Unset"
+
+
+class Hint(str):
+    """A sentence of `parts`. As a `str` it is what the library says, so that programs use it as text."""
+
+    parts: tuple[Part, ...]
+    __slots__ = ("parts",)
+
+    def __new__(cls, *parts: str | Parameter | Setting | Unset) -> Hint:
+        """Join parts: text, other hints, and what each surface names in its own way."""
+        found = tuple(_flat(parts))
+        self = super().__new__(cls, in_words(found, _keyword, _unset_keywords))
+        self.parts = found
+        return self
+
+    @property
+    def command_line(self) -> str:
+        """The hint as the command line, `--json` and recordings have it."""
+        return in_words(self.parts, _option, _unset_options)
+
+    def then(self, *parts: str | Parameter | Setting | Unset) -> Hint:
+        """The hint and another sentence after it."""
+        return Hint(self, " " if self else "", *parts)
+
+    def mapped(self, change: Callable[[str], str]) -> Hint:
+        """The hint with each text in it, values included, changed."""
+        return Hint(*(
+            change(part) if isinstance(part, str)
+            else Setting(part.parameter, change(part.value)) if isinstance(part, Setting)
+            else part
+            for part in self.parts
+        ))  # fmt: skip
+
+    def as_json(self) -> list[Any]:
+        """The parts for a recording: a text, `{"set": NAME, "value": TEXT}` or `{"unset": [NAME, …]}`.
+
+        Empty where all of it is text.
+        """
+        if all(isinstance(part, str) for part in self.parts):
+            return []
+        return [
+            part if isinstance(part, str)
+            else {"set": part.parameter.name, "value": part.value} if isinstance(part, Setting)
+            else {"unset": [each.name for each in part.parameters]}
+            for part in self.parts
+        ]  # fmt: skip
+
+    @classmethod
+    def from_json(cls, parts: object, text: object) -> Hint:
+        """The hint that a recording holds as `as_json` gave it; just the text where those parts are of no use."""
+        try:
+            read = [_read(part) for part in parts] if isinstance(parts, list) else []
+        except (KeyError, TypeError, ValueError):
+            read = []
+        return cls(*read) if read else cls(text if isinstance(text, str) else "")
+
+
+def in_words(
+    parts: Iterable[Part], setting: Callable[[Setting], str], unset: Callable[[tuple[Parameter, ...]], str]
+) -> str:
+    """The text of parts on a surface, which says what it calls a setting and how one is left out."""
+    text = ""
+    for part in parts:
+        if isinstance(part, str):
+            text += part
+        elif isinstance(part, Setting):
+            text += setting(part)
+        else:
+            words = unset(part.parameters)
+            text += words if text and not text.endswith(". ") else words[:1].upper() + words[1:]
+    return text
+
+
+def _flat(parts: Iterable[str | Parameter | Setting | Unset]) -> Iterable[Part]:
+    for part in parts:
+        if isinstance(part, Parameter):
+            yield Setting(part)
+        elif isinstance(part, Hint):
+            yield from part.parts
+        elif not isinstance(part, str) or part:
+            yield part
+
+
+def _read(part: Any) -> Part:
+    if isinstance(part, str):
+        return part
+    if "unset" in part:
+        return Unset(tuple(Parameter[name] for name in part["unset"]))
+    return Setting(Parameter[part["set"]], str(part["value"]))
+
+
+def _option(setting: Setting) -> str:
+    option = setting.parameter.option
+    return option.replace("{}", setting.value) if "{}" in option else f"{option} {setting.value}".rstrip()
+
+
+def _keyword(setting: Setting) -> str:
+    return setting.parameter.keyword.replace("{}", setting.value or "…")
+
+
+def _unset_options(parameters: tuple[Parameter, ...]) -> str:
+    return f"leave {' and '.join(each.option for each in parameters)} out"
+
+
+def _unset_keywords(parameters: tuple[Parameter, ...]) -> str:
+    return f"leave {' and '.join(each.keyword.partition('=')[0] for each in parameters)} out"
+
+
+NO_HINT = Hint()
+LOG_IN = Hint(
+    "Log in once with `inspector login URL` on a terminal, or give a token with ", Parameter.BEARER.to("NAME"),
+    ", or a client with ", Parameter.CLIENT_ID, " and ", Parameter.CLIENT_SECRET, " and ",
+    Parameter.GRANT.to("client-credentials"), ".",
+)  # fmt: skip
+"""What to do where a server wants a login and there is no person to ask."""

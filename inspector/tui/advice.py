@@ -1,0 +1,118 @@
+"""Hints in the words of the interface: where the command line names an option, it names a key, or the place to set it.
+
+`PLACES` has words for every parameter, so a new one fails `tests/tui/test_advice.py` until it has some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from textual.message_pump import MessagePump
+
+from inspector.errors import InspectorError
+from inspector.hints import Hint, Parameter, Part, Setting, in_words
+from inspector.tui.keymap import Keymap
+from inspector.tui.pane_keys import keymap_of
+from inspector.tui.verbs import BY_ID
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A verb of the interface, by its id; `takes_value`: what it opens asks for the value."""
+
+    verb: str
+    takes_value: bool = False
+
+
+_LOG_IN, _REVISION, _REPORT = Key("authorization.otherwise"), Key("app.revision", True), Key("check.baseline")
+PLACES: Mapping[Parameter, Key | str] = {
+    Parameter.AUTH_SERVER: _LOG_IN,
+    Parameter.ASSERTION: "“auth.assertion” in a config entry",
+    Parameter.BEARER: _LOG_IN,
+    Parameter.CLIENT_ID: _LOG_IN,
+    Parameter.CLIENT_KEY: "“auth.clientKey” in a config entry",
+    Parameter.CLIENT_SECRET: _LOG_IN,
+    Parameter.GRANT: _LOG_IN,
+    Parameter.ID_TOKEN: "“auth.idpIdToken” in a config entry",
+    Parameter.IDP: "“auth.idpIssuer” in a config entry",
+    Parameter.IDP_TOKEN_ENDPOINT: "“auth.idpTokenEndpoint” in a config entry",
+    Parameter.NO_BROWSER: "^w in the dialog of the login",
+    Parameter.SCOPE: _LOG_IN,
+    Parameter.AUTHORIZATION_FIELD: "“headers” in a config entry",
+    Parameter.CHECK_AGAINST_LIST: "a check of several servers",
+    Parameter.CHECK_ALL_REPORT: _REPORT,
+    Parameter.CHECK_RECORDING_REPORT: _REPORT,
+    Parameter.CHECK_REPORT: _REPORT,
+    Parameter.CWD: "“cwd” in a config entry",
+    Parameter.CWD_OR_IN_ENTRY: "“cwd” in a config entry",
+    Parameter.CWD_OR_ENTRY: "“cwd” in a config entry",
+    Parameter.ERA: _REVISION,
+    Parameter.ENV: "“env” in a config entry",
+    Parameter.EVENTS: Key("messages.filter"),
+    Parameter.FILTER: Key("messages.filter"),
+    Parameter.FORCE: "delete that file first",
+    Parameter.FORMAT: "the format {}",
+    Parameter.HEADERS: "“headers” in a config entry",
+    Parameter.IMPORT_FORMAT: "`inspector import` on the command line",
+    Parameter.LISTEN: "the command that starts it",
+    Parameter.MAKE_RECORDING: "each session",
+    Parameter.NAME_CONFIG: "write an entry into a config file",
+    Parameter.NO_RECORD: "“record”: false in the settings",
+    Parameter.NO_VERIFY: "“verify”: false to a config entry",
+    Parameter.OPEN_CONFIG: "start Inspector with that config file",
+    Parameter.OUT: "`inspector import` on the command line",
+    Parameter.PIN_REMOVE: "deleting that file",
+    Parameter.PIN_UPDATE: Key("app.pin"),
+    Parameter.PROTOCOL: _REVISION,
+    Parameter.RECORD: "the command that starts Inspector",
+    Parameter.TIMEOUT: "“timeout” in the settings",
+    Parameter.TRANSPORT: "“type”: “{}” in a config entry",
+    Parameter.TRUST: "open it from the start list and allow it",
+    Parameter.VERIFY: "“verify” in a config entry",
+}
+"""Where a parameter is set in the interface: a verb, or words in which `{}` stands for a value."""
+_JOINS = frozenset({" and ", " or ", ", ", ", or "})
+"""What may stand between two names of one place, which is then named once."""
+
+
+def advice(hint: str, keymap: Keymap | None = None) -> str:
+    """The hint of an error as the interface says it. `keymap`: the keys in force; without it the default ones."""
+    keys = keymap or Keymap()
+    return in_words(_merged(Hint(hint).parts), lambda setting: _place(setting, keys), lambda left: _default(left, keys))
+
+
+def told(error: InspectorError, at: MessagePump | None = None) -> str:
+    """An error and what to do about it, in one line; `at`: a widget, whose app has the keys in force."""
+    return f"{error.message} {advice(error.hint, keymap_of(at) if at is not None else None)}".strip()
+
+
+def _merged(parts: tuple[Part, ...]) -> list[Part]:
+    """The parts, of which a place that would be named twice or more in a row is named once."""
+    found: list[Part] = []
+    for part in parts:
+        if isinstance(part, Setting) and len(found) > 1 and isinstance(before := found[-2], Setting):
+            same = PLACES[before.parameter] == PLACES[part.parameter]
+            if same and found[-1] in _JOINS:
+                found.pop()
+                continue
+        found.append(part)
+    return found
+
+
+def _place(setting: Setting, keys: Keymap) -> str:
+    place = PLACES[setting.parameter]
+    if isinstance(place, str):
+        return place.replace("{}", setting.value)
+    verb = BY_ID[place.verb]
+    label = keys.hint(place.verb).label
+    words = f"“{verb.title}” ({label})" if label else f"“{verb.title}” in the palette"
+    return f"{setting.value} with {words}" if place.takes_value and setting.value else words
+
+
+def _default(parameters: tuple[Parameter, ...], keys: Keymap) -> str:
+    if parameters == (Parameter.TRANSPORT,):
+        return "leave “type” out of the config entry"
+    places = dict.fromkeys(_place(Setting(each, "“auto”"), keys) for each in parameters)
+    takes_value = all(isinstance(place := PLACES[each], Key) and place.takes_value for each in parameters)
+    return f"choose {' and '.join(places)}" if takes_value else f"leave {' and '.join(places)} out"

@@ -1,0 +1,96 @@
+"""No code reads a sentence to decide: what has to be told apart has a type, a code, an enum or a member."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "inspector"
+SENTENCE = re.compile(r"[A-Za-z’']{2,}[,:]? [a-z]{2,}")
+"""Two words of a sentence: nothing on the wire looks so."""
+SAID = frozenset({"message", "hint", "why", "reason"})
+"""Members that hold a sentence."""
+SEARCHES = frozenset({"startswith", "endswith", "find", "index", "count"})
+ALLOWED = {
+    ("replay/report.py", "not recorded"): "a verdict of the JSON report: a code that has two words",
+    ("tui/widgets/form.py", "add key"): "the name of a slot",
+    ("cli/eras.py", ""): "two errors that read alike are printed once",
+}
+"""Places that decide nothing by a sentence, with the reason."""
+ELSEWHERE = {"client/engine/negotiation.py"}
+"""Files that are rewritten at the moment."""
+
+
+def texts(node: ast.expr) -> Iterator[str]:
+    """The texts that an operand is: a constant, or each of a tuple, list or set of them, and the fixed parts of one."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.JoinedStr | ast.Tuple | ast.List | ast.Set):
+        for each in node.values if isinstance(node, ast.JoinedStr) else node.elts:
+            yield from texts(each)
+
+
+def is_said(node: ast.expr) -> bool:
+    """Whether an operand is the text of an error: one of `SAID`, or `str(error)`."""
+    if isinstance(node, ast.Call):
+        called = isinstance(node.func, ast.Name) and node.func.id == "str"
+        name = node.args[0].id if called and node.args and isinstance(node.args[0], ast.Name) else ""
+        return name in ("error", "problem", "exception", "failure")
+    return isinstance(node, ast.Attribute) and node.attr in SAID
+
+
+def decisions(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The lines that compare a sentence or search in one, each with the text that is looked for."""
+    for node in ast.walk(tree):
+        operands: list[ast.expr] = []
+        said = False
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn):
+            operands = [node.left, *node.comparators]
+            # A message of the wire is a member of that name, too: what is looked for in it is one word.
+            said = isinstance(node.ops[0], ast.Eq | ast.NotEq) and is_said(node.left)
+            said = said and any(is_said(each) for each in node.comparators)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SEARCHES:
+            operands, said = node.args, is_said(node.func.value)
+        elif isinstance(node, ast.Match):
+            patterns = [each.value for case in node.cases for each in ast.walk(case.pattern)
+                        if isinstance(each, ast.MatchValue)]  # fmt: skip
+            operands = patterns
+        found = [text for operand in operands for text in texts(operand)]
+        if said:
+            yield node.lineno, "".join(found)
+        for text in found:
+            if SENTENCE.search(text) and not said:
+                yield node.lineno, text
+
+
+def test_no_sentence_is_compared_to_decide() -> None:
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if not name.startswith("demo/") and name not in ELSEWHERE:
+            lines = decisions(ast.parse(path.read_text(encoding="utf-8")))
+            found += [f"{name}:{line} {text}" for line, text in lines if (name, text) not in ALLOWED]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("code", "caught"),
+    [
+        ('error.message.startswith("The schema")', True),
+        ('"nobody is logged in" in problem', True),
+        ('said.startswith(("it calls tools", "no"))', True),
+        ('what == "a new token"', True),
+        ("one.message == other.message", True),
+        ('str(error).find("x")', True),
+        ('"result" in answer.message', False),
+        ('method == "tools/call"', False),
+        ('text.startswith("data: ")', False),
+        ('kind in ("stdio", "http")', False),
+    ],
+)
+def test_what_is_caught(code: str, caught: bool) -> None:
+    assert bool(list(decisions(ast.parse(code)))) is caught
