@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -190,6 +191,11 @@ class RecordingTarget:
 
 
 Target: TypeAlias = StdioTarget | HttpTarget | RecordingTarget
+
+
+def demo_target() -> StdioTarget:
+    """The demo server that comes with Inspector, started as a child process."""
+    return StdioTarget((sys.executable, "-m", "inspector.demo"), name="demo")
 
 
 def parse_target(

@@ -26,6 +26,7 @@ from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, plain
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.status import Footer, HeaderLine, TabLine
+from inspector.tui.window import window_of
 
 LOOK_AGAIN = 0.2
 """Seconds between two looks at the journal."""
@@ -207,9 +208,7 @@ class AuthorizationScreen(Screen[Wanted]):
         self.dismiss("quit")
 
     def action_help(self) -> None:
-        from inspector.tui.help import Help
-
-        self.app.push_screen(Help(self.app.verb_keys, self.focused or self))  # type: ignore[attr-defined]
+        window_of(self).navigator.show_help(self.focused or self)
 
     def action_open(self) -> None:
         """Open the step, or close it."""
