@@ -16,9 +16,9 @@ from inspector.config.targets import RecordingTarget
 from inspector.tui.app import InspectorApp
 from inspector.tui.log.now_row import NOW, WithNow
 from inspector.tui.log.rows import Everything
-from inspector.tui.replay.rerun import words_of
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.replay.playback import Playback, Playing
+from inspector.tui.replay.rerun import words_of
 from inspector.tui.replay.timeline import ScrubLine
 from tests.replay.tape import Tape
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, main_screen, shows
@@ -223,7 +223,9 @@ async def test_it_plays_by_the_clock_and_pauses(path: Path) -> None:
         for seconds in range(101, 120):
             clock.now = seconds
             await pilot.pause()
-        await becomes(app, pilot, lambda: playback(screen).player.at_end and not playback(screen).player.playing, "played")
+        await becomes(
+            app, pilot, lambda: playback(screen).player.at_end and not playback(screen).player.playing, "played"
+        )
         assert "as it was" not in screen_text(app)
 
 
