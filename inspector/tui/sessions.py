@@ -143,3 +143,8 @@ def _time(seconds: float) -> str:
 def calls_in_flight(session: AnySession) -> list[Call]:
     """The calls of one session that the user sent and that have no answer."""
     return [call for call in session.pending.calls() if call.method in _WORTH_ASKING]
+
+
+def offers_tasks(session: AnySession) -> bool:
+    """Whether the server says that it may make tasks."""
+    return session.server.known and session.tasks.offered

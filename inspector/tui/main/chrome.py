@@ -14,12 +14,11 @@ from inspector.text import count, duration, safe
 from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint
 from inspector.tui.pane_keys import hints
-from inspector.tui.sessions import Sessions
+from inspector.tui.sessions import Sessions, offers_tasks
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.paint import Piece, Pieces
 from inspector.tui.widgets.status import MainTab, Part, session_parts
-from inspector.tui.work.tasks import offers_tasks
 
 TABS: tuple[tuple[str, str, str, str], ...] = (
     ("tools", "1", "Tools", "Tools"),

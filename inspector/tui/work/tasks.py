@@ -16,6 +16,7 @@ from inspector.client.state.catalog import ListName
 from inspector.tui.events import AnySession, HintsChanged, ShowFiltered
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
+from inspector.tui.sessions import offers_tasks
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.recorded_calls import subject_of
@@ -23,11 +24,6 @@ from inspector.tui.work.task_rows import TaskRows
 
 _ID_SOUGHT = 200
 """Characters of a task's id by which its messages are found."""
-
-
-def offers_tasks(session: AnySession) -> bool:
-    """Whether the server says that it may make tasks."""
-    return session.server.known and session.tasks.offered
 
 
 class TaskActions(Widget):
