@@ -244,7 +244,7 @@ async def test_the_messages_of_a_task_and_its_call_are_a_key_away() -> None:
         assert "tasks/result" in found
         assert "tools/list" not in found
         await pilot.press("5", "o")
-        await becomes(app, pilot, lambda: main_screen(app).place == "tools", "at the tool")
+        await becomes(app, pilot, lambda: main_screen(app).pane_layout.place == "tools", "at the tool")
         await becomes(app, pilot, lambda: main_screen(app).panes.work.has_focus_within, "in its form")
 
 

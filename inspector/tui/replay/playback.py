@@ -29,7 +29,7 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status import Part
 from inspector.tui.window import window_of
-from inspector.tui.work.recorded_calls import subject_of
+from inspector.tui.work.recorded_calls import item_called
 
 if TYPE_CHECKING:
     from inspector.tui.replay.serve import MockServer
@@ -184,7 +184,7 @@ class Playback:
         root = session.journal.index.root_of(player.position) if player.position and not player.at_end else 0
         if not root or root == self._shown_root or screen.pane_layout.place not in KINDS:
             return
-        about = subject_of(session.journal, root)
+        about = item_called(session.journal, root)
         if about is None:
             return
         self._shown_root = root

@@ -19,7 +19,7 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.sessions import offers_tasks
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
-from inspector.tui.work.recorded_calls import subject_of
+from inspector.tui.work.recorded_calls import item_called
 from inspector.tui.work.task_rows import TaskRows
 
 _ID_SOUGHT = 200
@@ -56,7 +56,7 @@ class TaskActions(Widget):
             wanted.append("tasks.refresh")
         if task is not None:
             wanted.append("tasks.its-messages")
-            if self._subject is not None:
+            if self._item_called is not None:
                 wanted.append("tasks.open-call")
         return hints(self, *wanted)
 
@@ -82,13 +82,13 @@ class TaskActions(Widget):
 
     def action_open_call(self) -> None:
         """Go to the tool by whose call the task was made."""
-        if self._subject is not None:
-            self.post_message(self.OpenCall(*self._subject))
+        if self._item_called is not None:
+            self.post_message(self.OpenCall(*self._item_called))
 
     @property
-    def _subject(self) -> tuple[ListName, str] | None:
+    def _item_called(self) -> tuple[ListName, str] | None:
         task = self.current
-        return subject_of(self.session.journal, task.call_n) if task is not None and task.call_n else None
+        return item_called(self.session.journal, task.call_n) if task is not None and task.call_n else None
 
 
 def filter_of(task: Task) -> str:
