@@ -169,7 +169,7 @@ async def test_the_last_arguments_are_remembered_for_the_next_session(tmp_path: 
 async def test_a_secret_is_not_remembered(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):
         work = await go(app, pilot, "tools", "echo")
-        app.work.works.keep(work.catalog_item, {"message": "x", "api_key": "hunter2"}, True)
+        app.work.work_items.keep(work.catalog_item, {"message": "x", "api_key": "hunter2"}, True)
         assert ServerMemory(session.target, tmp_path).last_arguments("echo") == {"message": "x"}
 
 
