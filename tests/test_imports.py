@@ -87,3 +87,38 @@ def test_a_command_loads_nothing_of_logins(tmp_path: Path) -> None:
     assert "inspector.client.session" in done.stderr
     assert "inspector.auth" not in done.stderr
     assert "joserfc" not in done.stderr
+
+
+_SHOWN = """
+import asyncio, sys
+from pathlib import Path
+from inspector.client.options import Options
+from inspector.config.settings import Settings
+from inspector.config.targets import RecordingTarget
+from inspector.tui.app import InspectorApp
+
+async def show(path):
+    app = InspectorApp(RecordingTarget(Path(path)), Options(), Settings(), keep=False)
+    async with app.run_test(size=(160, 45)) as pilot:
+        await pilot.pause()
+        assert app.screen.query("#catalog, #messages")
+        sys.stdout.write(" ".join(name for name in sys.modules if name.startswith("inspector.")))
+
+asyncio.run(show(sys.argv[1]))
+"""
+
+
+def test_panes_that_are_not_shown_are_not_loaded(tmp_path: Path) -> None:
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT), "INSPECTOR_STATE_HOME": str(tmp_path), "INSPECTOR_CONFIG_HOME": str(tmp_path),
+    }  # fmt: skip
+    recording = ROOT / "tests" / "export" / "golden" / "session.mcp.jsonl"
+    done = subprocess.run(
+        [sys.executable, "-c", _SHOWN, str(recording)], capture_output=True, text=True, timeout=120, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    hidden = ("ask.inbox", "check.pane", "server.failed", "server.pane", "work.tasks", "work.task", "log.compose",
+              "login.screen", "diff.screen", "replay.serve", "start.screen", "help")  # fmt: skip
+    loaded = set(done.stdout.split())
+    assert "inspector.tui.work.pane" in loaded
+    assert not loaded & {*(f"inspector.tui.{name}" for name in hidden), "inspector.check.run", "inspector.doctor"}

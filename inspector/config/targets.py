@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -177,6 +178,11 @@ class RecordingTarget:
 
 
 Target: TypeAlias = StdioTarget | HttpTarget | RecordingTarget
+
+
+def demo_target() -> StdioTarget:
+    """The demo server that comes with Inspector, started as a child process."""
+    return StdioTarget((sys.executable, "-m", "inspector.demo"), name="demo")
 
 
 def _origin(name: str, source: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The app: puts up screens, wears a theme, opens and closes sessions. Nothing else."""
+"""The app: composes the parts of the interface, wears a theme, and leaves in order. Nothing else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,29 +16,24 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.notifications import SeverityLevel
-from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from inspector.client.options import Options
-from inspector.client.recorded import RecordedSession
-from inspector.client.recording import new_journal
-from inspector.client.session import Session
 from inspector.config import paths
-from inspector.config.remember import ServerMemory
 from inspector.config.settings import Settings
-from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
+from inspector.config.targets import RecordingTarget, Target
 from inspector.errors import ConfigError, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
 from inspector.text import safe, wants_ascii
 from inspector.tui.advice import told
 from inspector.tui.driver import enduring
-from inspector.tui.events import AnySession, CloseSession, First, OpenInstead, OpenTarget, ShowSession
+from inspector.tui.events import AnySession, OpenInstead, OpenTarget
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
-from inspector.tui.main.screen import MainScreen
+from inspector.tui.navigator import Opening, ScreenNavigator
 from inspector.tui.palette import PALETTE_CSS, Items, Palette, Themes, Verbs
-from inspector.tui.sessions import Opened, Sessions
+from inspector.tui.sessions import CloseSession, Sessions, ShowSession
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import DEFAULT, bundled, textual_theme
 from inspector.tui.unexpected import Unexpected, WatchedWorkers
@@ -49,18 +43,12 @@ from inspector.tui.widgets.scrollbars import WholeCells
 
 if TYPE_CHECKING:
     from inspector.compare.rules import Rules
-    from inspector.tui.replay.screen import Playing
-    from inspector.tui.start.screen import StartScreen
+    from inspector.tui.replay.playback import Playing
 
 NOTIFIED = 1000
 """Characters of a notification that are shown."""
 PROBLEM_SECONDS = 60
 """How long an error of the interface itself is shown."""
-
-
-def demo_target() -> StdioTarget:
-    """The built-in demo server, as a target."""
-    return StdioTarget((sys.executable, "-m", "inspector.demo"), name="demo")
 
 
 class InspectorApp(KeysInOrder, App[int]):
@@ -109,13 +97,7 @@ class InspectorApp(KeysInOrder, App[int]):
 
             options.authorize.person = DialogPerson(self)
         self.settings = settings
-        self.record = record
         self.keep = keep
-        self.follow = follow
-        self.playing = playing
-        self.config = config
-        self.watch_files = watch
-        """Start a server again when one of its files changes."""
         self.comparing = comparing
         """Two recordings to be shown side by side, in the place of a target."""
         wanted = settings.ascii == "auto" and wants_ascii(os.environ, getattr(sys.stdout, "encoding", None))
@@ -125,7 +107,10 @@ class InspectorApp(KeysInOrder, App[int]):
         self.verb_keys = Keymap(dict(settings.keymap))
         self.theme_switch = ThemeSwitch(self, paths.config_folder() / "themes", self._theme_problem)
         self.sessions = Sessions()
-        self._start: StartScreen | None = None
+        opening = Opening(
+            options, settings, record=record, keep=keep, follow=follow, playing=playing, config=config, watch=watch
+        )
+        self.navigator = ScreenNavigator(self, opening, self.sessions)
         self.crash: BaseException | None = None
         self.unexpected = Unexpected(self._tell_problem)
         self._workers = WatchedWorkers(self, self.unexpected)
@@ -146,13 +131,11 @@ class InspectorApp(KeysInOrder, App[int]):
         for problem in self.verb_keys.problems:
             self._theme_problem(problem)
         if self.comparing is not None:
-            from inspector.tui.diff.screen import DiffScreen
-
-            self.push_screen(DiffScreen(*self.comparing))
+            self.navigator.compare(*self.comparing)
         elif self.target is None:
-            self._show_start()
+            self.navigator.show_start()
         else:
-            self.open_target(self.target)
+            self.navigator.open_target(self.target)
         # Off the way of the first frame: the fast parser, for floods.
         self.set_timer(1.0, lambda: self.run_worker(warm_up, thread=True, exit_on_error=False))
 
@@ -205,79 +188,28 @@ class InspectorApp(KeysInOrder, App[int]):
 
     def on_open_target(self, event: OpenTarget) -> None:
         try:
-            self.open_target(event.target, event.first)
+            self.navigator.open_target(event.target, event.first)
         except InspectorError as error:
             self.notify(told(error, self), severity="error", timeout=10)
 
     async def on_open_instead(self, event: OpenInstead) -> None:
         """Open another target in the place of the session that is shown, which ends."""
-        before = self.sessions.front
         try:
-            self.open_target(event.target)
+            await self.navigator.open_instead(event.target)
         except InspectorError as error:
             self.notify(told(error, self), severity="error", timeout=10)
-            return
-        if before is not None:
-            await self._close(before)
-
-    def open_target(self, target: Target, first: First = "") -> None:
-        """Put a new session in front; it opens by itself. Those that are open stay so. `first`: what it begins with."""
-        if isinstance(target, RecordingTarget):
-            from inspector.tui.replay.screen import ReplayScreen
-
-            recorded = RecordedSession(Journal.open(target.path), target.path)
-            self._add(ReplayScreen(recorded, self.playing, follow_file=self.follow, first=first))
-            # What was said on the command line is of the first recording only.
-            self.playing, self.follow = None, False
-            return
-        journal = new_journal(target, record=self.record, keep=self.keep, settings=self.settings)
-        self.record = None
-        session = Session(target, journal, _with_kept_roots(self.options, target))
-        self._add(MainScreen(session, follow_log=self.settings.follow, watch=self.watch_files, first=first))
-
-    def _add(self, screen: MainScreen) -> None:
-        self.sessions.add(screen.session, screen)
-        self._show(screen)
-
-    def _show(self, screen: Screen[Any]) -> None:
-        """Put a screen in front; the one before it stays as it is."""
-        if not self.is_screen_installed(screen):
-            self.install_screen(screen, f"kept-{id(screen)}")
-        if len(self.screen_stack) == 1:
-            self.push_screen(screen)
-        else:
-            self.switch_screen(screen)
-
-    def _show_start(self) -> None:
-        if self._start is None:
-            from inspector.tui.start.screen import StartScreen
-
-            self._start = StartScreen(self.settings, self.config, self.sessions)
-        self._show(self._start)
 
     def on_show_start(self) -> None:
-        self._show_start()
+        self.navigator.show_start()
 
     def on_show_session(self, event: ShowSession) -> None:
-        if event.opened in self.sessions.opened:
-            self.sessions.front = event.opened
-            self._show(event.opened.screen)
+        self.navigator.show_session(event.opened)
 
     async def on_close_session(self, event: CloseSession) -> None:
-        await self._close(event.opened)
-        self.on_session_news()
+        await self.navigator.close_session(event.opened)
 
     def on_session_news(self) -> None:
-        """Tell the screen in front what is new in the others."""
-        for screen in self.screen_stack:
-            if screen is self._start or isinstance(screen, MainScreen):
-                screen.sessions_changed()
-
-    async def _close(self, opened: Opened) -> None:
-        """End a session that is not in front, and take down its screen."""
-        self.uninstall_screen(opened.screen)
-        await opened.screen.remove()
-        await self.sessions.close(opened)
+        self.navigator.tell_news()
 
     async def close_sessions(self) -> None:
         """End all sessions. Called on every way out."""
@@ -297,13 +229,6 @@ class InspectorApp(KeysInOrder, App[int]):
             self._exception = error
             self._exception_event.set()
         self._close_messages_no_wait()
-
-
-def _with_kept_roots(options: Options, target: StdioTarget | HttpTarget) -> Options:
-    """Options whose answer to requests for roots is the one that is kept for the server, unless another was given."""
-    if options.standing.roots != "ask" or (kept := ServerMemory(target).roots()) is None:
-        return options
-    return replace(options, standing=replace(options.standing, roots=kept))
 
 
 def run(
@@ -329,7 +254,7 @@ def run_recording(
     Raises `RecordingError` before anything is drawn if it cannot be read.
     """
     Journal.open(path).release()
-    from inspector.tui.replay.screen import Playing
+    from inspector.tui.replay.playback import Playing
 
     playing = Playing(at=at, speed=speed) if gap is None else Playing(at=at, speed=speed, fold=gap)
     app = partial(InspectorApp, RecordingTarget(path), Options(), settings, follow=follow, playing=playing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from textual.message import Message
 
@@ -11,9 +11,6 @@ from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
 from inspector.client.state.catalog import ListName
 from inspector.config.targets import HttpTarget, StdioTarget, Target
-
-if TYPE_CHECKING:
-    from inspector.tui.sessions import Opened
 
 AnySession = Session | RecordedSession
 First = Literal["", "check", "doctor"]
@@ -110,22 +107,6 @@ class OpenTarget(Message):
         super().__init__()
         self.target = target
         self.first = first
-
-
-class ShowSession(Message):
-    """Go back to this open session."""
-
-    def __init__(self, opened: Opened) -> None:
-        super().__init__()
-        self.opened = opened
-
-
-class CloseSession(Message):
-    """End this open session."""
-
-    def __init__(self, opened: Opened) -> None:
-        super().__init__()
-        self.opened = opened
 
 
 class SessionNews(Message):

@@ -8,7 +8,7 @@ from functools import partial
 from heapq import nlargest
 from inspect import unwrap
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from rich.text import Text
 from textual import on, work
@@ -21,13 +21,10 @@ from textual.worker import get_current_worker
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.text import safe
 from inspector.tui.keymap import label
-from inspector.tui.main.screen import MainScreen
 from inspector.tui.reach import contexts, who_does
 from inspector.tui.themes import ascii_only, palette
 from inspector.tui.verbs import VERBS, Verb
-
-if TYPE_CHECKING:
-    from inspector.tui.app import InspectorApp
+from inspector.tui.window import ShowsItems, window_of
 
 ITEMS_LOOKED_AT = 20_000
 SLICE = 500
@@ -136,7 +133,7 @@ class Verbs(Provider):
                 yield Hit(points, self._row(verb, words), act, text=verb.title)
 
     def _row(self, verb: Verb, words: list[str]) -> Text:
-        keymap = cast("InspectorApp", self.app).verb_keys
+        keymap = window_of(self.screen).verb_keys
         return _row(
             verb.title, " ".join(label(key, ascii_only()) for key in keymap.keys(verb.id)), verb.description, words
         )
@@ -147,7 +144,7 @@ class Items(Provider):
 
     async def search(self, query: str) -> Hits:
         screen = self.screen
-        if not isinstance(screen, MainScreen):
+        if not isinstance(screen, ShowsItems):
             return
         words = query.casefold().split()
         found: list[tuple[float, str, ListName, str]] = []
@@ -171,7 +168,7 @@ class Themes(Provider):
     """The themes."""
 
     async def search(self, query: str) -> Hits:
-        words, switch = query.casefold().split(), cast("InspectorApp", self.app).theme_switch
+        words, switch = query.casefold().split(), window_of(self.screen).theme_switch
         for name in switch.names():
             title = f"theme {name}"
             if points := score(words, title):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
+
+from textual.message import Message
+from textual.screen import Screen
 
 from inspector.client.engine.calls import Call
 from inspector.client.session import Session
@@ -13,9 +16,6 @@ from inspector.text import ellipsis, safe
 from inspector.tui.events import AnySession
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.paint import Piece
-
-if TYPE_CHECKING:
-    from inspector.tui.main.screen import MainScreen
 
 _NAME = 20
 """Cells of a session's name in the first line."""
@@ -28,7 +28,7 @@ class Opened:
     """One open session with its screen, which stays mounted while another one is in front."""
 
     session: AnySession
-    screen: MainScreen
+    screen: Screen[Any]
 
     @property
     def name(self) -> str:
@@ -67,6 +67,22 @@ class Opened:
         return (signs.live, "received" if phase == "ready" else "progress")
 
 
+class ShowSession(Message):
+    """Go back to this open session."""
+
+    def __init__(self, opened: Opened) -> None:
+        super().__init__()
+        self.opened = opened
+
+
+class CloseSession(Message):
+    """End this open session."""
+
+    def __init__(self, opened: Opened) -> None:
+        super().__init__()
+        self.opened = opened
+
+
 class Sessions:
     """The open sessions in the order in which they were opened."""
 
@@ -75,7 +91,7 @@ class Sessions:
         self.front: Opened | None = None
         """The one that is shown, or was shown last."""
 
-    def add(self, session: AnySession, screen: MainScreen) -> Opened:
+    def add(self, session: AnySession, screen: Screen[Any]) -> Opened:
         """Take in a session; it is in front."""
         opened = Opened(session, screen)
         self.opened.append(opened)
@@ -127,3 +143,8 @@ def _time(seconds: float) -> str:
 def calls_in_flight(session: AnySession) -> list[Call]:
     """The calls of one session that the user sent and that have no answer."""
     return [call for call in session.pending.calls() if call.method in _WORTH_ASKING]
+
+
+def offers_tasks(session: AnySession) -> bool:
+    """Whether the server says that it may make tasks."""
+    return session.server.known and session.tasks.offered

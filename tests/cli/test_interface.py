@@ -29,7 +29,6 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
         return 7
 
     app.run = app.run_recording = run  # type: ignore[attr-defined]
-    app.demo_target = lambda: StdioTarget(("demo-server",))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "inspector.tui.app", app)
     monkeypatch.setattr(inspector.tui, "app", app, raising=False)
     monkeypatch.setattr(verb, "need_terminal", lambda _instead: None)
@@ -95,7 +94,7 @@ def test_what_is_no_place_speed_or_gap_is_said(
 def test_the_demo_is_a_server_like_any_other(run: Run, shown: list[tuple[Any, ...]]) -> None:
     run("demo", "--era", "legacy", "--env", "A=1")
     ((target, options, _),) = shown
-    assert (target.command, target.env) == (("demo-server",), {"A": "1"})
+    assert (target.command, target.env) == ((sys.executable, "-m", "inspector.demo"), {"A": "1"})
     assert options.era == "legacy"
 
 

@@ -132,7 +132,7 @@ async def go(app: Desk, pilot: Pilot[None], list_name: Any, address: str) -> Wor
 
 def shown(app: Desk, address: str) -> bool:
     work = app.work.work
-    return work is not None and work.subject.address == address and app.work.request.form.form is work.form
+    return work is not None and work.catalog_item.address == address and app.work.request.form.form is work.form
 
 
 def sent(session: Session, method: str) -> list[Any]:

@@ -141,7 +141,7 @@ async def test_a_step_leads_to_its_messages(tmp_path: Path) -> None:
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back")
         screen = app.screen
         assert isinstance(screen, MainScreen)
-        await becomes(app, pilot, lambda: screen._messages.current == 2, "the request of the step is selected")
+        await becomes(app, pilot, lambda: screen.panes.messages.current == 2, "the request of the step is selected")
 
 
 async def test_help_and_leaving_work_as_anywhere(tmp_path: Path) -> None:

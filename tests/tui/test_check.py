@@ -19,7 +19,8 @@ from inspector.client.session import Session
 from inspector.protocol.revisions import REVISIONS
 from inspector.tui.app import InspectorApp
 from inspector.tui.check.pane import CheckPane
-from inspector.tui.replay.recording_at import FrameScreen
+from inspector.tui.main.screen import MainScreen
+from inspector.tui.replay.playback import Playback
 from tests.tui.live_app import MEDIUM, NARROW, SESSION, WIDE, Live, becomes, main_screen, on_recording, running, shows
 from tests.tui.live_app import demo as demo_target
 from tests.tui.quiet import quiet
@@ -170,12 +171,13 @@ async def test_one_goes_to_a_message_in_the_recording_of_the_run_and_back(
         await run(app, pilot)
         before, first = len(app.session.journal), pane(app)._view.message
         await pilot.press(*keys)
-        await becomes(app, pilot, lambda: isinstance(app.screen, FrameScreen), "the recording")
+        await becomes(app, pilot, lambda: app.screen is not main_screen(app), "the recording")
         await shows(app, pilot, "tools/list")
         screen = app.screen
-        assert isinstance(screen, FrameScreen)
+        assert isinstance(screen, MainScreen)
+        assert isinstance(screen.playback, Playback)
         assert screen.session.journal is pane(app).found.journal
-        await becomes(app, pilot, lambda: screen._detail.n == first, "at the message")
+        await becomes(app, pilot, lambda: screen.panes.detail.n == first, "at the message")
         await pilot.press("backspace")
         await becomes(app, pilot, lambda: app.screen is main_screen(app), "back")
         assert pane(app).found.journal.event(1) is not None, "the recording stays open"

@@ -18,7 +18,7 @@ from inspector.config.targets import RecordingTarget
 from inspector.journal.journal import Journal
 from inspector.tui.app import InspectorApp
 from inspector.tui.diff.screen import DiffScreen, SideView
-from inspector.tui.replay.recording_at import FrameScreen
+from inspector.tui.main.screen import MainScreen
 from inspector.tui.widgets.virtual_list import VirtualList
 from tests.tui.live_app import NARROW, SESSION, WIDE, running
 from tests.tui.quiet import quiet, wait_until
@@ -119,7 +119,7 @@ async def test_one_can_go_to_the_message_and_back(pair: tuple[Path, Path]) -> No
         await pilot.press("a")
         assert isinstance(app.screen, DiffScreen)  # There is no message of a change of the surface.
         await pilot.press("right_square_bracket", "b")
-        assert await wait_until(app, lambda: isinstance(app.screen, FrameScreen) and "four" in screen_text(app))
+        assert await wait_until(app, lambda: isinstance(app.screen, MainScreen) and "four" in screen_text(app))
         await quiet(app)
         assert "frame 8 of 10" in screen_text(app)
         assert "the comparison" in screen_text(app)

@@ -81,7 +81,7 @@ async def test_every_key_that_is_shown_in_a_form_works(size: tuple[int, int], mo
 def in_form_of(request: RequestPane, tool: str) -> bool:
     """Whether the form of a tool is shown and has the focus."""
     work = request.work
-    shown = work is not None and work.subject.address == tool and request.form.form is work.form
+    shown = work is not None and work.catalog_item.address == tool and request.form.form is work.form
     return shown and request.form.has_focus_within
 
 

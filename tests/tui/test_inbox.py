@@ -45,14 +45,14 @@ def question(topic: Any, params: dict[str, Any]) -> Question:
 
 def test_a_question_is_told_in_one_line_whatever_it_holds() -> None:
     said = {"role": "user", "content": {"type": "text", "text": "Write\na haiku"}}
-    assert labels.gist(question("sampling", {"messages": [said]})) == "Write a haiku"
+    assert labels.summary(question("sampling", {"messages": [said]})) == "Write a haiku"
     assert (
-        labels.gist(question("sampling", {"messages": [{"content": [{"type": "image"}, said["content"]]}]}))
+        labels.summary(question("sampling", {"messages": [{"content": [{"type": "image"}, said["content"]]}]}))
         == "Write a haiku"
     )
     for messages in (None, [], [7], [{"content": 7}], [{"content": [[]]}], {"a": 1}):
-        assert labels.gist(question("sampling", {"messages": messages})) == ""
-    assert "\x1b" not in labels.gist(question("elicitation", {"message": "\x1b[2J" + "a" * 10_000}))
-    assert len(labels.gist(question("elicitation", {"message": "a" * 10_000}))) <= 300
-    assert labels.gist(question("elicitation", {"message": {"not": "text"}})) == ""
+        assert labels.summary(question("sampling", {"messages": messages})) == ""
+    assert "\x1b" not in labels.summary(question("elicitation", {"message": "\x1b[2J" + "a" * 10_000}))
+    assert len(labels.summary(question("elicitation", {"message": "a" * 10_000}))) <= 300
+    assert labels.summary(question("elicitation", {"message": {"not": "text"}})) == ""
     assert labels.kind(question("elicitation", {"mode": ["x"]})) == "elicitation  form"

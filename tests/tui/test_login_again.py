@@ -118,7 +118,7 @@ async def test_a_tab_leads_back_to_the_main_screen(server: str) -> None:
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back")
         screen = app.screen
         assert isinstance(screen, MainScreen)
-        assert screen.place == "prompts"
+        assert screen.pane_layout.place == "prompts"
 
 
 async def test_a_token_that_is_given_is_sent_as_it_is(

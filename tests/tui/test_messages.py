@@ -28,7 +28,7 @@ def facts(app: Any) -> str:
     return screen_lines(app)[0]
 
 
-async def test_shows_each_event_with_direction_id_gist_duration_and_size() -> None:
+async def test_shows_each_event_with_direction_id_summary_duration_and_size() -> None:
     talk = example()
     talk.journal.findings.add(Finding(9, "TOOL-1", "must", "odd"))
     app = Ticking(MessagesPane(talk.session))

@@ -81,7 +81,7 @@ async def test_a_tool_is_found_and_gone_to() -> None:
         assert found[0].startswith("echo")
         assert "tool" in found[0]
         await pilot.press("enter")
-        await becomes(app, pilot, lambda: main_screen(app).place == "tools", "on tools")
+        await becomes(app, pilot, lambda: main_screen(app).pane_layout.place == "tools", "on tools")
         item = main_screen(app).query_one(CatalogPane).item
         assert item is not None
         assert item["name"] == "echo"

@@ -75,9 +75,10 @@ async def test_a_server_is_pinned_from_the_palette_and_warned_of_later(target: S
 async def test_nothing_is_said_of_a_server_that_is_as_pinned(target: StdioTarget) -> None:
     async with running(target, until="add") as (app, _):
         await app.screen.run_action("pin")
-    async with running(target, until="add") as (app, _):
+    async with running(target, until="add") as (app, pilot):
         await quiet(app)
         assert findings(app) == []
+        await pilot.press("6")
         assert app.screen.query_one(ServerPane)._drift is None
 
 

@@ -279,7 +279,7 @@ async def test_a_question_of_another_call_waits_in_the_inbox(tmp_path: Path) -> 
         await go(app, pilot, "tools", "echo")
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
-        asked.call = asked.subject.send(session, {"message": "Later"})
+        asked.call = asked.catalog_item.send(session, {"message": "Later"})
         await settle(pilot, lambda: len(session.inbox.open()) == 1)
         await write(app, pilot, "typing on")
         assert app.work.request.form.value == {"message": "typing on"}
@@ -312,7 +312,7 @@ async def test_several_questions_are_gone_through_by_a_key_and_keep_what_was_wri
         first = await go(app, pilot, "tools", "ask-user")
         second = await go(app, pilot, "tools", "ask-model")
         for work in (first, second):
-            work.call = work.subject.send(session, {})
+            work.call = work.catalog_item.send(session, {})
         await settle(pilot, lambda: len(session.inbox.open()) == 2)
         app.work.show_question(session.inbox.open()[0])
         app.work.focus_question()

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from inspector.client.recorded import RecordedSession
 from inspector.journal.journal import Journal
 from inspector.tui.work.pane import WorkPane
-from inspector.tui.work.recorded_calls import RecordedCalls, subject_of
+from inspector.tui.work.recorded_calls import RecordedCalls, item_called
 from tests.tui.live_demo import Desk, Ticking, demo
 from tests.tui.tui_screens import screen_text, settle
 
@@ -86,4 +86,4 @@ def test_requests_are_found_in_slices_whatever_they_hold() -> None:
     while calls.advance():
         pass
     assert calls.of("tools", "a") == [1, 6]
-    assert [subject_of(journal, n) for n in range(1, 7)] == [("tools", "a"), None, None, None, None, ("tools", "a")]
+    assert [item_called(journal, n) for n in range(1, 7)] == [("tools", "a"), None, None, None, None, ("tools", "a")]

@@ -16,8 +16,9 @@ from inspector.config.targets import RecordingTarget
 from inspector.tui.app import InspectorApp
 from inspector.tui.log.now_row import NOW, WithNow
 from inspector.tui.log.rows import Everything
+from inspector.tui.main.screen import MainScreen
+from inspector.tui.replay.playback import Playback, Playing
 from inspector.tui.replay.rerun import words_of
-from inspector.tui.replay.screen import Playing, ReplayScreen
 from inspector.tui.replay.timeline import ScrubLine
 from tests.replay.tape import Tape
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, main_screen, shows
@@ -83,21 +84,24 @@ async def replayed(
     follow: bool = False,
     settings: Settings | None = None,
     **playing: object,
-) -> AsyncIterator[tuple[InspectorApp, Pilot[int], ReplayScreen]]:
+) -> AsyncIterator[tuple[InspectorApp, Pilot[int], MainScreen]]:
     app = InspectorApp(
         RecordingTarget(path), Options(), settings or Settings(), follow=follow, playing=Playing(**playing)  # type: ignore[arg-type]
     )  # fmt: skip
     async with app.run_test(size=size, notifications=True) as pilot:
         screen = main_screen(app)
-        assert isinstance(screen, ReplayScreen)
-        await becomes(app, pilot, lambda: not screen._connection.indexing, "read")
+        await becomes(app, pilot, lambda: not screen.connection.indexing, "read")
         yield app, pilot, screen
+
+
+def playback(screen: MainScreen) -> Playback:
+    assert isinstance(screen.playback, Playback)
+    return screen.playback
 
 
 async def goes_to(pilot: Pilot[int], n: int) -> None:
     screen = main_screen(pilot.app)  # type: ignore[arg-type]
-    assert isinstance(screen, ReplayScreen)
-    screen._go_to(n)
+    playback(screen).go_to(n)
     await pilot.pause()
 
 
@@ -112,7 +116,7 @@ async def test_it_opens_at_its_end_as_the_session_was(path: Path) -> None:
         assert " now ─" not in screen_text(app)
         assert "1 Tools 1" in lines[1]
         assert "space play" in lines[-1]
-        assert screen.player.at_end
+        assert playback(screen).player.at_end
 
 
 async def test_at_a_moment_the_panes_show_what_was_known_then(path: Path) -> None:
@@ -145,11 +149,11 @@ async def test_a_question_is_shown_with_the_answer_that_came_later_and_a_key_goe
             await shows(app, pilot, words)
         assert "7 Inbox 1" in screen_lines(app)[1]
         await pilot.press("a")
-        assert screen.player.position == ANSWERED
+        assert playback(screen).player.position == ANSWERED
         await becomes(app, pilot, lambda: "answered accept" not in screen_text(app))
         assert "7 Inbox 1" not in screen_lines(app)[1]
         await pilot.press("a")
-        assert screen.player.position == PAID
+        assert playback(screen).player.position == PAID
 
 
 async def test_in_the_inbox_a_question_waits_until_it_is_answered(path: Path) -> None:
@@ -182,74 +186,76 @@ async def test_the_log_shows_all_with_a_line_where_it_is_now(path: Path) -> None
         await goes_to(pilot, PROGRESSED)
         await shows(app, pilot, "── now ──")
         assert f"{PROGRESSED} of {LAST} so far" in screen_text(app)
-        assert screen._messages.current == PROGRESSED
+        assert screen.panes.messages.current == PROGRESSED
         await pilot.press("down")
-        assert screen._messages.current == PROGRESSED + 1
-        assert screen.player.position == PROGRESSED
+        assert screen.panes.messages.current == PROGRESSED + 1
+        assert playback(screen).player.position == PROGRESSED
         await pilot.press("up")
-        assert screen._messages.current == PROGRESSED
+        assert screen.panes.messages.current == PROGRESSED
         await pilot.press("down", "down", "enter")
-        assert screen.player.position == PROGRESSED + 2
+        assert playback(screen).player.position == PROGRESSED + 2
         await pilot.press("ctrl+home")
         await shows(app, pilot, f"0 of {LAST} so far")
-        assert screen._messages.current == 1
+        assert screen.panes.messages.current == 1
 
 
 async def test_it_plays_by_the_clock_and_pauses(path: Path) -> None:
     clock = Clock()
     async with replayed(path, clock=clock) as (app, pilot, screen):
         await pilot.press("space")
-        await becomes(app, pilot, lambda: screen.player.position == INITIALIZED, "begun")
+        await becomes(app, pilot, lambda: playback(screen).player.position == INITIALIZED, "begun")
         await shows(app, pilot, "▶ 1×")
         assert "space pause" in screen_lines(app)[-1]
         clock.now = 1
-        await becomes(app, pilot, lambda: screen.player.position == LISTED, "a second further")
-        await becomes(app, pilot, lambda: screen._messages.current == LISTED, "in the log")
+        await becomes(app, pilot, lambda: playback(screen).player.position == LISTED, "a second further")
+        await becomes(app, pilot, lambda: screen.panes.messages.current == LISTED, "in the log")
         clock.now = 2.5
         await shows(app, pilot, "as it was at 00:02.500")
-        assert screen.player.position == LISTED
+        assert playback(screen).player.position == LISTED
         await pilot.press("space")
         clock.now = 100
         await shows(app, pilot, "‖ 1×")
-        assert screen.player.position == LISTED
+        assert playback(screen).player.position == LISTED
         await pilot.press("space", "greater_than_sign")
         clock.now += 0.3
-        await becomes(app, pilot, lambda: screen.player.position == CALLED, "the folded gap")
+        await becomes(app, pilot, lambda: playback(screen).player.position == CALLED, "the folded gap")
         await shows(app, pilot, "▶ 2×")
         for seconds in range(101, 120):
             clock.now = seconds
             await pilot.pause()
-        await becomes(app, pilot, lambda: screen.player.at_end and not screen.player.playing, "played")
+        await becomes(
+            app, pilot, lambda: playback(screen).player.at_end and not playback(screen).player.playing, "played"
+        )
         assert "as it was" not in screen_text(app)
 
 
 async def test_speeds_by_key_and_from_the_list(path: Path) -> None:
     async with replayed(path) as (app, pilot, screen):
         await pilot.press("less_than_sign", "less_than_sign")
-        assert screen.player.speed == 0.25
+        assert playback(screen).player.speed == 0.25
         await shows(app, pilot, "‖ 0.25×")
         await app.run_action("speed", screen)
         await shows(app, pilot, "as fast as it goes")
         await pilot.press("end", "enter")
-        await becomes(app, pilot, lambda: screen.player.speed == inf)
+        await becomes(app, pilot, lambda: playback(screen).player.speed == inf)
         await shows(app, pilot, "‖ max")
 
 
 async def test_steps_by_frame_exchange_and_finding(path: Path) -> None:
     async with replayed(path) as (app, pilot, screen):
         await pilot.press("left")
-        assert screen.player.position == LAST - 1
+        assert playback(screen).player.position == LAST - 1
         await pilot.press("shift+left")
-        assert screen.player.position == REFUSED
+        assert playback(screen).player.position == REFUSED
         await pilot.press("shift+left")
-        assert screen.player.position == PAID
+        assert playback(screen).player.position == PAID
         await pilot.press("right", "shift+right")
-        assert screen.player.position == REFUSED
+        assert playback(screen).player.position == REFUSED
         found = screen.session.journal.findings.events()
         await pilot.press("ctrl+home")
         for n in [n for n in found if n]:
             await pilot.press("right_square_bracket")
-            assert screen.player.position == n
+            assert playback(screen).player.position == n
         await pilot.press("right_square_bracket")
         await shows(app, pilot, "No further finding")
 
@@ -262,10 +268,10 @@ async def test_the_matches_of_the_filter_are_gone_through(path: Path) -> None:
         for _ in range(4):
             await pilot.press("n")
             await pilot.pause()
-            stops.append(screen.player.position)
+            stops.append(playback(screen).player.position)
         assert stops == [CALLED, PAID, 10, REFUSED]
         await pilot.press("N")
-        await becomes(app, pilot, lambda: screen.player.position == 10)
+        await becomes(app, pilot, lambda: playback(screen).player.position == 10)
         assert "of 4 so far" in screen_text(app)
         await goes_to(pilot, LAST - 1)
         await pilot.press("n")
@@ -277,12 +283,12 @@ async def test_times_and_words_lead_to_places_and_what_is_none_is_said(path: Pat
         for words, position in (("0:11", PROGRESSED), ("+4s", ANSWERED), ("-100s", 0), ("end", LAST), ("start", 0)):
             await pilot.press("at")
             await pilot.press(*words, "enter")
-            assert screen.player.position == position, words
+            assert playback(screen).player.position == position, words
         await pilot.press("at")
         await pilot.press(*"soon", "enter")
         await shows(app, pilot, "Write 01:12.3")
         await pilot.press("escape")
-        assert screen.player.position == 0
+        assert playback(screen).player.position == 0
 
 
 async def test_a_click_on_the_line_of_time_goes_there(path: Path) -> None:
@@ -290,9 +296,9 @@ async def test_a_click_on_the_line_of_time_goes_there(path: Path) -> None:
         line = screen.query_one("#scrub").query(ScrubLine).first()
         assert len(line.columns) == line.cells
         await pilot.click(line, offset=(1, 1))
-        assert screen.player.position == 1
+        assert playback(screen).player.position == 1
         await pilot.click(line, offset=(line.cells, 1))
-        assert screen.player.position >= LAST - 1
+        assert playback(screen).player.position >= LAST - 1
 
 
 @pytest.mark.parametrize("size", [WIDE, MEDIUM, NARROW])
@@ -330,7 +336,7 @@ async def test_a_place_and_a_speed_can_be_given_at_first(path: Path) -> None:
         await shows(app, pilot, f"frame {ASKED} of {LAST}")
         assert "‖ 4×" in screen_lines(app)[0]
         assert "gaps as long as they were" in screen_text(app)
-        assert not screen.player.playing
+        assert not playback(screen).player.playing
 
 
 async def test_at_the_end_of_a_growing_file_it_stays_there_and_elsewhere_it_stays_too(tmp_path: Path) -> None:
@@ -350,7 +356,7 @@ async def test_at_the_end_of_a_growing_file_it_stays_there_and_elsewhere_it_stay
         tape.lines = lines
         tape.write(path)
         await shows(app, pilot, f"frame {LAST} of {LAST}")
-        assert screen.player.at_end
+        assert playback(screen).player.at_end
 
 
 async def test_it_is_served_here_and_by_a_command(path: Path) -> None:
@@ -363,15 +369,15 @@ async def test_it_is_served_here_and_by_a_command(path: Path) -> None:
         await shows(app, pilot, "inspector serve --http 8000")
         await pilot.press("s")
         await shows(app, pilot, "http://127.0.0.1:")
-        assert screen._server is not None
-        session = Session(parse_target([screen._server.url]), Journal.unnamed({}), Options(era="legacy"))
+        assert playback(screen).server is not None
+        session = Session(parse_target([playback(screen).server.url]), Journal.unnamed({}), Options(era="legacy"))
         await session.open()
         await session.load("tools")
         assert [tool["name"] for tool in session.catalog.tools.items] == ["pay", "refund"]
         await session.close()
         await shows(app, pilot, "of 1 clients")
         await pilot.press("escape")
-        assert screen._server.url
+        assert playback(screen).server.url
         await pilot.press("s", "s")
         await shows(app, pilot, "not served")
 
@@ -402,12 +408,12 @@ async def test_keys_of_panes_and_fields_stay_theirs(path: Path) -> None:
     async with replayed(path) as (_app, pilot, screen):
         await goes_to(pilot, PAID)
         await pilot.press("m", "slash", *"a s r", "left", "space")
-        assert screen.player.position == PAID
-        assert not screen.player.playing
+        assert playback(screen).player.position == PAID
+        assert not playback(screen).player.playing
         await pilot.press("escape", "escape", "escape")
-        screen._detail.focus_inside()
+        screen.panes.detail.focus_inside()
         await pilot.press("left", "space")
-        assert screen.player.position == PAID
+        assert playback(screen).player.position == PAID
 
 
 @pytest.mark.parametrize(
@@ -434,9 +440,9 @@ async def test_whatever_a_file_holds_it_can_be_gone_through(tmp_path: Path, line
         ):  # fmt: skip
             await pilot.press(key)
         for words in ("#2", "+1s", "1:00", "start", "end"):
-            screen._go_to_place(words)
+            playback(screen).go_to_place(words)
             await pilot.pause()
-        assert screen.player.at_end
+        assert playback(screen).player.at_end
         assert app.is_running
 
 

@@ -223,7 +223,7 @@ async def test_a_server_is_checked_from_the_list(configured: Path) -> None:
     async with running(None, size=SIZE, until="@ours") as (app, pilot):
         await pilot.press("tab", "down", "down", "c")
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "opened")
-        await becomes(app, pilot, lambda: app.screen.place == "check", "the checks")  # type: ignore[attr-defined]
+        await becomes(app, pilot, lambda: app.screen.pane_layout.place == "check", "the checks")  # type: ignore[attr-defined]
 
 
 async def test_a_recording_is_deleted_only_after_asking(configured: Path) -> None:

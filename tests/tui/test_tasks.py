@@ -18,6 +18,7 @@ from inspector.journal.journal import Journal
 from inspector.tui.app import InspectorApp
 from inspector.tui.events import First
 from inspector.tui.main.screen import MainScreen
+from inspector.tui.navigator import Opening, ScreenNavigator
 from inspector.tui.work.task import TaskPane
 from inspector.tui.work.task_rows import age, look
 from inspector.tui.work.task_trail import MOST_CHANGES, Trails
@@ -65,15 +66,23 @@ class Herd(Server):
         self.tell(message, reply)
 
 
+class MadeBefore(ScreenNavigator):
+    """Shows a session that was made before, whatever it is to open."""
+
+    def __init__(self, app: InspectorApp, session: Session) -> None:
+        super().__init__(app, Opening(Options(), Settings()), app.sessions)
+        self._made = session
+
+    def open_target(self, target: Target, first: First = "") -> None:
+        self.add(MainScreen(self._made))
+
+
 class Watching(InspectorApp):
     """The interface on a session that was made before."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session.target, Options(), Settings(), keep=False)
-        self._made = session
-
-    def open_target(self, target: Target, first: First = "") -> None:
-        self._add(MainScreen(self._made))
+        self.navigator = MadeBefore(self, session)
 
 
 @asynccontextmanager
@@ -158,7 +167,7 @@ async def test_a_tool_that_must_not_be_called_is_flagged_with_the_reason() -> No
     async with watching(Herd()) as (session, (app, pilot)):
         session.refused_tools["count"] = ["the header name is no token"]
         session.changes.bump("tools")
-        main_screen(app)._work.request.redraw()
+        main_screen(app).panes.work.request.redraw()
         await shows(app, pilot, "It must not be called over HTTP: the header")
         await pilot.press("ctrl+r")
         await shows(app, pilot, "must not be called over HTTP")
@@ -228,15 +237,15 @@ async def test_the_messages_of_a_task_and_its_call_are_a_key_away() -> None:
         await pilot.press("m")
         n = session.tasks.items["t-1"].call_n
         await shows(app, pilot, f'exchange:#{n} | "t-1"')
-        messages = main_screen(app)._messages
+        messages = main_screen(app).panes.messages
         await becomes(app, pilot, lambda: f"of {len(session.journal)}" in screen_text(app), "filtered")
         found = [session.journal.index.method(n) for n in messages._view.numbers]  # type: ignore[attr-defined]
         assert "tools/call" in found
         assert "tasks/result" in found
         assert "tools/list" not in found
         await pilot.press("5", "o")
-        await becomes(app, pilot, lambda: main_screen(app).place == "tools", "at the tool")
-        await becomes(app, pilot, lambda: main_screen(app)._work.has_focus_within, "in its form")
+        await becomes(app, pilot, lambda: main_screen(app).pane_layout.place == "tools", "at the tool")
+        await becomes(app, pilot, lambda: main_screen(app).panes.work.has_focus_within, "in its form")
 
 
 async def test_one_column_shows_the_list_then_the_task() -> None:
@@ -283,7 +292,7 @@ async def test_whatever_a_server_says_of_a_task_is_shown(odd: dict[str, Any]) ->
         await shows(app, pilot, "made by")
         assert "\u202e" not in screen_text(app)
         await pilot.press("m")
-        await becomes(app, pilot, lambda: main_screen(app)._messages.filter is not None, "a filter that is one")
+        await becomes(app, pilot, lambda: main_screen(app).panes.messages.filter is not None, "a filter that is one")
 
 
 async def test_the_tasks_of_a_recording_are_shown_and_nothing_is_asked() -> None:

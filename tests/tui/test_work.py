@@ -9,7 +9,7 @@ import pytest
 
 from inspector.config.remember import ServerMemory
 from inspector.tui.widgets.form import FormView
-from inspector.tui.work.catalog_item import Subject
+from inspector.tui.work.catalog_item import CatalogItem
 from inspector.tui.work.request import RequestPane
 from inspector.tui.work.work_items import PAST, Past, Work, label
 from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running
@@ -169,7 +169,7 @@ async def test_the_last_arguments_are_remembered_for_the_next_session(tmp_path: 
 async def test_a_secret_is_not_remembered(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):
         work = await go(app, pilot, "tools", "echo")
-        app.work.works.keep(work.subject, {"message": "x", "api_key": "hunter2"}, True)
+        app.work.work_items.keep(work.catalog_item, {"message": "x", "api_key": "hunter2"}, True)
         assert ServerMemory(session.target, tmp_path).last_arguments("echo") == {"message": "x"}
 
 
@@ -178,7 +178,7 @@ async def test_destructive_tools_say_so_and_are_not_held_back(tmp_path: Path) ->
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         work = await go(app, pilot, "tools", "delete-everything")
         assert "destructive" in screen_lines(app)[0]
-        assert work.subject.facts[0] == [("destructive", "error")]
+        assert work.catalog_item.facts[0] == [("destructive", "error")]
 
 
 async def test_a_resource_is_read_by_enter_and_followed_by_u(tmp_path: Path) -> None:
@@ -386,7 +386,7 @@ async def test_a_list_read_again_brings_the_new_schema_and_keeps_what_was_filled
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
         await write(app, pilot, "kept")
-        before = work.subject.item
+        before = work.catalog_item.item
         fresh = [dict(item) for item in session.catalog.tools.items]
         fresh[0]["inputSchema"] = {"type": "object", "properties": {"message": {"type": "string"}, "twice": {}}}
         fresh[0]["description"] = "Says it once or twice."
@@ -395,7 +395,7 @@ async def test_a_list_read_again_brings_the_new_schema_and_keeps_what_was_filled
         session.changes.bump("tools")
         await settle(pilot, lambda: "Says it once or twice." in screen_text(app))
         await settle(pilot, lambda: "twice  " in screen_text(app) and "kept" in screen_text(app))
-        assert work.subject.item is not before
+        assert work.catalog_item.item is not before
         assert app.work.request.form.value == {"message": "kept"}
 
 
@@ -410,7 +410,7 @@ async def test_escape_leads_from_the_result_to_the_list(tmp_path: Path) -> None:
 
 
 def test_the_same_arguments_are_listed_once_as_the_newest() -> None:
-    work = Work(Subject("tools", {"name": "x"}))
+    work = Work(CatalogItem("tools", {"name": "x"}))
     for text in ("a", "b", "a"):
         work.remember(Past({"t": text}, text, "1 ms", "muted"))
     assert [past.label for past in work.past or ()] == ["a", "b"]

@@ -44,7 +44,7 @@ def run(said: Invocation) -> int:
             return interface.interface(said, HttpTarget(url, name="demo"))
     from dataclasses import replace
 
-    from inspector.tui.app import demo_target
+    from inspector.config.targets import demo_target
 
     return interface.interface(said, replace(demo_target(), env=dict(said.option("env", ()))))
 

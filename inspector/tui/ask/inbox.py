@@ -58,8 +58,8 @@ class Questions:
             (signs.asked, "ask") if waits else (signs.done if question.state == "answered" else signs.failed, "muted")
         )
         name = (f" {question.topic}", "bright" if waits else "muted")
-        gist = paint.segments([("  " + labels.gist(question), "normal")])
-        left = [*paint.cell([sign, name], _TOPIC_CELLS + 2), *gist]
+        summary = paint.segments([("  " + labels.summary(question), "normal")])
+        left = [*paint.cell([sign, name], _TOPIC_CELLS + 2), *summary]
         words, role = labels.standing(question)
         state = paint.segments("" if waits else [(words, role)], room=width // 2)
         return paint.spread(left, state, width)

@@ -1,4 +1,4 @@
-"""What the server asks, in words: the kind of a question, its gist, and how it stands."""
+"""What the server asks, in words: the kind of a question, its summary, and how it stands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.text import safe
 from inspector.tui.events import AnySession
 from inspector.tui.widgets import paint
 
-GIST = 300
+SUMMARY = 300
 
 _STATES = {
     "open": ("waits for you", "ask"),
@@ -29,10 +29,10 @@ def kind(question: Question) -> str:
     return f"elicitation  {safe(question.mode, 20)}" if question.topic == "elicitation" else question.topic
 
 
-def gist(question: Question) -> str:
+def summary(question: Question) -> str:
     """The question in one line: the server's words, or what it wants."""
     if question.topic == "elicitation":
-        return safe(" ".join(question.message[:GIST].split()), GIST)
+        return safe(" ".join(question.message[:SUMMARY].split()), SUMMARY)
     if question.topic == "roots":
         return "which folders may it see?"
     messages = question.params.get("messages")
@@ -40,7 +40,7 @@ def gist(question: Question) -> str:
     content = last.get("content") if isinstance(last, dict) else None
     blocks = content if isinstance(content, list) else [content]
     text = next((block.body for item in blocks[:20] if (block := ContentBlock(item)).kind == "text"), "")
-    return safe(" ".join(text[:GIST].split()), GIST)
+    return safe(" ".join(text[:SUMMARY].split()), SUMMARY)
 
 
 def standing(question: Question) -> tuple[str, str]:

@@ -24,7 +24,7 @@ from inspector.tui.log.rows import moment
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact import SnugEdge
+from inspector.tui.widgets.compact import CompactEdge
 from inspector.tui.widgets.content_blocks import json_text
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.form import FormView
@@ -39,7 +39,7 @@ BODIES_KEPT = 8
 """Questions whose half-written answers stay while another question is looked at."""
 
 
-class QuestionPane(SnugEdge):
+class QuestionPane(CompactEdge):
     """One question: it is answered here, declined or dismissed; afterwards the answer stands here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -165,7 +165,7 @@ class QuestionPane(SnugEdge):
         self.state_facts = [labels.kind(question), *([f"{place} of {len(waiting)}"] if place else [])]
         said: list[Paragraph] = [(question.message, "bright")] if question.message else []
         if question.topic == "roots" and not waits:
-            said = [(labels.gist(question), "bright")]
+            said = [(labels.summary(question), "bright")]
         if question.state in ("withdrawn", "lost"):
             said.append(("No answer was sent.", "muted"))
         self._said.show(said)

@@ -14,7 +14,7 @@ from inspector.text import count, duration
 from inspector.tui.check.rows import ROLES, level_word
 from inspector.tui.keymap import bindings
 from inspector.tui.log.labels import sign_of, standing
-from inspector.tui.log.summaries import gist
+from inspector.tui.log.summaries import summary
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, plain
 from inspector.tui.widgets.lines_view import LinesView
@@ -108,7 +108,7 @@ def rows_of(checked: Checked, journal: Journal | None) -> tuple[list[Row], dict[
 def message_line(journal: Journal, n: int) -> list[Piece]:
     """One message of the recording: its sign, what it is, how it stands, its number."""
     index, signs = journal.index, signs_now()
-    words = gist(journal, n)
+    words = summary(journal, n)
     stands = standing(index.state(n))
     tail: list[Piece] = ["  ", stands] if stands is not None else []
     took = index.duration(n)

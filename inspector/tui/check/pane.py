@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual.actions import SkipAction
 from textual.app import ComposeResult
@@ -29,9 +29,7 @@ from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
-
-if TYPE_CHECKING:
-    from inspector.tui.app import InspectorApp
+from inspector.tui.window import window_of
 
 FAR_BEHIND = 2000
 """Messages that the judge may be behind without a word about it: a moment's work."""
@@ -95,8 +93,8 @@ class CheckPane(Horizontal):
     def found(self) -> CheckRun:
         """The run, and what came of it."""
         if self._found is None:
-            app = cast("InspectorApp", self.app)
-            self._found = CheckRun(self.session, app.settings, self._draw_soon, keep=app.keep)
+            window = window_of(self)
+            self._found = CheckRun(self.session, window.settings, self._draw_soon, keep=window.keep)
         return self._found
 
     @property

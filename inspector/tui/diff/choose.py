@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from textual.screen import Screen
 
 from inspector.client.recording import RecordingInfo, list_recordings
 from inspector.tui.dialogs import Choose
-from inspector.tui.diff.screen import DiffScreen
-
-if TYPE_CHECKING:
-    from inspector.tui.main.screen import MainScreen
+from inspector.tui.window import window_of
 
 MOST = 200
 """Recordings that are offered, newest first."""
 
 
-async def compare_with(screen: MainScreen) -> None:
-    """Ask with which recording, and show both side by side: the other one is A, the one in view B."""
-    mine = screen.session.journal.path
+async def compare_with(screen: Screen[None], mine: Path | None) -> None:
+    """Ask with which recording `mine` is compared, and show both side by side: the other one is A, `mine` is B."""
     if mine is None:
         screen.notify("This session is kept in no file: there is nothing to compare.", severity="warning")
         return
@@ -32,7 +29,7 @@ async def compare_with(screen: MainScreen) -> None:
     chosen = await screen.app.push_screen_wait(Choose("Compare with", choices))
     if chosen is not None:
         other = found[[name for name, _ in choices].index(chosen)]
-        screen.app.push_screen(DiffScreen(other.path, mine))
+        window_of(screen).navigator.compare(other.path, mine)
 
 
 def _others(mine: Path) -> list[RecordingInfo]:

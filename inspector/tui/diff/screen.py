@@ -31,6 +31,7 @@ from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status import Footer
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.window import window_of
 
 WARNED = 6
 """Tools named in the warning."""
@@ -226,12 +227,10 @@ class DiffScreen(Screen[None]):
 
     def _open(self, which: Which) -> None:
         """Open the recording of a side where the message is."""
-        from inspector.tui.replay.recording_at import frame_screen
-
         found = self._found
         if found is not None:
             side = found.a if which == "a" else found.b
-            self.app.push_screen(frame_screen(side.path, self._shown[which].n))
+            window_of(self).navigator.show_recording(side.path, self._shown[which].n)
 
     def action_copy(self) -> None:
         """Copy the difference: what stands in A, then what stands in B."""
@@ -254,9 +253,7 @@ class DiffScreen(Screen[None]):
         self.app.exit(0)
 
     def action_help(self) -> None:
-        from inspector.tui.help import Help
-
-        self.app.push_screen(Help(self.app.verb_keys, self.focused or self))  # type: ignore[attr-defined]
+        window_of(self).navigator.show_help(self.focused or self)
 
 
 def _nothing(found: Compared) -> str:

@@ -13,7 +13,7 @@ from inspector.protocol.jsontext import Tree, pretty
 from inspector.protocol.views import View
 from inspector.text import count, duration, safe, size
 from inspector.tui.log.channel import MOST, facts_around
-from inspector.tui.log.summaries import gist, headers_of, life
+from inspector.tui.log.summaries import headers_of, life, summary
 from inspector.tui.themes import ascii_only, signs_now
 from inspector.tui.widgets.json_view import AT_ONCE
 from inspector.tui.widgets.sections import INLINE, JsonSection, PieceSection, Section, Span, TextSection
@@ -210,7 +210,7 @@ def _folded_lines(journal: Journal, folded: Sequence[int]) -> list[Line]:
         return []
     lines: list[Line] = []
     for m in [m for m in folded if journal.index.kind(m) in (Kind.RPC, Kind.INVALID)][:MOST]:
-        words = "".join(piece if isinstance(piece, str) else piece[0] for piece in gist(journal, m))
+        words = "".join(piece if isinstance(piece, str) else piece[0] for piece in summary(journal, m))
         sent = journal.index.dir(m) == Dir.SEND
         sign = (signs_now().sent, "sent") if sent else (signs_now().received, "received")
         lines.append(line(sign, f" {words}"))

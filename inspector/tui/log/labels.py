@@ -16,10 +16,10 @@ from inspector.text import Signs, count, safe
 from inspector.tui.log.summaries import (
     LARGEST_READ,
     counted_items,
-    gist,
     headers_of,
     items_of,
-    request_gist,
+    request_summary,
+    summary,
 )
 from inspector.tui.widgets.paint import Piece
 
@@ -77,18 +77,18 @@ def pending(index: Index, n: int) -> bool:
 
 
 def subject(journal: Journal, n: int) -> list[Piece]:
-    """What a request is: its method and what it is about; of any other event, the same for its request, or its gist."""
+    """What a request is: its method and what it is about; of any other event, that of its request, or its summary."""
     index = journal.index
     request = n if index.shape(n) == Shape.REQUEST else index.pair(n)
     if index.shape(n) == Shape.NOTIFICATION:
         begin, _, rest = index.method(n).partition("/")
         return [rest if begin == "notifications" and rest else index.method(n)]
     if not request or index.shape(request) != Shape.REQUEST:
-        return gist(journal, n)
+        return summary(journal, n)
     method = index.method(request)
     if index.size(request) > LARGEST_READ:
         return [method]
-    return [method, *request_gist(method, journal.event(request).message)]
+    return [method, *request_summary(method, journal.event(request).message)]
 
 
 def title(journal: Journal, n: int, signs: Signs) -> list[Piece]:
@@ -140,7 +140,7 @@ def list_words(journal: Journal, n: int, messages: Sequence[int]) -> list[Piece]
     said: list[Piece] = [index.method(n), (f"  {count(pages)} pages", "muted")]
     failed = next((m for m in answers if index.shape(m) is Shape.ERROR), 0)
     if failed:
-        return [*said, "  ", *gist(journal, failed)]
+        return [*said, "  ", *summary(journal, failed)]
     if sum(index.size(m) for m in answers) <= _MOST_COUNTED:
         items = sum(items_of(index.method(n), journal.event(m).message) for m in answers)
         said.append((f"  {counted_items(index.method(n), items)}", "bright"))

@@ -17,7 +17,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, size
 from inspector.tui.log.labels import HttpWords, id_text, list_words, sign_of, standing
-from inspector.tui.log.summaries import gist
+from inspector.tui.log.summaries import summary
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.paint import Piece
@@ -26,7 +26,7 @@ Times = Literal["clock", "start", "previous"]
 TIMES: tuple[Times, ...] = ("clock", "start", "previous")
 TIMES_WORDS: dict[Times, str] = {"clock": "", "start": "since start", "previous": "since the previous"}
 
-_KEPT_GISTS = 2000
+_KEPT_SUMMARIES = 2000
 _FIGURE = 8
 _SIZE = 7
 _ROOM_FOR_SIZE = 36
@@ -103,7 +103,7 @@ class MessageRows:
         self.upto: int | None = None
         """Of a recording: the last event that has happened at the moment that is shown; None at its end."""
         self.id_cells = _LEAST_ID
-        self._gists: LRUCache[tuple[int, int], list[Piece]] = LRUCache(_KEPT_GISTS)
+        self._summaries: LRUCache[tuple[int, int], list[Piece]] = LRUCache(_KEPT_SUMMARIES)
         self._http = HttpWords(journal)
         self._ids_seen = 0
         self._text_ids = 0
@@ -204,13 +204,13 @@ class MessageRows:
         line += paint.cell([(f" {signs.finding}", "finding")] if self.findings(n) else " ", 2)
         return line
 
-    def gist(self, n: int) -> list[Piece]:
+    def summary(self, n: int) -> list[Piece]:
         """What an event is or says, kept for the rows that were drawn last."""
         listed = self.list_messages(n)
-        found = self._gists.get((n, len(listed)))
+        found = self._summaries.get((n, len(listed)))
         if found is None:
-            found = list_words(self.journal, n, listed) if listed else gist(self.journal, n)
-            self._gists.set((n, len(listed)), found)
+            found = list_words(self.journal, n, listed) if listed else summary(self.journal, n)
+            self._summaries.set((n, len(listed)), found)
         return found
 
     def _what(self, n: int, cells: int) -> list[Segment]:
@@ -229,7 +229,7 @@ class MessageRows:
         room = cells - paint.width(closing)
         if room < _LEAST_WORDS:
             closing, room = [], cells
-        pieces = fitted(self.gist(n), room)
+        pieces = fitted(self.summary(n), room)
         role = "normal"
         if self.pending(n):
             pieces, role = [piece if isinstance(piece, str) else piece[0] for piece in pieces], "muted"

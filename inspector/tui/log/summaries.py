@@ -1,4 +1,4 @@
-"""The gist of an event in one line: what a request is about, what an answer says, what happened to the connection."""
+"""An event in one line: what a request is about, what an answer says, what happened to the connection."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _COUNTED = 20_000
 """Characters of a text whose lines are counted."""
 
 
-def gist(journal: Journal, n: int) -> list[Piece]:
+def summary(journal: Journal, n: int) -> list[Piece]:
     """What event `n` is or says. Names and what a server said are bright, what surrounds them is not."""
     index = journal.index
     kind, shape, method = index.kind(n), index.shape(n), index.method(n)
@@ -106,11 +106,11 @@ def _message(index: Index, n: int, event: Event, shape: Shape, method: str) -> l
     if shape == Shape.ERROR:
         return _error(view)
     if shape == Shape.RESULT:
-        return result_gist(method, message.get("result"))
+        return result_summary(method, message.get("result"))
     params = View(view.object("params"))
     if shape == Shape.NOTIFICATION:
         return _notification(method, params)
-    return [method, *request_gist(method, message)]
+    return [method, *request_summary(method, message)]
 
 
 def _batch(message: list[Any]) -> list[Piece]:
@@ -126,7 +126,7 @@ def _error(view: View) -> list[Piece]:
     return [*shown, (one_line(words), "error")]
 
 
-def request_gist(method: str, message: Any) -> list[Piece]:
+def request_summary(method: str, message: Any) -> list[Piece]:
     """What a request is about, after its method: a name, a URI, a question, a cursor."""
     names = subjects_of(message)
     if names:
@@ -168,7 +168,7 @@ def _notification(method: str, params: View) -> list[Piece]:
 # Results
 
 
-def result_gist(method: str, result: Any) -> list[Piece]:
+def result_summary(method: str, result: Any) -> list[Piece]:
     """What a result says: how many items, who the server is, the first text, or the names of its members."""
     view = View(result)
     if not isinstance(result, dict):
@@ -245,7 +245,7 @@ def counted_items(method: str, number: int) -> str:
 
 
 def _by_members(view: View) -> list[Piece] | None:
-    """The gist of a result by what it has in it, whatever method it answers; None where that says nothing."""
+    """The summary of a result by what it has in it, whatever method it answers; None where that says nothing."""
     if isinstance(view.members.get("serverInfo"), dict):
         return _server(view)
     if view.text("taskId"):

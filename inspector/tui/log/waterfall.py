@@ -175,10 +175,10 @@ class WaterfallRows(MessageRows):
 
     def _subject(self, n: int, cells: int, *, nested: bool) -> list[Segment]:
         index = self.journal.index
-        pieces = fitted(self.gist(n), max(cells - nested, 1))
+        pieces = fitted(self.summary(n), max(cells - nested, 1))
         answer = self.answer(n)
         if answer and self.state(n) == State.ERROR and not self.list_messages(n):
-            pieces = [*self.gist(n), "  ", *self.gist(answer)]
+            pieces = [*self.summary(n), "  ", *self.summary(answer)]
         person = self._person(n)
         if person:
             pieces = [*pieces, (f"  +{duration(person)} yours", "ask")]

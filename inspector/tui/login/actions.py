@@ -13,6 +13,7 @@ from inspector.errors import InspectorError
 from inspector.tui.advice import told
 from inspector.tui.events import AnySession
 from inspector.tui.login.steps import title
+from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
     from inspector.auth.credential import Authorizer, Login
@@ -79,8 +80,6 @@ class LoginWork:
 
     def otherwise(self, then: Callable[[], object]) -> None:
         """Ask with what to log in, and do so; `then` is called where that takes another connection."""
-        from inspector.tui.login.options import LoginOptions
-
         authorizer = self._authorizer
         if authorizer is None:
             return
@@ -100,7 +99,7 @@ class LoginWork:
             else:
                 then()
 
-        self._screen.app.push_screen(LoginOptions(authorizer.options), take)
+        window_of(self._screen).navigator.ask_login_options(authorizer.options, take)
 
     # Parts
 

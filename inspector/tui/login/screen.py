@@ -1,4 +1,4 @@
-"""How a login went: the ladder of its steps, each with what was sent and came back, and who is logged in."""
+"""How a login went: its steps, each with what was sent and came back, and who is logged in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from inspector.tui.keymap import Hint, bindings
 from inspector.tui.login.actions import LoginWork
 from inspector.tui.login.document import LoginDocument, document_of, looked_at
 from inspector.tui.login.facts import logged_in_rows, step_rows
-from inspector.tui.login.steps import Ladder, LadderView, title
+from inspector.tui.login.steps import LoginStepRows, LoginStepsView, title
 from inspector.tui.main import chrome
 from inspector.tui.pane_keys import hints
 from inspector.tui.verbs import BY_ID
@@ -26,6 +26,7 @@ from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, plain
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.status import Footer, HeaderLine, TabLine
+from inspector.tui.window import window_of
 
 LOOK_AGAIN = 0.2
 """Seconds between two looks at the journal."""
@@ -66,7 +67,7 @@ class AuthorizationScreen(Screen[Wanted]):
         super().__init__()
         self.session = session
         self._found = Authorizations(session.journal)
-        self._ladder = Ladder(step_rows)
+        self._step_rows = LoginStepRows(step_rows)
         self._work = LoginWork(self, session)
         self._seen: tuple[object, ...] = ()
         self._stop: tuple[int, int] = (0, -1)
@@ -80,7 +81,9 @@ class AuthorizationScreen(Screen[Wanted]):
             with Vertical(id="auth-left"):
                 empty = "The server has not asked for a login."
                 yield Edge(
-                    LadderView(self._ladder, empty=empty, id="auth-ladder"), title="Authorization", id="auth-steps"
+                    LoginStepsView(self._step_rows, empty=empty, id="auth-step-list"),
+                    title="Authorization",
+                    id="auth-steps",
                 )
                 yield Edge(FactsView(id="auth-login-rows"), title="Logged in", id="auth-login")
             with Vertical(id="auth-right"):
@@ -89,7 +92,7 @@ class AuthorizationScreen(Screen[Wanted]):
         yield Footer()
 
     def on_mount(self) -> None:
-        self.query_one("#auth-ladder").focus()
+        self.query_one("#auth-step-list").focus()
         self.query_one(Footer).note = "tokens, codes and verifiers are never shown or recorded"
         self.tick()
         self.set_interval(LOOK_AGAIN, self.tick)
@@ -134,10 +137,10 @@ class AuthorizationScreen(Screen[Wanted]):
         tabs.tabs, tabs.active = chrome.main_tabs(self.session), "server"
 
     def _draw(self) -> None:
-        view, steps = self.query_one("#auth-ladder", LadderView), self._found.steps()
+        view, steps = self.query_one("#auth-step-list", LoginStepsView), self._found.steps()
         failed = next((at for at, step in enumerate(steps) if step.outcome == "failed"), -1)
         stop = (steps[0].n if steps else 0, failed)
-        at_end = view.place == len(self._ladder.steps) - 1
+        at_end = view.place == len(self._step_rows.steps) - 1
         if stop != self._stop and (failed >= 0 or stop[0] != self._stop[0]):
             view.show(steps, at=failed)
         else:
@@ -168,11 +171,11 @@ class AuthorizationScreen(Screen[Wanted]):
         edge.styles.height = min(len(rows) + 3, _MOST_OF_LOGIN)
         self.query_one("#auth-login-rows", FactsView).show(RowSection(rows))
 
-    def on_ladder_view_moved(self) -> None:
+    def on_login_steps_view_moved(self) -> None:
         """Show the document of the step under the cursor, and beside it that of its last run."""
-        view = self.query_one("#auth-ladder", LadderView)
+        view = self.query_one("#auth-step-list", LoginStepsView)
         document, beside = self.query_one("#auth-document", LoginDocument), self.query_one("#auth-again", LoginDocument)
-        step, steps = view.step, self._ladder.steps
+        step, steps = view.step, self._step_rows.steps
         if step is None:
             document.clear()
             beside.display = False
@@ -188,7 +191,7 @@ class AuthorizationScreen(Screen[Wanted]):
             beside.show(0, again, n, field=looked_at(again), note=f"{times}, at {clock:%H:%M:%S}")
 
     def _step(self) -> AuthStep | None:
-        return self.query_one("#auth-ladder", LadderView).step
+        return self.query_one("#auth-step-list", LoginStepsView).step
 
     # What can be done
 
@@ -207,13 +210,11 @@ class AuthorizationScreen(Screen[Wanted]):
         self.dismiss("quit")
 
     def action_help(self) -> None:
-        from inspector.tui.help import Help
-
-        self.app.push_screen(Help(self.app.verb_keys, self.focused or self))  # type: ignore[attr-defined]
+        window_of(self).navigator.show_help(self.focused or self)
 
     def action_open(self) -> None:
         """Open the step, or close it."""
-        self.query_one("#auth-ladder", LadderView).action_select()
+        self.query_one("#auth-step-list", LoginStepsView).action_select()
 
     def action_its_messages(self) -> None:
         """Go to the messages of the step."""
@@ -232,19 +233,19 @@ class AuthorizationScreen(Screen[Wanted]):
     def action_copy(self) -> None:
         """All steps, and what there is to say of the failed one, as plain text."""
         rows: list[Row] = [Row(safe(self.session.target.describe())), Row()]
-        for number, step in enumerate(self._ladder.steps, 1):
+        for number, step in enumerate(self._step_rows.steps, 1):
             said = "not reached" if step.outcome == "open" else step.text
             rows.append(Row(f"{number:>2} {step.outcome:<7}{title(step):<22}{said}  {step.rule}"))
-        for step in self._ladder.steps:
+        for step in self._step_rows.steps:
             if step.outcome == "failed":
                 rows += [Row(), *step_rows(step)]
         copy(self, plain(rows), "how the login went")
 
     def action_again(self) -> None:
         """Run the step again, alone; where that cannot be, say why."""
-        view = self.query_one("#auth-ladder", LadderView)
+        view = self.query_one("#auth-step-list", LoginStepsView)
         if view.step is not None:
-            self._work.again(list(self._ladder.steps), view.place)
+            self._work.again(list(self._step_rows.steps), view.place)
 
     def action_log_in(self) -> None:
         """Log in anew, from the first step on: by itself where there is a connection, else by connecting again."""

@@ -38,7 +38,7 @@ def title(step: AuthStep) -> str:
     return TITLES.get(step.name) or step.name[:_TITLE]
 
 
-class Ladder:
+class LoginStepRows:
     """The rows of some steps for a list of one width: each step's own row, and below an open one what is said of it."""
 
     def __init__(self, say: Say) -> None:
@@ -95,35 +95,35 @@ class Ladder:
         return paint.segments([" " * INDENT, *said], room=width)
 
 
-class LadderView(VirtualList):
-    """Shows a `Ladder`. The cursor goes from step to step, once what is said of one has been in view."""
+class LoginStepsView(VirtualList):
+    """Shows a `LoginStepRows`. The cursor goes from step to step, once what is said of one has been in view."""
 
     class Moved(Message):
         """The cursor is on another step, or the steps are others."""
 
-    def __init__(self, ladder: Ladder, *, empty: str = "", id: str | None = None) -> None:
-        self.ladder = ladder
-        super().__init__(ladder, empty=empty, id=id)
+    def __init__(self, step_rows: LoginStepRows, *, empty: str = "", id: str | None = None) -> None:
+        self.step_rows = step_rows
+        super().__init__(step_rows, empty=empty, id=id)
 
     @property
     def step(self) -> AuthStep | None:
         """The step with the cursor."""
-        at = self.ladder.place(self.cursor)
-        return self.ladder.steps[at] if at >= 0 else None
+        at = self.step_rows.place(self.cursor)
+        return self.step_rows.steps[at] if at >= 0 else None
 
     @property
     def place(self) -> int:
         """The place of the step with the cursor, -1 without steps."""
-        return self.ladder.place(self.cursor)
+        return self.step_rows.place(self.cursor)
 
     def show(self, steps: Sequence[AuthStep], *, at: int = -1) -> None:
         """Show these steps; with `at`, the step there gets the cursor and alone stands open."""
-        self.ladder.steps = steps
+        self.step_rows.steps = steps
         if at >= 0:
-            self.ladder.open = {at}
+            self.step_rows.open = {at}
         self._lay_out()
         if 0 <= at < len(steps):
-            self.cursor = self.ladder.head(at)
+            self.cursor = self.step_rows.head(at)
             self._have_in_view(at)
         self.post_message(self.Moved())
 
@@ -134,13 +134,13 @@ class LadderView(VirtualList):
             self._have_in_view(self.place)
 
     def _lay_out(self) -> None:
-        self.ladder.lay_out(max(self.scrollable_content_region.width - 2 * self.pad, 20))
+        self.step_rows.lay_out(max(self.scrollable_content_region.width - 2 * self.pad, 20))
         self.source_changed()
 
     def _have_in_view(self, at: int) -> None:
         """Scroll so that a step is seen with what is said of it, as far as there is room."""
-        self.scroll_to_row(self.ladder.end(at))
-        self.scroll_to_row(self.ladder.head(at))
+        self.scroll_to_row(self.step_rows.end(at))
+        self.scroll_to_row(self.step_rows.head(at))
 
     def watch_cursor(self, before: int, after: int) -> None:
         super().watch_cursor(before, after)
@@ -152,35 +152,35 @@ class LadderView(VirtualList):
         at = self.place
         if at < 0:
             return
-        self.ladder.open ^= {at}
+        self.step_rows.open ^= {at}
         self._lay_out()
         self._have_in_view(at)
 
     def _move(self, rows: int) -> None:
         """To another step; past a long open one line by line."""
-        at, count = self.place, len(self.ladder.steps)
+        at, count = self.place, len(self.step_rows.steps)
         if at < 0:
             return
         height = max(self.scrollable_content_region.height, 1)
-        top, end = self.scroll_offset.y, self.ladder.end(at)
+        top, end = self.scroll_offset.y, self.step_rows.end(at)
         if rows > 0 and end >= top + height:
             self._scroll_top(min(top + rows, end - height + 1))
-        elif rows < 0 and top > self.ladder.head(at):
-            self._scroll_top(max(top + rows, self.ladder.head(at)))
+        elif rows < 0 and top > self.step_rows.head(at):
+            self._scroll_top(max(top + rows, self.step_rows.head(at)))
         else:
-            wanted = self.ladder.place(min(max(self.ladder.head(at) + rows, 0), len(self.ladder) - 1))
+            wanted = self.step_rows.place(min(max(self.step_rows.head(at) + rows, 0), len(self.step_rows) - 1))
             after = min(max(wanted, at + 1) if rows > 0 else min(wanted, at - 1), count - 1)
-            self.cursor = self.ladder.head(max(after, 0))
+            self.cursor = self.step_rows.head(max(after, 0))
 
     def action_last(self) -> None:
-        if self.ladder.steps:
-            self.cursor = self.ladder.head(len(self.ladder.steps) - 1)
+        if self.step_rows.steps:
+            self.cursor = self.step_rows.head(len(self.step_rows.steps) - 1)
             self._scroll_top(self.count)
 
     def row_at(self, y: int) -> int | None:
         """A click on what is said of a step is one on the step."""
         row = super().row_at(y)
-        return None if row is None else self.ladder.head(self.ladder.place(row))
+        return None if row is None else self.step_rows.head(self.step_rows.place(row))
 
 
 def _head(step: AuthStep, number: int, width: int) -> list[Segment]:

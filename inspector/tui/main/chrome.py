@@ -14,12 +14,11 @@ from inspector.text import count, duration, safe
 from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint
 from inspector.tui.pane_keys import hints
-from inspector.tui.sessions import Sessions
+from inspector.tui.sessions import Sessions, offers_tasks
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.paint import Piece, Pieces
 from inspector.tui.widgets.status import MainTab, Part, session_parts
-from inspector.tui.work.tasks import offers_tasks
 
 TABS: tuple[tuple[str, str, str, str], ...] = (
     ("tools", "1", "Tools", "Tools"),
@@ -109,15 +108,18 @@ def main_tabs(session: AnySession, score: str = "") -> list[MainTab]:
     return tabs
 
 
-def footer_hints(screen: Screen[None]) -> list[Hint]:
-    """The keys of the innermost pane that has the focus and names any, and those that work everywhere."""
+def footer_hints(screen: Screen[None], zoom: tuple[str, str] | None = None) -> list[Hint]:
+    """The keys of the innermost pane that has the focus and names any, and those that work everywhere.
+
+    `zoom` is the verb of the zoom key with its title, None where it would do nothing.
+    """
     shown = _hints_at(screen.focused, screen)
     if isinstance(screen.focused, (Editor, FieldFrame)):
         return shown  # Letters are text there, or nothing; the keys of the pane itself are not letters.
     taken = {hint.key for hint in shown}
     # Of a zoomed pane the key is pinned at the right.
-    zoom = None if screen.has_class("-zoomed") else getattr(screen, "zoom_hint", None)
-    common = hints(screen, *([zoom] if zoom else []), "app.messages", "app.export", "app.quit", "app.start-list")
+    zooms = [zoom] if zoom and not screen.has_class("-zoomed") else []
+    common = hints(screen, *zooms, "app.messages", "app.export", "app.quit", "app.start-list")
     return [*shown, *(hint for hint in common if hint.key not in taken)]
 
 

@@ -3,6 +3,8 @@ same in two lines without an edge."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual.app import ComposeResult
 from textual.containers import Container
 
@@ -18,7 +20,10 @@ from inspector.tui.widgets.edge import Edge
 
 
 class ScrubPane(Container):
-    """Shows where a player stands. `draw` after anything about it has changed."""
+    """Shows where a player stands. `draw` after anything about it has changed.
+
+    `sought` is called with a cell of the line that was pointed at, and how many cells the line has.
+    """
 
     DEFAULT_CSS = """
     ScrubPane { height: auto; width: 1fr; }
@@ -29,9 +34,10 @@ class ScrubPane(Container):
     ScrubPane.-low > .-slim { display: block; }
     """
 
-    def __init__(self, player: Player, *, id: str | None = None) -> None:
+    def __init__(self, player: Player, sought: Callable[[int, int], None], *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.player = player
+        self._sought = sought
         self._line = ScrubLine()
         self._slim = ScrubLine(slim=True)
         self._edge = Edge(self._line)
@@ -43,6 +49,10 @@ class ScrubPane(Container):
 
     def on_resize(self) -> None:
         self.draw()
+
+    def on_scrub_line_sought(self, event: ScrubLine.Sought) -> None:
+        event.stop()
+        self._sought(event.cell, event.cells)
 
     def draw(self) -> None:
         """Draw what is different."""

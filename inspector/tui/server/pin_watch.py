@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
 
 from inspector.client.pins import Pin, Pins
 from inspector.client.session import Session
@@ -12,23 +15,27 @@ from inspector.client.state.surfaces import is_read, surface_of
 from inspector.errors import ConfigError
 from inspector.tui.advice import told
 from inspector.tui.events import AnySession
-from inspector.tui.server.pane import ServerPane
+from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
     from inspector.check.drift import Drift
-    from inspector.tui.app import InspectorApp
-    from inspector.tui.main.screen import MainScreen
 
 TOLD = 30
 """Seconds for which a drift is told; the server pane keeps telling it."""
 
 
 class PinWatch:
-    """Compares a session with the pin of its target; `look` is called on every tick and does nothing on most."""
+    """Compares a session with the pin of its target; `look` is called on every tick and does nothing on most.
 
-    def __init__(self, screen: MainScreen, session: AnySession) -> None:
+    `told` is called when `drift` may be another.
+    """
+
+    def __init__(self, screen: Screen[None], session: AnySession, told: Callable[[], None]) -> None:
         self._screen = screen
         self._session = session
+        self._show = told
+        self.drift: Drift | None = None
+        """What has changed since the server was pinned, as far as is known."""
         self._pin: Pin | None = None
         self._looked = False
         self._seen: tuple[Any, ...] = ()
@@ -63,12 +70,13 @@ class PinWatch:
             self._screen.notify(told(error, self._screen), severity="error")
             return
         self._looked, self._seen, self._told = True, (), ""
-        self._screen.query_one(ServerPane).show_drift(None)
+        self.drift = None
+        self._show()
         self._screen.notify("Pinned. Every later session says when the server offers something else.")
 
     def _read(self) -> None:
         session = self._session
-        if not session.can_send or not cast("InspectorApp", self._screen.app).settings.check_pins:
+        if not session.can_send or not window_of(self._screen).settings.check_pins:
             return
         try:
             self._pin = Pins().get(session.target)
@@ -84,7 +92,8 @@ class PinWatch:
         """Say what was found: for a while on the screen, for good in the server pane and in the recording."""
         if pin is not self._pin or not self._screen.is_mounted:
             return
-        self._screen.query_one(ServerPane).show_drift(drift)
+        self.drift = drift
+        self._show()
         said = drift.sentence if drift is not None else ""
         if drift is not None and said != self._told:
             from inspector.check.drift import note

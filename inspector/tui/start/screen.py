@@ -20,16 +20,17 @@ from inspector.config.remember import ServerMemory
 from inspector.config.servers import ServerEntry, ServerList, exposure_of, find_servers
 from inspector.config.settings import Settings
 from inspector.config.target_words import is_recording, parse_target, recording_path
-from inspector.config.targets import RecordingTarget
+from inspector.config.targets import RecordingTarget, demo_target
 from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
 from inspector.reasons import split_reason
 from inspector.text import quantity, size
 from inspector.tui.advice import advice, told
-from inspector.tui.events import CloseSession, First, OpenTarget, ShowSession
+from inspector.tui.dialogs import AskPath, Choose, Confirm, leave_calls
+from inspector.tui.events import First, OpenTarget
 from inspector.tui.keymap import Hint, bindings, label
 from inspector.tui.pane_keys import hints, keymap_of
-from inspector.tui.sessions import Opened, Sessions, calls_in_flight
+from inspector.tui.sessions import CloseSession, Opened, Sessions, ShowSession, calls_in_flight
 from inspector.tui.start.rows import Configured, Demo, Group, StartRows, Thing, Typed
 from inspector.tui.start.trust import opened
 from inspector.tui.widgets.edge import Edge
@@ -38,6 +39,7 @@ from inspector.tui.widgets.paint import Piece, Pieces
 from inspector.tui.widgets.status import Footer, HeaderLine, Part
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.window import window_of
 from inspector.version import __version__
 
 PLACEHOLDER = "a command, a URL, @name or a recording"
@@ -255,7 +257,7 @@ class StartScreen(Screen[None]):
             shown += ["start.clear"] if self._field.value else []
             named = [*hints(self, *shown, ("app.next-pane", "list"), "start.demo")]
             # The key that is no letter.
-            typing = [key for key in self.app.verb_keys.keys("app.start-list") if len(key) > 1]  # type: ignore[attr-defined]
+            typing = [key for key in window_of(self).verb_keys.keys("app.start-list") if len(key) > 1]
             named += [Hint(label(key), title, key, verb) for verb, title in back for key in typing[:1]]
             return [*named, *hints(self, "app.palette"), Hint("^q", "quit", "ctrl+q")]
         if isinstance(thing, Opened):
@@ -380,8 +382,6 @@ class StartScreen(Screen[None]):
 
     def action_demo(self) -> None:
         """Open the demo server."""
-        from inspector.tui.app import demo_target
-
         self.post_message(OpenTarget(demo_target()))
 
     def action_check(self) -> None:
@@ -397,8 +397,6 @@ class StartScreen(Screen[None]):
     @work(exclusive=True, group="dialog")
     async def action_delete(self) -> None:
         """Close an open session, or delete a recording; asks first where something would be lost."""
-        from inspector.tui.dialogs import Confirm, leave_calls
-
         thing = self._list.thing
         if isinstance(thing, Opened):
             calls = calls_in_flight(thing.session)
@@ -420,7 +418,6 @@ class StartScreen(Screen[None]):
     async def action_export(self) -> None:
         """Export the selected recording."""
         from inspector.export import FORMATS
-        from inspector.tui.dialogs import AskPath, Choose
         from inspector.tui.files import export_recording
 
         info = self._list.thing
@@ -454,15 +451,11 @@ class StartScreen(Screen[None]):
         self.focus_previous()
 
     def action_help(self) -> None:
-        from inspector.tui.help import Help
-
-        self.app.push_screen(Help(self.app.verb_keys, self.focused or self))  # type: ignore[attr-defined]
+        window_of(self).navigator.show_help(self.focused or self)
 
     @work(exclusive=True, group="dialog")
     async def action_quit(self) -> None:
         """Leave; asks only while a call is in flight in one of the sessions."""
-        from inspector.tui.dialogs import leave_calls
-
         if await leave_calls(self.app, self.sessions.in_flight(), "Leave with a call in flight?", "leave"):
             self.app.exit(0)
 

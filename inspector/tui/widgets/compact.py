@@ -9,27 +9,27 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.edge import Edge
 
 
-class SnugEdge(Edge):
-    """`state_facts`, `state_keys` and `state_note` are what the pane would show; where it is `snug`, the note stands
+class CompactEdge(Edge):
+    """`state_facts`, `state_keys` and `state_note` are what the pane would show; where it is `compact`, the note stands
     first among the facts and the keys are left out."""
 
-    snug = False
+    compact = False
     state_facts: Sequence[paint.Pieces] = ()
     state_keys: Sequence[Hint] = ()
     state_note: paint.Pieces = ""
 
-    def be_snug(self, snug: bool) -> None:
+    def set_compact(self, compact: bool) -> None:
         """Leave the line of keys out, or show it again."""
-        if snug != self.snug:
-            self.snug = snug
+        if compact != self.compact:
+            self.compact = compact
             self.draw_state()
 
     def draw_state(self) -> None:
         """Show facts, keys and note as there is room for them."""
         note = self.state_note
-        self.facts = [*([note] if note and self.snug else []), *self.state_facts]
-        self.keys = [] if self.snug else self.state_keys
-        self.note = "" if self.snug else note
+        self.facts = [*([note] if note and self.compact else []), *self.state_facts]
+        self.keys = [] if self.compact else self.state_keys
+        self.note = "" if self.compact else note
 
     def say(self, note: paint.Pieces) -> None:
         """Show another note."""

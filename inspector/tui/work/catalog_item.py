@@ -36,7 +36,7 @@ _OPERATORS = {
 }
 
 
-class Subject:
+class CatalogItem:
     """What one item of a list is, and how it is called, read or got."""
 
     def __init__(self, list_name: ListName, item: Any) -> None:

@@ -33,9 +33,9 @@ from inspector.tui.keymap import Hint
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.work.catalog import TITLES
-from inspector.tui.work.catalog_item import Subject
+from inspector.tui.work.catalog_item import CatalogItem
 from inspector.tui.work.latest import Latest
-from inspector.tui.work.recorded_calls import RecordedCalls, subject_of
+from inspector.tui.work.recorded_calls import RecordedCalls, item_called
 from inspector.tui.work.request import RequestPane
 from inspector.tui.work.result import CallAgain, ResultPane, ViewChosen
 from inspector.tui.work.running import RunningPane
@@ -47,7 +47,7 @@ PATIENCE = 0.3
 CRUMB = 60
 """Characters of an item's name in the title of a zoomed pane."""
 
-SNUG = 26
+COMPACT_BELOW = 26
 """Lines below which the panes leave their keys to the footer."""
 
 EMPTY_RESULT = 4
@@ -69,7 +69,7 @@ class WorkPane(Container):
         self.session = session
         if memory is None and isinstance(session, Session):
             memory = ServerMemory(session.target)
-        self.works = Works(memory)
+        self.work_items = Works(memory)
         self.work: Work | None = None
         self.question: Question | None = None
         """The question that is shown, whosever call it belongs to."""
@@ -117,8 +117,8 @@ class WorkPane(Container):
             self.request.announce(None)
             self._draw_lower()
             return
-        known = self.work.subject.item if self.work is not None else None
-        work = self.works.of(Subject(list_name, item))
+        known = self.work.catalog_item.item if self.work is not None else None
+        work = self.work_items.of(CatalogItem(list_name, item))
         work.pinned = 0
         if work is self.work and item is not known:
             # The list was read again: what the user is doing with the item goes on.
@@ -132,15 +132,15 @@ class WorkPane(Container):
 
     def on_unmount(self) -> None:
         # Here and not on leaving by a key: a session also ends by a signal or with its terminal.
-        self.works.keep_drafts()
+        self.work_items.keep_drafts()
 
     def _go_to(self, work: Work) -> None:
         if self.work is not None and self.work.is_edited:
-            keep = partial(self.works.keep_drafts, self.work)
+            keep = partial(self.work_items.keep_drafts, self.work)
             self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
         self.work = work
         self._edits = self.request.edits
-        self.request.crumb = TITLES[work.subject.list_name] if self.screen.has_class("-narrow") else ""
+        self.request.crumb = TITLES[work.catalog_item.list_name] if self.screen.has_class("-narrow") else ""
         self.request.announce(work)
         self._items.want(work)
 
@@ -157,7 +157,7 @@ class WorkPane(Container):
             self._recorded.fill(work)
         elif work.past is None:
             (past, draft), view = await asyncio.to_thread(
-                lambda: (self.works.recall(work.subject), self.works.view(work.subject))
+                lambda: (self.work_items.recall(work.catalog_item), self.work_items.view(work.catalog_item))
             )
             if work.past is None:
                 work.past, work.draft, work.view = past, draft, work.view or view
@@ -208,7 +208,7 @@ class WorkPane(Container):
             work.problem = "There is no connection to the server."
         else:
             try:
-                work.call = work.subject.send(session, event.arguments, as_task=event.as_task)
+                work.call = work.catalog_item.send(session, event.arguments, as_task=event.as_task)
                 work.sent = event.arguments
                 work.problem = work.revision_hint = ""
             except InspectorError as error:
@@ -247,7 +247,7 @@ class WorkPane(Container):
         work = self.work
         if work is not None and work.view != event.view:
             work.view = event.view
-            keep = partial(self.works.keep_view, work.subject, event.view)
+            keep = partial(self.work_items.keep_view, work.catalog_item, event.view)
             self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
 
     def on_request_pane_edited(self, event: RequestPane.Edited) -> None:
@@ -269,7 +269,7 @@ class WorkPane(Container):
         if seen != self._seen:
             self._seen = seen
             self._forget_revision_hints()
-            for work in self.works.all():
+            for work in self.work_items.all():
                 if settle(work, self.session.journal):
                     self._ended(work)
             self._look_for_questions()
@@ -292,7 +292,7 @@ class WorkPane(Container):
         if not revision or revision == self._revision:
             return
         self._revision = revision
-        for work in self.works.all():
+        for work in self.work_items.all():
             if work.revision_hint:
                 work.revision_hint = ""
                 if work is self.work:
@@ -304,12 +304,12 @@ class WorkPane(Container):
             return
         outcome = answer.outcome
         work.revision_hint = revision_hint(self.session.server.revision, outcome.error, outcome.value)
-        if work.subject.schema is not None:
+        if work.catalog_item.schema is not None:
             if work.form is not None and work.form.value() in (work.sent, UNSET):
                 work.is_edited, work.draft = False, UNSET
             work.remember(past_of(work, work.sent, self.session.journal))
             ok = answer.outcome.kind == "result"
-            keep = partial(self.works.keep, work.subject, work.sent, ok)
+            keep = partial(self.work_items.keep, work.catalog_item, work.sent, ok)
             self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
         if work is self.work:
             self.request.redraw()
@@ -346,7 +346,7 @@ class WorkPane(Container):
         self._lower.display = self._zoomed != "request"
         crumbs: list[str] = []
         if self._zoomed == "lower" and self.work is not None:
-            crumbs = [TITLES[self.work.subject.list_name], safe(self.work.subject.address, CRUMB)]
+            crumbs = [TITLES[self.work.catalog_item.list_name], safe(self.work.catalog_item.address, CRUMB)]
         lead = "".join(f"{crumb} {signs_now().crumb} " for crumb in crumbs)
         for pane in (self.result, self.running):
             pane.keeps_title = bool(lead)
@@ -391,16 +391,16 @@ class WorkPane(Container):
         if not self.session.can_send:
             return "The recording has no request for it up to here."
         key = next((hint.label for hint in hints(self, "form.call")), "")
-        verb = {"call": "calls it", "get": "gets it", "read": "reads it"}[self.work.subject.verb]
+        verb = {"call": "calls it", "get": "gets it", "read": "reads it"}[self.work.catalog_item.verb]
         return f"{key} {verb}; what comes back will stand here."
 
     def _share_room(self) -> None:
         """Give the form the lines it needs, up to a share; the rest belongs to the lower place."""
         if not self.size.height:
             return
-        snug = self.size.height < SNUG
+        compact = self.size.height < COMPACT_BELOW
         for pane in (self.request, self.result, self.running, self.asking):
-            pane.be_snug(snug)
+            pane.set_compact(compact)
         if self._zoomed == "request":
             self.request.most_lines = self.size.height
             self.request.styles.max_height = self.size.height
@@ -408,8 +408,8 @@ class WorkPane(Container):
             return
         share = 0.3 if self._lower is self.asking else 0.6 if self.work is None or self.work.call is not None else 0.75
         brief = self._lower is self.asking
-        least = (3 if brief else 9) if snug else 9
-        most = max(int(self.size.height * (0.2 if snug and brief else share)), min(least, self.size.height // 2))
+        least = (3 if brief else 9) if compact else 9
+        most = max(int(self.size.height * (0.2 if compact and brief else share)), min(least, self.size.height // 2))
         if self._lower is self.result and self.work is not None and self.work.answer is None:
             most = max(self.size.height - EMPTY_RESULT, least)
         if (most, brief) != (self.request.most_lines, self.request.is_brief):
@@ -419,7 +419,7 @@ class WorkPane(Container):
 
     def on_resize(self) -> None:
         if self.work is not None:
-            self.request.crumb = TITLES[self.work.subject.list_name] if self.screen.has_class("-narrow") else ""
+            self.request.crumb = TITLES[self.work.catalog_item.list_name] if self.screen.has_class("-narrow") else ""
             self.request.refresh_state()
         self._share_room()
 
@@ -442,7 +442,7 @@ class WorkPane(Container):
             self._puts.want(self.asking.question if self.question is None else self.question)
 
     def _show_call_of(self, question: Question) -> None:
-        around = self.works.with_call(question.parent)
+        around = self.work_items.with_call(question.parent)
         if around is not None and around is not self.work:
             self._go_to(around)
 
@@ -503,7 +503,7 @@ class WorkPane(Container):
 
     def keep_roots(self, uris: tuple[str, ...] | None) -> None:
         """Answer this server's requests for roots with these URIs, in later sessions too; None: ask again."""
-        keep = partial(self.works.keep_roots, uris)
+        keep = partial(self.work_items.keep_roots, uris)
         self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
 
     def on_question_pane_answered(self, event: QuestionPane.Answered) -> None:
@@ -531,13 +531,13 @@ class WorkPane(Container):
 
     def show_call(self, n: int) -> None:
         """Show request `n` of the recording: the item it was about, what was sent, and what came back."""
-        about = subject_of(self.session.journal, n)
+        about = item_called(self.session.journal, n)
         if about is None or self._recorded is None:
             return
         list_name, address = about
         known = self.session.catalog[list_name].get(address)
         key = "uri" if list_name == "resources" else "name"
-        work = self.works.of(Subject(list_name, known or {key: address}))
+        work = self.work_items.of(CatalogItem(list_name, known or {key: address}))
         work.pinned = n
         self.question = None
         self._go_to(work)

@@ -59,7 +59,7 @@ class RecordedCalls:
 
     def fill(self, work: Work) -> bool:
         """Give a work the newest request about it, its answer and the requests before. False where nothing is new."""
-        numbers, upto = self.of(*work.subject.key), self._upto
+        numbers, upto = self.of(*work.catalog_item.key), self._upto
         happened = bisect_right(numbers, upto)
         pinned = work.pinned if work.pinned <= upto else 0
         newest = pinned or (numbers[happened - 1] if happened else 0)
@@ -93,7 +93,7 @@ class RecordedCalls:
                 work.call = self._session.call(n)
                 return
             outcome = of_request(self._journal, n, self._upto) or unanswered(self._journal, n, self._upto)
-            work.answer = Answer(outcome, work.subject.output_schema)
+            work.answer = Answer(outcome, work.catalog_item.output_schema)
             work.answer.tab = work.view
 
     def _past(self, n: int) -> Past:
@@ -109,7 +109,7 @@ def params_of(event: Event) -> dict[str, Any]:
     return params if isinstance(params, dict) else {}
 
 
-def subject_of(journal: Journal, n: int) -> tuple[ListName, str] | None:
+def item_called(journal: Journal, n: int) -> tuple[ListName, str] | None:
     """Return which item request `n` is about, or None where it is about none."""
     found = _METHODS.get(journal.index.method(n))
     address = params_of(journal.event(n)).get(found[1]) if found is not None else None

@@ -20,7 +20,7 @@ from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact import SnugEdge
+from inspector.tui.widgets.compact import CompactEdge
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.work.completion import FieldCompletion
@@ -38,7 +38,7 @@ _FRAME = 4
 """Lines of the pane that are neither text nor form: its edge, its keys, the empty line above them."""
 
 
-class RequestPane(SnugEdge):
+class RequestPane(CompactEdge):
     """One item and its form. `Send` says that the user wants it sent with what the form holds."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -156,10 +156,10 @@ class RequestPane(SnugEdge):
         form = work.make_form()
         view = self._form
         view.display = True
-        empty = "enter reads it" if isinstance(work.subject.view, Resource) else "no arguments"
+        empty = "enter reads it" if isinstance(work.catalog_item.view, Resource) else "no arguments"
         if view.form is form:
             return
-        key = work.subject.key
+        key = work.catalog_item.key
         known = self._kept.pop(key, None)
         if known is not None and known.form is not form:
             await known.remove()
@@ -191,11 +191,15 @@ class RequestPane(SnugEdge):
         if work is None:
             self._about.show(())
             return
-        about: list[Paragraph] = list(work.subject.about)
+        about: list[Paragraph] = list(work.catalog_item.about)
         if work.revision_hint:
             # Before the description, of which the end is cut off.
             about.insert(0, (f"{signs_now().finding} {work.revision_hint}", "finding"))
-        reasons = self.session.refused_tools.get(work.subject.address) if work.subject.list_name == "tools" else None
+        reasons = (
+            self.session.refused_tools.get(work.catalog_item.address)
+            if work.catalog_item.list_name == "tools"
+            else None
+        )
         if reasons:
             about.append((f"{signs_now().finding} It must not be called over HTTP: {'; '.join(reasons)}.", "finding"))
         if work.problem:
@@ -205,7 +209,7 @@ class RequestPane(SnugEdge):
         self._about.more = " ".join(f"{hint.label} {hint.title}" for hint in more)
 
     def _title(self) -> list[paint.Piece]:
-        title = self.work.subject.title if self.work is not None else []
+        title = self.work.catalog_item.title if self.work is not None else []
         return [(f"{self.crumb} {signs_now().crumb} ", "muted"), *title] if self.crumb and title else title
 
     def redraw(self) -> None:
@@ -230,12 +234,12 @@ class RequestPane(SnugEdge):
         if self.waiting_since:
             waited = (self.session.journal.now() - self.waiting_since) / 1_000_000
             return [[(f"waiting {seconds(waited)} for your answer", "ask")]]
-        found = list(work.subject.facts)
+        found = list(work.catalog_item.facts)
         if work.is_draft:
             found.insert(0, [("unsent draft", "muted")])
         subscriptions = self.session.subscriptions
-        if work.subject.address in subscriptions:
-            count = subscriptions.counts.get(work.subject.address, 0)
+        if work.catalog_item.address in subscriptions:
+            count = subscriptions.counts.get(work.catalog_item.address, 0)
             said = f"changed {count} {signs_now().times}" if count else "subscribed"
             found.insert(0, [(said, "notification")])
         return found
@@ -257,16 +261,16 @@ class RequestPane(SnugEdge):
         at = next((at for at, each in enumerate(past) if each.arguments == value), -1)
         self._past.show(past, at)
         # In little room past calls are named only while one goes through them.
-        self._past.display = bool(past) and (not self.snug or self._picks)
+        self._past.display = bool(past) and (not self.compact or self._picks)
 
     def _draw_uri(self) -> None:
         """Show what a template comes to with what is filled in so far."""
         work = self.work
-        if work is None or not isinstance(work.subject.view, ResourceTemplate):
+        if work is None or not isinstance(work.catalog_item.view, ResourceTemplate):
             self._uri.show(())
             return
         try:
-            self._uri.show([[("reads ", "muted"), (work.subject.expand(self._form.value), "bright")]])
+            self._uri.show([[("reads ", "muted"), (work.catalog_item.expand(self._form.value), "bright")]])
         except InspectorError as error:
             self._uri.show([(error.message, "error")])
 
@@ -276,7 +280,7 @@ class RequestPane(SnugEdge):
             return
         self._about.limit(1 if self.is_brief else ABOUT_LINES)
         # The description stays readable, and the form keeps two fields at least.
-        others = _FRAME - 2 * self.snug + self._about.size.height + self._past.size.height * self._past.display
+        others = _FRAME - 2 * self.compact + self._about.size.height + self._past.size.height * self._past.display
         others += self._uri.size.height * self._uri.display
         self._about.styles.max_height = max(self.most_lines - _FRAME - 8, 2)
         for view in (self._form, *self._kept.values()):
@@ -319,7 +323,7 @@ class RequestPane(SnugEdge):
     # Completion (C-COMP-01)
 
     def _complete(self) -> None:
-        self._completion.look(self.work.subject.completion_ref if self.work is not None else None, self._form)
+        self._completion.look(self.work.catalog_item.completion_ref if self.work is not None else None, self._form)
 
     def on_descendant_focus(self) -> None:
         # Textual calls the handler of the edge as well.
@@ -371,15 +375,15 @@ class RequestPane(SnugEdge):
         running = work.is_running
         wanted: list[str | tuple[str, str]] = []
         if self.session.can_send:
-            wanted.append(("form.call", "to the question" if self.asks_for_answer else work.subject.verb))
+            wanted.append(("form.call", "to the question" if self.asks_for_answer else work.catalog_item.verb))
             if self._may_be_task:
                 wanted.append("form.call-task")
             if work.revision_hint:
                 wanted.append(("app.revision", "other revision"))
             if running:
                 wanted.append("call.cancel")
-            if isinstance(work.subject.view, Resource):
-                is_on = work.subject.address in self.session.subscriptions
+            if isinstance(work.catalog_item.view, Resource):
+                is_on = work.catalog_item.address in self.session.subscriptions
                 if self.session.server.can("resources", "subscribe"):
                     wanted.append(("resource.subscribe", "unsubscribe" if is_on else "subscribe"))
             elif self._form.json_mode or not self._form.has_class("-bare"):
@@ -394,7 +398,7 @@ class RequestPane(SnugEdge):
         """Only what can be done with the item that is shown is offered: a tool is not read."""
         work = self.work
         if action in ("read", "subscribe"):
-            is_resource = work is not None and isinstance(work.subject.view, Resource) and self.session.can_send
+            is_resource = work is not None and isinstance(work.catalog_item.view, Resource) and self.session.can_send
             return is_resource and (action == "read" or self.session.server.can("resources", "subscribe"))
         if action == "call_task":
             return self._may_be_task
@@ -418,9 +422,9 @@ class RequestPane(SnugEdge):
     def _may_be_task(self) -> bool:
         """Whether it is for the user to say that the call is a task."""
         work = self.work
-        if work is None or work.subject.list_name != "tools" or not isinstance(work.subject.item, dict):
+        if work is None or work.catalog_item.list_name != "tools" or not isinstance(work.catalog_item.item, dict):
             return False
-        return self.session.can_send and self.session.tasks.support(work.subject.item) == "optional"
+        return self.session.can_send and self.session.tasks.support(work.catalog_item.item) == "optional"
 
     def _call(self, *, as_task: bool) -> None:
         work = self.work
@@ -438,7 +442,7 @@ class RequestPane(SnugEdge):
         self.post_message(self.Send(work, {} if value is UNSET else value, as_task=as_task))
 
     def action_read(self) -> None:
-        if self.work is None or not isinstance(self.work.subject.view, Resource):
+        if self.work is None or not isinstance(self.work.catalog_item.view, Resource):
             raise SkipAction
         self.action_call()
 
@@ -451,12 +455,12 @@ class RequestPane(SnugEdge):
 
     def action_subscribe(self) -> None:
         work = self.work
-        if work is None or not isinstance(work.subject.view, Resource) or not isinstance(self.session, Session):
+        if work is None or not isinstance(work.catalog_item.view, Resource) or not isinstance(self.session, Session):
             raise SkipAction
         self.session.run(self._subscribe(self.session, work))
 
     async def _subscribe(self, session: Session, work: Work) -> None:
-        uri = work.subject.address
+        uri = work.catalog_item.address
         try:
             await (session.unsubscribe(uri) if uri in session.subscriptions else session.subscribe(uri))
             work.problem = ""

@@ -23,7 +23,7 @@ from inspector.tui.memory import return_freed_memory
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact import SnugEdge
+from inspector.tui.widgets.compact import CompactEdge
 from inspector.tui.widgets.content import ContentView
 from inspector.tui.widgets.content_blocks import json_text
 from inspector.tui.widgets.json_view import AT_ONCE, JsonView
@@ -59,7 +59,7 @@ class ViewChosen(Message):
         self.view = view
 
 
-class ResultPane(SnugEdge):
+class ResultPane(CompactEdge):
     """The result of the item that is shown, or what will be there."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("result")]

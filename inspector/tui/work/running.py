@@ -21,7 +21,7 @@ from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact import SnugEdge
+from inspector.tui.widgets.compact import CompactEdge
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work import task_rows
 from inspector.tui.work.call_events import TEXT, Happened, steps
@@ -89,7 +89,7 @@ class Bar(Widget):
         return paint.segments("no message from the server" if told else "", "muted", room=room)
 
 
-class RunningPane(SnugEdge):
+class RunningPane(CompactEdge):
     """The call in flight, in the place where its result will be."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("call")]

@@ -16,7 +16,7 @@ from inspector.tui.keymap import Hint, bindings
 from inspector.tui.log.labels import id_text
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.compact import SnugEdge
+from inspector.tui.widgets.compact import CompactEdge
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.work.outcome import Answer, Outcome
@@ -25,7 +25,7 @@ from inspector.tui.work.task_rows import ID_SHOWN, STATUS_SHOWN, look, name
 from inspector.tui.work.task_trail import Trails
 from inspector.tui.work.tasks import TaskActions, now
 
-SNUG = 26
+COMPACT_BELOW = 26
 """Lines below which the panes leave their keys to the footer."""
 LEAST_FACTS = 5
 CATCH_UP = 0.02
@@ -53,7 +53,7 @@ class TaskPane(Container, TaskActions):
         self._task_shown: Task | None = None
         self._trails = Trails(session.journal)
         self._facts = FactsView(empty="The task under the cursor is shown here.", what="what is known of the task")
-        self._about = SnugEdge(self._facts, title="Task")
+        self._about = CompactEdge(self._facts, title="Task")
         self._result = ResultPane(session)
         self._seen: tuple[Any, ...] = ()
         self._answered: tuple[Any, ...] = ()
@@ -124,7 +124,7 @@ class TaskPane(Container, TaskActions):
     def _rows(self, task: Task) -> list[Row]:
         message = fact("message", safe(task.message, _MESSAGE, multiline=True), "bright") if task.message else []
         is_brief = len(task.message) <= _BRIEF and len(message) == 1
-        rows = [*self._ladder(task), Row(), *(message if is_brief else ())]
+        rows = [*self._status_rows(task), Row(), *(message if is_brief else ())]
         rows += fact("made by", self._maker(task))
         if not task.done:
             rows += fact("looked at", f"every {duration(task.poll * 1_000_000)}")
@@ -135,7 +135,7 @@ class TaskPane(Container, TaskActions):
         rows += fact("id", safe(task.id, ID_SHOWN), "muted")
         return rows if is_brief else [*rows, *message]
 
-    def _ladder(self, task: Task) -> list[Row]:
+    def _status_rows(self, task: Task) -> list[Row]:
         """Its statuses one below the other: when each came, and how long it stood."""
         journal, index = self.session.journal, self.session.journal.index
         changes = self._trails.of(task.id, task.call_n)
@@ -205,10 +205,10 @@ class TaskPane(Container, TaskActions):
         height = self.size.height
         if not height:
             return
-        snug = height < SNUG
+        compact = height < COMPACT_BELOW
         for pane in (self._about, self._result):
-            pane.be_snug(snug)
-        wanted = self._lines + (_FRAME if not snug else _FRAME - 2)
+            pane.set_compact(compact)
+        wanted = self._lines + (_FRAME if not compact else _FRAME - 2)
         self._about.styles.height = max(min(wanted, height // 2), LEAST_FACTS)
 
     def hints(self) -> list[Hint]:

@@ -16,18 +16,14 @@ from inspector.client.state.catalog import ListName
 from inspector.tui.events import AnySession, HintsChanged, ShowFiltered
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
+from inspector.tui.sessions import offers_tasks
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
-from inspector.tui.work.recorded_calls import subject_of
+from inspector.tui.work.recorded_calls import item_called
 from inspector.tui.work.task_rows import TaskRows
 
 _ID_SOUGHT = 200
 """Characters of a task's id by which its messages are found."""
-
-
-def offers_tasks(session: AnySession) -> bool:
-    """Whether the server says that it may make tasks."""
-    return session.server.known and session.tasks.offered
 
 
 class TaskActions(Widget):
@@ -60,7 +56,7 @@ class TaskActions(Widget):
             wanted.append("tasks.refresh")
         if task is not None:
             wanted.append("tasks.its-messages")
-            if self._subject is not None:
+            if self._item_called is not None:
                 wanted.append("tasks.open-call")
         return hints(self, *wanted)
 
@@ -86,13 +82,13 @@ class TaskActions(Widget):
 
     def action_open_call(self) -> None:
         """Go to the tool by whose call the task was made."""
-        if self._subject is not None:
-            self.post_message(self.OpenCall(*self._subject))
+        if self._item_called is not None:
+            self.post_message(self.OpenCall(*self._item_called))
 
     @property
-    def _subject(self) -> tuple[ListName, str] | None:
+    def _item_called(self) -> tuple[ListName, str] | None:
         task = self.current
-        return subject_of(self.session.journal, task.call_n) if task is not None and task.call_n else None
+        return item_called(self.session.journal, task.call_n) if task is not None and task.call_n else None
 
 
 def filter_of(task: Task) -> str:

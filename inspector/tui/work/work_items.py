@@ -16,7 +16,7 @@ from inspector.protocol.form import UNSET, Form
 from inspector.protocol.formvalues import json_of
 from inspector.text import safe
 from inspector.tui.advice import told
-from inspector.tui.work.catalog_item import NO_ARGUMENTS, Subject
+from inspector.tui.work.catalog_item import NO_ARGUMENTS, CatalogItem
 from inspector.tui.work.outcome import Answer, of_call, of_request
 
 KEPT = 300
@@ -49,8 +49,8 @@ class Past:
 class Work:
     """One item in use. `past` is newest first, None until the memory was asked."""
 
-    def __init__(self, subject: Subject) -> None:
-        self.subject = subject
+    def __init__(self, item: CatalogItem) -> None:
+        self.catalog_item = item
         self.form: Form | None = None
         self.call: Call | RecordedCall | None = None
         self.answer: Answer | None = None
@@ -83,7 +83,7 @@ class Work:
         if self.form is None:
             newest = self.past[0].arguments if self.past else UNSET
             start = newest if self.draft is UNSET else self.draft
-            self.form = Form.from_schema(self.subject.schema or NO_ARGUMENTS, start)
+            self.form = Form.from_schema(self.catalog_item.schema or NO_ARGUMENTS, start)
         return self.form
 
     @property
@@ -91,12 +91,12 @@ class Work:
         """Its form still holds the draft of an earlier session."""
         return self.draft is not UNSET and not self.is_edited and self.form is not None
 
-    def take_subject(self, subject: Subject) -> None:
+    def take_item(self, item: CatalogItem) -> None:
         """The item was listed again, and may say something else now: what was filled in stays."""
-        before = self.subject.schema
-        self.subject = subject
-        if self.form is not None and subject.schema != before:
-            self.form = Form.from_schema(subject.schema or NO_ARGUMENTS, self.form.value())
+        before = self.catalog_item.schema
+        self.catalog_item = item
+        if self.form is not None and item.schema != before:
+            self.form = Form.from_schema(item.schema or NO_ARGUMENTS, self.form.value())
 
     def answer_to(self, arguments: Any, journal: Journal) -> tuple[Answer | None, bool]:
         """Return the result to show beside these arguments, and whether it is the answer to them.
@@ -115,7 +115,7 @@ class Work:
             self._read_back = self._read_back or {}
             if past.request_n not in self._read_back:
                 # One at a time: it is large.
-                answer = Answer(outcome, self.subject.output_schema)
+                answer = Answer(outcome, self.catalog_item.output_schema)
                 answer.tab = self.view
                 self._read_back = {past.request_n: answer}
             return self._read_back[past.request_n], True
@@ -136,42 +136,44 @@ class Works:
     def __init__(self, memory: ServerMemory | None) -> None:
         self._memory = memory
         self._lock = threading.Lock()
-        self._works: OrderedDict[tuple[str, str], Work] = OrderedDict()
+        self._work_items: OrderedDict[tuple[str, str], Work] = OrderedDict()
 
-    def of(self, subject: Subject) -> Work:
+    def of(self, item: CatalogItem) -> Work:
         """Return the work of an item, as it was left."""
-        work = self._works.get(subject.key)
+        work = self._work_items.get(item.key)
         if work is None:
-            work = self._works[subject.key] = Work(subject)
+            work = self._work_items[item.key] = Work(item)
             self._forget_old()
         else:
-            self._works.move_to_end(subject.key)
-            if work.subject.item is not subject.item:
-                work.take_subject(subject)
+            self._work_items.move_to_end(item.key)
+            if work.catalog_item.item is not item.item:
+                work.take_item(item)
         return work
 
     def with_call(self, n: int) -> Work | None:
         """Return the work whose newest call is request `n`, or None."""
-        return next((work for work in self._works.values() if n and work.call is not None and work.call.n == n), None)
+        return next(
+            (work for work in self._work_items.values() if n and work.call is not None and work.call.n == n), None
+        )
 
     def all(self) -> list[Work]:
         """Every work that is kept."""
-        return list(self._works.values())
+        return list(self._work_items.values())
 
     def _forget_old(self) -> None:
-        for key in list(self._works):
-            if len(self._works) <= KEPT:
+        for key in list(self._work_items):
+            if len(self._work_items) <= KEPT:
                 break
-            if not self._works[key].is_running:
-                del self._works[key]
+            if not self._work_items[key].is_running:
+                del self._work_items[key]
 
-    def recall(self, subject: Subject) -> tuple[list[Past], Any]:
+    def recall(self, item: CatalogItem) -> tuple[list[Past], Any]:
         """Return what is remembered of an item: its calls, newest first, and its draft or `UNSET`."""
-        if self._memory is None or subject.schema is None or not subject.address:
+        if self._memory is None or item.schema is None or not item.address:
             return [], UNSET
         with self._lock:
-            found = self._memory.past_calls(subject.memory_key)
-            draft = self._memory.draft(subject.memory_key)
+            found = self._memory.past_calls(item.memory_key)
+            draft = self._memory.draft(item.memory_key)
         past = [
             Past(
                 dict(call.arguments),
@@ -183,30 +185,30 @@ class Works:
         ]
         return past, UNSET if draft is None else dict(draft)
 
-    def keep_drafts(self, *works: Work) -> None:
+    def keep_drafts(self, *work_items: Work) -> None:
         """Remember what was filled in for these items and not sent, without what is secret; by default for all."""
         found: dict[str, tuple[dict[str, Any], Any]] = {}
-        for work in works or self.all():
-            subject = work.subject
-            if work.is_edited and work.form is not None and subject.schema is not None and subject.address:
+        for work in work_items or self.all():
+            item = work.catalog_item
+            if work.is_edited and work.form is not None and item.schema is not None and item.address:
                 value = work.form.value()
-                found[subject.memory_key] = (value if isinstance(value, dict) else {}, subject.schema)
+                found[item.memory_key] = (value if isinstance(value, dict) else {}, item.schema)
         if found and self._memory is not None:
             with self._lock:
                 self._memory.remember_drafts(found)
 
-    def view(self, subject: Subject) -> str:
+    def view(self, item: CatalogItem) -> str:
         """Return the view in which results of an item open, as it is remembered from earlier sessions."""
-        if self._memory is None or not subject.address:
+        if self._memory is None or not item.address:
             return ""
         with self._lock:
-            return self._memory.view(subject.memory_key)
+            return self._memory.view(item.memory_key)
 
-    def keep_view(self, subject: Subject, view: str) -> None:
+    def keep_view(self, item: CatalogItem, view: str) -> None:
         """Remember the view in which results of an item open."""
-        if self._memory is not None and subject.address:
+        if self._memory is not None and item.address:
             with self._lock:
-                self._memory.remember_view(subject.memory_key, view)
+                self._memory.remember_view(item.memory_key, view)
 
     def keep_roots(self, uris: tuple[str, ...] | None) -> None:
         """Answer this server's requests for roots with these URIs from now on; None: ask again."""
@@ -214,11 +216,11 @@ class Works:
             with self._lock:
                 self._memory.remember_roots(uris)
 
-    def keep(self, subject: Subject, arguments: Any, ok: bool) -> None:
+    def keep(self, item: CatalogItem, arguments: Any, ok: bool) -> None:
         """Remember a call for later sessions, without what is secret."""
-        if self._memory is not None and isinstance(arguments, dict) and subject.schema is not None and subject.address:
+        if self._memory is not None and isinstance(arguments, dict) and item.schema is not None and item.address:
             with self._lock:
-                self._memory.remember_call(subject.memory_key, arguments, ok=ok, schema=subject.schema)
+                self._memory.remember_call(item.memory_key, arguments, ok=ok, schema=item.schema)
 
 
 def past_of(work: Work, arguments: Any, journal: Journal) -> Past:
@@ -249,7 +251,7 @@ def settle(work: Work, journal: Any) -> bool:
     known = work.answer.outcome if work.answer is not None else None
     if known is not None and known.request_n == call.n and known.late == call.late:
         return False
-    work.answer = Answer(of_call(call, journal), work.subject.output_schema)
+    work.answer = Answer(of_call(call, journal), work.catalog_item.output_schema)
     work.answer.tab = work.view
     if 0 < call.answer_n <= journal.index.count and journal.index.size(call.answer_n) > LARGE:
         call.drop_value()

@@ -1,4 +1,4 @@
-"""The ladder of a login: what stands open, how the cursor goes past it, whatever a recording says of its steps."""
+"""The steps of a login: what stands open, how the cursor goes past it, whatever a recording says of its steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from inspector.client.state.login import AuthStep, Outcome
 from inspector.journal.journal import Journal
 from inspector.tui.login.document import LoginDocument, document_of, looked_at
 from inspector.tui.login.facts import step_rows
-from inspector.tui.login.steps import Ladder, LadderView
+from inspector.tui.login.steps import LoginStepRows, LoginStepsView
 from inspector.tui.widgets.fact_rows import Row, plain
 from tests.tui.tui_screens import Stage, screen_lines, screen_text
 
@@ -26,11 +26,11 @@ def step(n: int, name: str = "metadata", outcome: Outcome = "ok", **facts: Any) 
     return AuthStep(n, 0, name, outcome, f"text {n}", facts=facts)
 
 
-def on_stage(*steps: AuthStep, at: int = -1, said: list[Row] | None = None) -> tuple[Stage, LadderView]:
-    ladder = LadderView(Ladder(lambda step, told: said if said is not None else [Row(f"about {step.n}")]))
-    stage = Stage(ladder, css="LadderView { height: 1fr; }")
-    ladder.call_later(lambda: ladder.show(steps, at=at))
-    return stage, ladder
+def on_stage(*steps: AuthStep, at: int = -1, said: list[Row] | None = None) -> tuple[Stage, LoginStepsView]:
+    view = LoginStepsView(LoginStepRows(lambda step, told: said if said is not None else [Row(f"about {step.n}")]))
+    stage = Stage(view, css="LoginStepsView { height: 1fr; }")
+    view.call_later(lambda: view.show(steps, at=at))
+    return stage, view
 
 
 async def keys(pilot: Pilot[None], *names: str) -> None:
@@ -39,56 +39,56 @@ async def keys(pilot: Pilot[None], *names: str) -> None:
 
 
 async def test_a_step_opens_and_closes_and_the_cursor_goes_from_step_to_step() -> None:
-    stage, ladder = on_stage(step(1), step(2), step(3))
+    stage, view = on_stage(step(1), step(2), step(3))
     async with stage.run_test(size=(80, 12)) as pilot:
-        ladder.focus()
+        view.focus()
         await keys(pilot, "down", "enter")
         assert "about 2" in screen_text(stage)
         await keys(pilot, "down")
-        assert ladder.place == 2
+        assert view.place == 2
         await keys(pilot, "up", "up")
-        assert ladder.place == 0
+        assert view.place == 0
         assert "about 2" in screen_text(stage), "it stays open"
         await keys(pilot, "down", "enter")
         assert "about 2" not in screen_text(stage)
         await keys(pilot, "end")
-        assert ladder.step is not None
-        assert ladder.step.n == 3
+        assert view.step is not None
+        assert view.step.n == 3
         await keys(pilot, "home")
-        assert ladder.place == 0
+        assert view.place == 0
 
 
 async def test_the_step_that_is_wanted_stands_open_alone_and_in_view() -> None:
-    stage, ladder = on_stage(*(step(n) for n in range(30)), at=25)
+    stage, view = on_stage(*(step(n) for n in range(30)), at=25)
     async with stage.run_test(size=(80, 10)) as pilot:
         await pilot.pause()
         assert "about 25" in screen_text(stage)
-        ladder.show(ladder.ladder.steps, at=3)
+        view.show(view.step_rows.steps, at=3)
         await pilot.pause()
         assert "about 3" in screen_text(stage)
-        assert ladder.ladder.open == {3}
+        assert view.step_rows.open == {3}
 
 
 async def test_what_is_longer_than_the_view_is_read_line_by_line_before_the_cursor_goes_on() -> None:
-    stage, ladder = on_stage(step(1), step(2), said=LONG, at=0)
+    stage, view = on_stage(step(1), step(2), said=LONG, at=0)
     async with stage.run_test(size=(80, 10)) as pilot:
-        ladder.focus()
+        view.focus()
         await keys(pilot, "down")
-        assert ladder.place == 0
+        assert view.place == 0
         assert "line 8" in screen_text(stage)
         await keys(pilot, *["pagedown"] * 5)
-        assert ladder.place == 1
+        assert view.place == 1
         await keys(pilot, "up")
-        assert ladder.place == 0
+        assert view.place == 0
 
 
 async def test_a_click_on_what_is_said_of_a_step_is_one_on_the_step() -> None:
-    stage, ladder = on_stage(step(1), step(2), at=0)
+    stage, view = on_stage(step(1), step(2), at=0)
     async with stage.run_test(size=(80, 12)) as pilot:
         await pilot.pause()
-        await pilot.click(LadderView, offset=(10, 2))
-        assert ladder.place == 0
-        assert ladder.cursor == 0
+        await pilot.click(LoginStepsView, offset=(10, 2))
+        assert view.place == 0
+        assert view.cursor == 0
 
 
 async def test_text_that_fits_in_its_row_is_not_said_twice() -> None:
@@ -98,10 +98,10 @@ async def test_text_that_fits_in_its_row_is_not_said_twice() -> None:
         said.append(told)
         return []
 
-    ladder = Ladder(say)
-    ladder.steps = [step(1), AuthStep(2, 0, "metadata", "ok", "x" * 100)]
-    ladder.open = {0, 1}
-    ladder.lay_out(90)
+    view = LoginStepRows(say)
+    view.steps = [step(1), AuthStep(2, 0, "metadata", "ok", "x" * 100)]
+    view.open = {0, 1}
+    view.lay_out(90)
     assert said == [True, False]
 
 

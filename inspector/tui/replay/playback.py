@@ -1,35 +1,36 @@
-"""The main screen of a recording: it stands at the end, and can be played and gone through; nothing is sent."""
+"""Playing a recording: the moment at which the panes of its screen show it, and the keys that move that moment."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual import work
-from textual.actions import SkipAction
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
 from inspector.client.recorded import RecordedSession
 from inspector.client.state.catalog import KINDS
 from inspector.errors import UsageError
+from inspector.journal.filters import Filter
 from inspector.replay import places, speeds
 from inspector.replay.player import FOLD, Player
-from inspector.tui import events
 from inspector.tui.advice import told
 from inspector.tui.dialogs import Choose
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.events import ShowEvent
+from inspector.tui.keymap import Hint
 from inspector.tui.main.screen import MainScreen
+from inspector.tui.pane_keys import hints
+from inspector.tui.reach import lend
 from inspector.tui.replay import status
 from inspector.tui.replay.go_to import AskPlace
 from inspector.tui.replay.scrub import ScrubPane
-from inspector.tui.replay.timeline import ScrubLine
 from inspector.tui.server.connection import state_of_file
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.status import Part, TabLine
-from inspector.tui.work.recorded_calls import subject_of
+from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.status import Part
+from inspector.tui.window import window_of
+from inspector.tui.work.recorded_calls import item_called
 
 if TYPE_CHECKING:
     from inspector.tui.replay.serve import MockServer
@@ -49,11 +50,22 @@ class Playing:
     clock: Callable[[], float] = time.monotonic
 
 
-class ReplayScreen(MainScreen):
-    """A recording. Its player says at which moment the panes show it."""
+@dataclass(frozen=True, slots=True)
+class OpenedFrom:
+    """A recording is opened at event `n` (0: at its end) from another screen, to which one key goes back; `title` names
+    it. A journal that is `lent` stays open afterwards."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("replay")]
-    session: RecordedSession
+    title: str
+    n: int
+    lent: bool = False
+
+
+class Playback:
+    """What the screen of a recording has beside that of a live session: a player, its keys and its scrub pane.
+
+    The player says at which moment the panes show the session. The screen calls `before_tick` and `after_tick` around
+    each drawing, and asks for what its lines say.
+    """
 
     def __init__(
         self,
@@ -61,56 +73,84 @@ class ReplayScreen(MainScreen):
         playing: Playing | None = None,
         *,
         follow_file: bool = False,
-        first: events.First = "",
+        opened_from: OpenedFrom | None = None,
     ) -> None:
-        super().__init__(session, follow_file=follow_file, follow_log=follow_file, first=first)
+        if opened_from is not None and opened_from.n:
+            playing = Playing(at=f"#{opened_from.n}")
         opened = playing or Playing()
+        self.session = session
+        self.follow_file = follow_file
+        """The file is read as another process writes it."""
+        self.opened_from = opened_from
         self.player = Player(
             session.journal, clock=opened.clock, fold=opened.fold, speed=opened.speed, follow=follow_file
         )
+        self.scrub = ScrubPane(self.player, self._sought, id="scrub")
         self._wanted = opened.at
+        self._event = opened_from.n if opened_from is not None else 0
+        """The event that is to be selected once it is read, or 0."""
         self._shown_root = 0
         self._moves = False
         self.behind = False
         """What the panes show is not yet that of the moment."""
         self._shown: tuple[object, ...] = ()
-        self._server: MockServer | None = None
+        self.server: MockServer | None = None
+        """The server that answers from the recording, once it was asked for."""
 
-    def compose_below(self) -> ComposeResult:
-        yield ScrubPane(self.player, id="scrub")
+    def join(self, screen: MainScreen) -> None:
+        """Become part of a screen."""
+        self._screen = screen
+        lend(self, "replay", screen)
+        if self.opened_from is not None:
+            lend(self, "frame", screen)
 
-    def on_resize(self) -> None:
-        self._scrub.set_class(self.size.height < LOW, "-low")
+    def compose(self) -> ComposeResult:
+        """What stands below the panes."""
+        yield self.scrub
 
-    @property
-    def _scrub(self) -> ScrubPane:
-        return self.query_one("#scrub", ScrubPane)
+    async def close(self) -> None:
+        """End what was begun here, with the screen."""
+        if self.server is not None:
+            await self.server.close()
+        if self.opened_from is not None and not self.opened_from.lent:
+            self.session.journal.release()
+
+    def can(self, action: str) -> bool:
+        """Whether an action of the screen is offered: a recording is left to where it was opened from."""
+        return action != "start_list" or self.opened_from is None
+
+    def resized(self) -> None:
+        """The screen has another size."""
+        self.scrub.set_class(self._screen.size.height < LOW, "-low")
 
     # The tick
 
     def before_tick(self) -> None:
         """Let the player go on, and show what it has come to."""
-        player = self.player
+        player, screen = self.player, self._screen
         if player.profile.advance():
-            self._wake()
-        if self._wanted and not self._connection.indexing:
+            screen.wake()
+        if self._wanted and not screen.connection.indexing:
             wanted, self._wanted = self._wanted, ""
-            self._go_to_place(wanted)
-        stood = self._messages.stands_now
+            self.go_to_place(wanted)
+        stood = screen.panes.messages.stands_now
         if player.tick():
             self._show_moment(go=stood)
         elif player.playing:
             self._stand()
         if player.playing:
             # What is shown of the time goes on, though nothing may be due for long.
-            self._wake()
+            screen.wake()
         if self._moves:
             self._moves = False
             self._follow_action()
 
-    def _tick_state(self) -> None:
-        super()._tick_state()
+    def after_tick(self) -> None:
+        """Draw what the tick has changed."""
         self._draw(behind=self.session.catching_up)
+        if self._event and len(self.session.journal) >= self._event:
+            n, self._event = self._event, 0
+            self._screen.post_message(ShowEvent(n))
 
     def _draw(self, *, behind: bool) -> None:
         """Draw the lines around the panes and the scrub pane; `behind`: what is shown is not yet that of the moment."""
@@ -121,19 +161,19 @@ class ReplayScreen(MainScreen):
         )  # fmt: skip
         if shown != self._shown:
             self._shown = shown
-            self._show_lines()
-        self._scrub.draw()
+            self._screen.draw_lines()
+        self.scrub.draw()
 
     def _moved(self, *, go: bool = True) -> None:
         """The player was put elsewhere: show that at once, and what the session was there with the next tick."""
         self._show_moment(go=go)
         self._draw(behind=False)
-        self._wake()
+        self._screen.wake()
 
     def _show_moment(self, *, go: bool) -> None:
         """The panes show the session as it was where the player stands. With `go`, the log goes there."""
         self._stand()
-        self._messages.moment_changed(go=go)
+        self._screen.panes.messages.moment_changed(go=go)
         self._moves = True
 
     def _stand(self) -> None:
@@ -141,38 +181,49 @@ class ReplayScreen(MainScreen):
 
     def _follow_action(self) -> None:
         """Where a list is shown, show what the event was about that has come last."""
-        session, player = self.session, self.player
+        session, player, screen = self.session, self.player, self._screen
         root = session.journal.index.root_of(player.position) if player.position and not player.at_end else 0
-        if not root or root == self._shown_root or self.place not in KINDS:
+        if not root or root == self._shown_root or screen.pane_layout.place not in KINDS:
             return
-        about = subject_of(session.journal, root)
+        about = item_called(session.journal, root)
         if about is None:
             return
         self._shown_root = root
         list_name, address = about
         if session.catalog[list_name].get(address) is None:
-            self._work.show_call(root)
+            screen.panes.work.show_call(root)
             return
-        self.place = list_name
+        screen.pane_layout.place = list_name
         # The cursor says what is shown in the middle: the newest request about it, which is this one.
-        self._catalog.select(list_name, address)
+        screen.panes.catalog.select(list_name, address)
 
-    def _show_lines(self) -> None:
-        super()._show_lines()
-        session, player = self.session, self.player
-        line = self.query_one(TabLine)
-        line.note = "" if player.at_end else status.note(session, player, self.size.width, behind=self.behind)
-        line.hints = status.tab_hints(self) if player.at_end else []
+    # What the lines around the panes say
 
-    def header_parts(self) -> Sequence[Part]:
+    def header(self) -> Sequence[Part]:
         """Which recording it is, and how it plays."""
-        state = state_of_file(self.session.journal, self._connection)
-        return status.header(self.session, self.player, state, self.size.width)
+        state = state_of_file(self.session.journal, self._screen.connection)
+        return status.header(self.session, self.player, state, self._screen.size.width)
 
-    def footer_hints(self) -> list[Hint]:
+    def tab_note(self) -> Pieces:
+        """At which moment it is shown."""
+        if self.player.at_end:
+            return ""
+        return status.note(self.session, self.player, self._screen.size.width, behind=self.behind)
+
+    def tab_hints(self) -> list[Hint]:
+        """What stands at the right of the tabs."""
+        return status.tab_hints(self._screen) if self.player.at_end else []
+
+    def footer_hints(self, shown: list[Hint]) -> list[Hint]:
         """The keys of the player beside those of the panes, but where letters are typed."""
-        shown = super().footer_hints()
-        return shown if isinstance(self.focused, Editor) else status.footer(self, self.player, shown)
+        screen, origin = self._screen, self.opened_from
+        if not isinstance(screen.focused, Editor):
+            shown = status.footer(screen, self.player, shown)
+        return shown if origin is None else [*hints(screen, ("frame.leave", origin.title)), *shown]
+
+    def action_leave(self) -> None:
+        """Go back to where the recording was opened from."""
+        self._screen.dismiss(None)
 
     # Playing
 
@@ -191,11 +242,13 @@ class ReplayScreen(MainScreen):
         self.player.change_speed(by)
         self._draw(behind=self.behind)
 
-    @work(exclusive=True, group="dialog")
-    async def action_speed(self) -> None:
+    def action_speed(self) -> None:
         """Choose a speed."""
+        self._screen.run_worker(self._choose_speed(), exclusive=True, group="dialog")
+
+    async def _choose_speed(self) -> None:
         words = [speeds.words(speed) for speed in speeds.SPEEDS]
-        chosen = await self.app.push_screen_wait(
+        chosen = await self._screen.app.push_screen_wait(
             Choose("Speed", [(word, "as fast as it goes" if word == "max" else "") for word in words],
                    speeds.words(self.player.speed))
         )  # fmt: skip
@@ -232,99 +285,81 @@ class ReplayScreen(MainScreen):
         if self.player.go_to_finding(by):
             self._moved()
         else:
-            self.notify(f"No {'further' if by > 0 else 'earlier'} finding", timeout=3, markup=False)
+            self._screen.notify(f"No {'further' if by > 0 else 'earlier'} finding", timeout=3, markup=False)
 
     def action_next_hit(self) -> None:
-        self._go_to_hit(1)
+        self._look_for_hit(1)
 
     def action_previous_hit(self) -> None:
-        self._go_to_hit(-1)
+        self._look_for_hit(-1)
 
-    @work(exclusive=True, group="hit", exit_on_error=False)
-    async def _go_to_hit(self, by: int) -> None:
+    def _look_for_hit(self, by: int) -> None:
         """Go to the next event that the filter last used leaves. A long recording is looked through in a thread."""
-        searched = self._messages.searched
+        screen, searched = self._screen, self._screen.panes.messages.searched
         if searched is None:
-            self._show_log("messages")
-            self._messages.action_filter()
-            return
+            screen.pane_layout.show_log("messages")
+            screen.panes.messages.action_filter()
+        else:
+            screen.run_worker(self._go_to_hit(searched, by), exclusive=True, group="hit", exit_on_error=False)
+
+    async def _go_to_hit(self, searched: Filter, by: int) -> None:
         found = await status.next_match(self.player, searched, by)
         if found:
-            self._go_to(found)
+            self.go_to(found)
         else:
             way = "further" if by > 0 else "earlier"
-            self.notify(f"No {way} message matches {searched.source}", timeout=3, markup=False)
+            self._screen.notify(f"No {way} message matches {searched.source}", timeout=3, markup=False)
 
-    def _go_to(self, n: int | None) -> None:
+    def go_to(self, n: int | None) -> None:
         self.player.go(n)
         self._moved()
 
     def action_to_start(self) -> None:
-        self._go_to(0)
+        self.go_to(0)
 
     def action_to_end(self) -> None:
-        self._go_to(None)
+        self.go_to(None)
 
     def action_seek(self) -> None:
         """Ask for a place, and go there."""
-        self.app.push_screen(AskPlace(self.session.journal), self._went)
+        self._screen.app.push_screen(AskPlace(self.session.journal), self._went)
 
     def _went(self, place: places.Place | None) -> None:
         if place is not None:
             self.player.go_to(place)
             self._moved()
 
-    def _go_to_place(self, words: str) -> None:
+    def go_to_place(self, words: str) -> None:
         try:
             self._went(places.read(words, self.session.journal))
         except UsageError as error:
-            self.notify(told(error, self), severity="warning", markup=False)
+            self._screen.notify(told(error, self._screen), severity="warning", markup=False)
 
-    def on_scrub_line_sought(self, event: ScrubLine.Sought) -> None:
-        event.stop()
-        self._go_to(self.player.profile.number_in(event.cell, event.cells))
-
-    def on_show_event(self, event: events.ShowEvent) -> None:
-        """A row of the log that was chosen is gone to."""
-        if event.chosen:
-            self._go_to(event.chosen)
+    def _sought(self, cell: int, cells: int) -> None:
+        """A place of the scrub line was pointed at."""
+        self.go_to(self.player.profile.number_in(cell, cells))
 
     def action_answer(self) -> None:
         """Go to the answer of the open question that is shown, else of the request that the moment is about."""
-        session, question = self.session, self._work.asking.question
+        session, question = self.session, self._screen.panes.work.asking.question
         n = session.reply_to(question)[0] if question is not None and question.state == "open" else 0
         if not n and self.player.position:
             root = session.journal.index.root_of(self.player.position)
             n = session.journal.index.pair(root) if root else 0
         if n:
-            self._go_to(n)
+            self.go_to(n)
         else:
-            self.notify("There is no answer to go to.", timeout=3)
-
-    def action_back(self) -> None:
-        """Also from what cannot have the focus, where there is one column only."""
-        try:
-            super().action_back()
-        except SkipAction:
-            if not self._narrow or self._narrow_place != "work":
-                raise
-            self.on_leave_work()
+            self._screen.notify("There is no answer to go to.", timeout=3)
 
     # Making something of it
 
     def action_serve(self) -> None:
         """Serve the recording here, or copy the command that does."""
-        from inspector.tui.replay.serve import MockServer, ServeScreen
+        from inspector.tui.replay.serve import MockServer
 
-        self._server = self._server or MockServer(self.session.target.path)
-        self.app.push_screen(ServeScreen(self._server))
+        self.server = self.server or MockServer(self.session.target.path)
+        window_of(self._screen).navigator.serve(self.server)
 
     def action_rerun(self) -> None:
         """Ask for a target, and run the recording again on it."""
-        from inspector.tui.replay.rerun import RerunScreen
-
-        self.app.push_screen(RerunScreen(self.session.target.path, status.recorded_target(self.session)))
-
-    async def on_unmount(self) -> None:  # type: ignore[override]  # Textual calls that of the class above as well.
-        if self._server is not None:
-            await self._server.close()
+        window_of(self._screen).navigator.rerun(self.session.target.path, status.recorded_target(self.session))

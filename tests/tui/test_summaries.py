@@ -12,7 +12,7 @@ from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.text import SIGNS
 from inspector.tui.log.labels import id_text, sign_of, subject, title
-from inspector.tui.log.summaries import LARGEST_READ, gist, result_gist
+from inspector.tui.log.summaries import LARGEST_READ, result_summary, summary
 from tests.tui.talks import Talk, example
 
 JSON = st.recursive(
@@ -76,7 +76,7 @@ def plain(pieces: Any) -> str:
     ],
 )
 def test_a_result_is_told_by_what_matters_in_it(method: str, result: Any, words: str) -> None:
-    assert plain(result_gist(method, result)) == words
+    assert plain(result_summary(method, result)) == words
 
 
 @settings(deadline=None)
@@ -84,8 +84,8 @@ def test_a_result_is_told_by_what_matters_in_it(method: str, result: Any, words:
     st.sampled_from(["initialize", "tools/call", "resources/read", "prompts/get", "completion/complete", "tools/list"]),
     st.dictionaries(st.sampled_from(MEMBERS), JSON, max_size=4) | JSON,
 )
-def test_a_result_of_any_shape_has_a_gist(method: str, result: Any) -> None:
-    assert isinstance(plain(result_gist(method, result)), str)
+def test_a_result_of_any_shape_has_a_summary(method: str, result: Any) -> None:
+    assert isinstance(plain(result_summary(method, result)), str)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_result_of_any_shape_has_a_gist(method: str, result: Any) -> None:
 )
 def test_a_request_is_told_by_its_method_and_what_it_is_about(method: str, params: Any, words: str) -> None:
     talk = Talk()
-    assert plain(gist(talk.journal, talk.ask(1, method, params))) == words
+    assert plain(summary(talk.journal, talk.ask(1, method, params))) == words
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_request_is_told_by_its_method_and_what_it_is_about(method: str, param
 )
 def test_a_notification_says_what_it_says(method: str, params: Any, words: str) -> None:
     talk = Talk()
-    assert plain(gist(talk.journal, talk.notice(method, **params))) == words
+    assert plain(summary(talk.journal, talk.notice(method, **params))) == words
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_notification_says_what_it_says(method: str, params: Any, words: str) 
 )
 def test_what_happened_to_the_connection_is_told_in_words(event: str, fields: Any, words: str) -> None:
     talk = Talk()
-    assert plain(gist(talk.journal, talk.journal.record_life("stdio", event, **fields))) == words
+    assert plain(summary(talk.journal, talk.journal.record_life("stdio", event, **fields))) == words
 
 
 def test_http_heads_are_told_by_method_and_status() -> None:
@@ -152,19 +152,19 @@ def test_http_heads_are_told_by_method_and_status() -> None:
     journal.record_http("post-1", Dir.SEND, method="POST", url="https://x.example/mcp", headers=[])
     journal.record_http("post-1", Dir.RECV, status=404, reason="Not Found", headers=[("Content-Type", "text/plain")])
     journal.record_sse("post-1", "", id="7", retry=3000)
-    assert [plain(gist(journal, n)) for n in (1, 2, 3)] == [
+    assert [plain(summary(journal, n)) for n in (1, 2, 3)] == [
         "POST https://x.example/mcp",
         "404 Not Found  text/plain",
         "id 7 retry 3000",
     ]
 
 
-def test_a_large_message_is_not_read_for_its_gist() -> None:
+def test_a_large_message_is_not_read_for_its_summary() -> None:
     talk = Talk()
     talk.call(1, "echo")
     n = talk.say(1, "x" * LARGEST_READ)
     talk.journal.event = None  # type: ignore[method-assign, assignment]
-    assert plain(gist(talk.journal, n)) == "a result of 262 kB"
+    assert plain(summary(talk.journal, n)) == "a result of 262 kB"
 
 
 def test_events_wear_signs_and_ids() -> None:
@@ -188,4 +188,4 @@ def test_a_title_names_the_exchange() -> None:
 def test_a_step_of_a_login_says_what_was_decided() -> None:
     journal = Journal.unnamed({})
     n = journal.record_auth("issuer", False, "The issuer is another one.", rule="RFC 8414")
-    assert plain(gist(journal, n)) == "issuer The issuer is another one."
+    assert plain(summary(journal, n)) == "issuer The issuer is another one."

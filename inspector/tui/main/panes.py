@@ -1,0 +1,157 @@
+"""The panes of the main screen: those that are shown at first, and the others, made when they are shown first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.widget import Widget
+
+from inspector.tui.events import AnySession
+from inspector.tui.log.detail import DetailPane
+from inspector.tui.log.last_message import LastMessageLine
+from inspector.tui.log.pane import MessagesPane
+from inspector.tui.work.catalog import CatalogPane
+from inspector.tui.work.pane import WorkPane
+
+if TYPE_CHECKING:
+    from inspector.tui.ask.inbox import InboxPane
+    from inspector.tui.check.pane import CheckPane
+    from inspector.tui.server.failed import FailedPane
+    from inspector.tui.server.pane import ServerPane
+    from inspector.tui.work.task import TaskPane
+    from inspector.tui.work.tasks import TasksPane
+
+
+def _inbox(session: AnySession) -> Widget:
+    from inspector.tui.ask.inbox import InboxPane
+
+    return InboxPane(session, id="inbox")
+
+
+def _tasks(session: AnySession) -> Widget:
+    from inspector.tui.work.tasks import TasksPane
+
+    return TasksPane(session, id="tasks")
+
+
+def _task(session: AnySession) -> Widget:
+    from inspector.tui.work.task import TaskPane
+
+    return TaskPane(session, id="task")
+
+
+def _server(session: AnySession) -> Widget:
+    from inspector.tui.server.pane import ServerPane
+
+    return ServerPane(session, id="server")
+
+
+def _check(session: AnySession) -> Widget:
+    from inspector.tui.check.pane import CheckPane
+
+    return CheckPane(session, id="check")
+
+
+def _failed(session: AnySession) -> Widget:
+    from inspector.tui.server.failed import FailedPane
+
+    return FailedPane(session, id="failed")
+
+
+_LATER: dict[str, Callable[[AnySession], Widget]] = {
+    "inbox": _inbox,
+    "tasks": _tasks,
+    "task": _task,
+    "server": _server,
+    "check": _check,
+    "failed": _failed,
+}
+"""How the panes are made that are not shown at first; their modules are imported only then."""
+_ORDER = ("catalog", "inbox", "tasks", "work", "task", "server", "check", "failed", "log")
+"""The columns of the body, in the order in which the focus goes through them."""
+
+
+class Panes:
+    """The panes of a session's screen, beside each other in `body`, and the line that stands for the log below it.
+
+    `made` is called after panes were made: they show nothing yet of what was told before.
+    """
+
+    def __init__(self, session: AnySession, made: Callable[[], None]) -> None:
+        self._session = session
+        self._made = made
+        self._later: dict[str, Widget] = {}
+        self._making = asyncio.Lock()
+        self.catalog = CatalogPane(session, id="catalog")
+        self.work = WorkPane(session, id="work")
+        self.messages = MessagesPane(session, id="messages")
+        self.detail = DetailPane(session, folding=self.messages.folding, id="detail")
+        self.log = Vertical(self.messages, self.detail, id="log")
+        self.body = Container(self.catalog, self.work, self.log, id="body")
+        self.last = LastMessageLine(session, id="last")
+
+    def compose(self) -> ComposeResult:
+        """The body with the panes that are shown at first."""
+        yield self.body
+
+    async def make(self, *names: str) -> None:
+        """Make these panes, hidden, where they are not there yet: `inbox`, `tasks`, `task`, `server`, `check`,
+        `failed`. Afterwards they can be shown and focused; other names are ignored."""
+        async with self._making:
+            missing = [name for name in names if name in _LATER and name not in self._later]
+            for name in missing:
+                pane = _LATER[name](self._session)
+                pane.display = False
+                columns = {each.id: each for each in self.body.children}
+                after = next(columns[each] for each in _ORDER[_ORDER.index(name) + 1 :] if each in columns)
+                await self.body.mount(pane, before=after)
+                self._later[name] = pane
+            if missing:
+                self._made()
+
+    def get(self, name: str) -> Widget | None:
+        """A column of the body by its name; None where it is not made yet."""
+        return {"catalog": self.catalog, "work": self.work, "log": self.log, **self._later}.get(name)
+
+    @property
+    def inbox(self) -> InboxPane | None:
+        """The questions of the server, once they were shown."""
+        return self._later.get("inbox")  # type: ignore[return-value]  # made by `_inbox`
+
+    @property
+    def tasks(self) -> TasksPane | None:
+        """The list of tasks, once it was shown."""
+        return self._later.get("tasks")  # type: ignore[return-value]  # made by `_tasks`
+
+    @property
+    def task(self) -> TaskPane | None:
+        """One task, once the list was shown."""
+        return self._later.get("task")  # type: ignore[return-value]  # made by `_task`
+
+    @property
+    def server(self) -> ServerPane | None:
+        """The server, once it was shown."""
+        return self._later.get("server")  # type: ignore[return-value]  # made by `_server`
+
+    @property
+    def check(self) -> CheckPane | None:
+        """The checks, once they were shown."""
+        return self._later.get("check")  # type: ignore[return-value]  # made by `_check`
+
+    @property
+    def failed(self) -> FailedPane | None:
+        """Why there is no connection, once there was none for a while."""
+        return self._later.get("failed")  # type: ignore[return-value]  # made by `_failed`
+
+    def tick(self) -> None:
+        """Let each pane that is shown draw what is new."""
+        for pane in (self.catalog, self.work, self.messages, self.detail):
+            if pane.is_on_screen:
+                pane.tick()
+        for other in (self.server, self.failed, self.inbox, self.tasks, self.task, self.last):
+            if other is not None and other.display:
+                other.tick()

@@ -1,0 +1,211 @@
+"""Which screen is in front: opens targets and screens, keeps those of open sessions, and goes between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from textual.app import App
+from textual.dom import DOMNode
+from textual.screen import Screen
+
+from inspector.client.options import Options
+from inspector.config.remember import ServerMemory
+from inspector.config.settings import Settings
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
+from inspector.journal.journal import Journal
+from inspector.tui.events import AnySession, First
+from inspector.tui.sessions import Opened, Sessions
+from inspector.tui.window import window_of
+
+if TYPE_CHECKING:
+    from inspector.auth.options import AuthOptions
+    from inspector.client.session import Session
+    from inspector.compare.rules import Rules
+    from inspector.tui.main.screen import MainScreen
+    from inspector.tui.replay.playback import Playing
+    from inspector.tui.replay.serve import MockServer
+    from inspector.tui.start.screen import StartScreen
+
+# Screens are imported when they are opened: the first one is on the terminal sooner, and most are never needed.
+
+
+@dataclass
+class Opening:
+    """How targets are opened. `record`, `follow` and `playing` were said of the first one only."""
+
+    options: Options
+    settings: Settings
+    record: Path | None = None
+    keep: bool = True
+    follow: bool = False
+    """A recording is read as another process writes it."""
+    playing: Playing | None = None
+    config: Path | None = None
+    watch: bool = False
+    """Start a server again when one of its files changes."""
+
+
+@runtime_checkable
+class HasNews(Protocol):
+    """A screen that shows how the open sessions stand."""
+
+    def sessions_changed(self) -> None:
+        """Draw what is new in them."""
+
+
+class ScreenNavigator:
+    """The screens of an app. Those of the start list and of open sessions stay mounted while another is in front."""
+
+    def __init__(self, app: App[Any], opening: Opening, sessions: Sessions) -> None:
+        self._app = app
+        self._opening = opening
+        self._sessions = sessions
+        self._start: StartScreen | None = None
+
+    # Sessions
+
+    def open_target(self, target: Target, first: First = "") -> None:
+        """Put a new session in front; it opens by itself. Those that are open stay so. `first`: what it begins with.
+
+        Raises `InspectorError` where a recording cannot be read or written.
+        """
+        from inspector.tui.main.screen import MainScreen
+
+        opening = self._opening
+        if isinstance(target, RecordingTarget):
+            from inspector.client.recorded import RecordedSession
+            from inspector.tui.replay.playback import Playback
+
+            recorded = RecordedSession(Journal.open(target.path), target.path)
+            playback = Playback(recorded, opening.playing, follow_file=opening.follow)
+            self.add(MainScreen(recorded, playback, follow_log=opening.follow, first=first))
+            opening.playing, opening.follow = None, False
+            return
+        from inspector.client.recording import new_journal
+        from inspector.client.session import Session
+
+        journal = new_journal(target, record=opening.record, keep=opening.keep, settings=opening.settings)
+        opening.record = None
+        session = Session(target, journal, _with_kept_roots(opening.options, target))
+        self.add(MainScreen(session, follow_log=opening.settings.follow, watch=opening.watch, first=first))
+
+    def add(self, screen: MainScreen) -> None:
+        """Put the screen of a new session in front."""
+        self._sessions.add(screen.session, screen)
+        self._show(screen)
+
+    async def open_instead(self, target: StdioTarget | HttpTarget) -> None:
+        """Open a target in place of the session that is in front, which ends. Raises `InspectorError`."""
+        before = self._sessions.front
+        self.open_target(target)
+        if before is not None:
+            await self._end(before)
+
+    def show_session(self, opened: Opened) -> None:
+        """Go back to an open session."""
+        if opened in self._sessions.opened:
+            self._sessions.front = opened
+            self._show(opened.screen)
+
+    async def close_session(self, opened: Opened) -> None:
+        """End a session that is not in front."""
+        await self._end(opened)
+        self.tell_news()
+
+    def show_start(self) -> None:
+        """Show the start list."""
+        if self._start is None:
+            from inspector.tui.start.screen import StartScreen
+
+            self._start = StartScreen(self._opening.settings, self._opening.config, self._sessions)
+        self._show(self._start)
+
+    def tell_news(self) -> None:
+        """Tell the screen in front what is new in the other sessions."""
+        for screen in self._app.screen_stack:
+            if isinstance(screen, HasNews):
+                screen.sessions_changed()
+
+    def _show(self, screen: Screen[Any]) -> None:
+        """Put a screen in front; the one before it stays as it is."""
+        app = self._app
+        if not app.is_screen_installed(screen):
+            app.install_screen(screen, f"kept-{id(screen)}")
+        if len(app.screen_stack) == 1:
+            app.push_screen(screen)
+        else:
+            app.switch_screen(screen)
+
+    async def _end(self, opened: Opened) -> None:
+        """End a session that is not in front, and take down its screen."""
+        self._app.uninstall_screen(opened.screen)
+        await opened.screen.remove()
+        await self._sessions.close(opened)
+
+    # Screens over the one in front
+
+    def show_help(self, focused: DOMNode) -> None:
+        from inspector.tui.help import Help
+
+        self._app.push_screen(Help(window_of(focused).verb_keys, focused))
+
+    def compose_message(self, session: Session, text: str) -> None:
+        from inspector.tui.log.compose import ComposeScreen
+
+        self._app.push_screen(ComposeScreen(session, text))
+
+    def show_login(self, session: AnySession, then: Callable[[int | str | None], None]) -> None:
+        from inspector.tui.login.screen import AuthorizationScreen
+
+        self._app.push_screen(AuthorizationScreen(session), then)
+
+    def ask_login_options(self, options: AuthOptions, then: Callable[[AuthOptions | None], None]) -> None:
+        from inspector.tui.login.options import LoginOptions
+
+        self._app.push_screen(LoginOptions(options), then)
+
+    async def ask_target(self, target: StdioTarget | HttpTarget) -> StdioTarget | HttpTarget | None:
+        from inspector.tui.server.edit_target import EditTarget
+
+        return await self._app.push_screen_wait(EditTarget(target))
+
+    def compare(self, a: Path, b: Path, rules: Rules | None = None) -> None:
+        from inspector.compare.rules import DEFAULT
+        from inspector.tui.diff.screen import DiffScreen
+
+        self._app.push_screen(DiffScreen(a, b, rules or DEFAULT))
+
+    def show_recording(self, path: Path, n: int) -> None:
+        self._show_at(Journal.open(path), path, n, lent=False)
+
+    def show_journal(self, journal: Journal, path: Path, n: int) -> None:
+        self._show_at(journal, path, n, lent=True)
+
+    def _show_at(self, journal: Journal, path: Path, n: int, *, lent: bool) -> None:
+        from inspector.client.recorded import RecordedSession
+        from inspector.tui.main.screen import MainScreen
+        from inspector.tui.replay.playback import OpenedFrom, Playback
+
+        session = RecordedSession(journal, path)
+        origin = OpenedFrom("the checks" if lent else "the comparison", n, lent=lent)
+        self._app.push_screen(MainScreen(session, Playback(session, opened_from=origin), follow_log=False))
+
+    def serve(self, server: MockServer) -> None:
+        from inspector.tui.replay.serve import ServeScreen
+
+        self._app.push_screen(ServeScreen(server))
+
+    def rerun(self, path: Path, suggested: str) -> None:
+        from inspector.tui.replay.rerun import RerunScreen
+
+        self._app.push_screen(RerunScreen(path, suggested))
+
+
+def _with_kept_roots(options: Options, target: StdioTarget | HttpTarget) -> Options:
+    """Options whose answer to requests for roots is the one that is kept for the server, unless another was given."""
+    if options.standing.roots != "ask" or (kept := ServerMemory(target).roots()) is None:
+        return options
+    return replace(options, standing=replace(options.standing, roots=kept))
