@@ -11,9 +11,9 @@ from inspector.version import __version__
 TYPE_CHECKING = False  # As typing has it, which would have to be loaded.
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
-    from inspector.client.engine.calls import Progress
-    from inspector.client.engine.tasks import Task
+    from inspector.client.state.calls import Progress
     from inspector.client.state.server import Server
+    from inspector.client.state.tasks import Task
     from inspector.errors import (
         AuthorizationNeeded,
         ConfigError,

@@ -13,7 +13,7 @@ from inspector.check.catalog import Check, Transport
 from inspector.check.judge import Judge
 from inspector.check.outcome import VERDICTS, Outcome, Result, Visited, bad, doubtful, good, remark, skipped
 from inspector.check.subjects import Subjects
-from inspector.client.engine.header_fields import VERSION_KEY
+from inspector.client.state.server import VERSION_KEY
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.config.remember import ServerMemory
 from inspector.errors import ConnectingStopped
 
 
-def remember_outcome(session: Session) -> None:
+def remember_outcome(session: SessionState) -> None:
     """Keep whether the server of `session` was opened, or the error it failed with. Nothing while it is not known."""
     if session.phase == "ready" or (session.phase != "failed" and session.server.known):
         ServerMemory(session.target).remember_outcome(None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any
 
 from inspector.client.engine.cache import Cache
 from inspector.client.engine.calls import Call, Pending
@@ -22,11 +22,11 @@ from inspector.client.engine.tasks import Tasks
 from inspector.client.engine.timeout_reason import explain_silence
 from inspector.client.engine.wire import Wire
 from inspector.client.inbox import Inbox, Question
+from inspector.client.inbox import State as QuestionState
 from inspector.client.options import Options
-from inspector.client.state.catalog import KINDS, Catalog, ListName, SurfaceChange, compare
-from inspector.client.state.changes import Changes
-from inspector.client.state.server import Server
-from inspector.client.state.subscriptions import Subscriptions
+from inspector.client.state.catalog import KINDS, ListName, compare
+from inspector.client.state.model import Phase, SessionModel
+from inspector.client.state.tasks import Task
 from inspector.config.targets import Target
 from inspector.errors import ConnectionProblem, InspectorError, NotOffered, ServerError, SessionLost
 from inspector.journal.journal import Frame, Journal
@@ -40,13 +40,8 @@ _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = (
 )  # fmt: skip
 
 
-Phase = Literal["new", "connecting", "ready", "failed", "lost", "closed"]
-
-
-class Session:
-    """A live session. `open` it, use it, `close` it; `reopen` starts anew on the same journal."""
-
-    can_send = True
+class Session(SessionModel):
+    """A live session. `open` it, use it, `close` it; `reopen` connects again on the same journal."""
 
     def __init__(
         self,
@@ -58,26 +53,15 @@ class Session:
     ) -> None:
         self._connect = connect
         self.target = target
-        self.journal = journal
         self.options = options or Options()
-        self.changes = Changes()
-        self.phase: Phase = "new"
-        self.error: InspectorError | None = None
-        """Why the session failed or was lost."""
-        self.server = Server()
-        self.catalog = Catalog()
-        self.surface_changes: list[SurfaceChange] = []
-        """What is different since the connection before this one."""
-        self.subscriptions = Subscriptions(lambda: self.changes.bump("subscriptions"))
-        self.tasks = Tasks(self)
+        inbox = Inbox(self.options.standing, self._answer, lambda: self.changes.bump("inbox"), _defaults)
+        super().__init__(journal, inbox, "new")
         self.cache = Cache()
-        self.refused_tools: dict[str, list[str]] = {}
-        """Tools that must not be called by the rules of the transport, and why (C-HTTP-34)."""
+        self.task_follower = Tasks(self)
         self.pending = Pending(
             self._tell_cancelled, lambda: self.changes.bump("calls"), lambda call: explain_silence(journal, call),
             lambda call, n, message: self.driver.took(call, n, message), journal.redactor.error,
         )  # fmt: skip
-        self.inbox = Inbox(self.options.standing, self._answer, lambda: self.changes.bump("inbox"), _defaults)
         self.inbox.on_open = self._pause_for
         self.inbox.on_closed = self._resume_for
         self.inbox.on_declined = self._record_declined
@@ -90,6 +74,59 @@ class Session:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._listing = Listing(self)
         self._renewing: asyncio.Task[Any] | None = None
+
+    # As it is read (`SessionState`)
+
+    @property
+    def commands(self) -> Session:
+        """The session itself: it can be acted on."""
+        return self
+
+    @property
+    def transport_name(self) -> str:
+        """The transport that is in use; the kind of the target while there is no connection."""
+        return self.transport.name if self.phase == "ready" else self.target.kind
+
+    @property
+    def latency(self) -> float:
+        """Seconds that the server took for the newest answer to a request of the user or a list; 0 for none yet."""
+        return self.pending.latency
+
+    @property
+    def at_end(self) -> bool:
+        """Always true: what is shown is what is known now."""
+        return True
+
+    @property
+    def upto(self) -> int:
+        """The newest event."""
+        return self.journal.index.count
+
+    @property
+    def now(self) -> int:
+        """Now, in microseconds since the recording began."""
+        return self.journal.now()
+
+    def advance(self) -> bool:
+        """Nothing to do: messages are taken in as they arrive."""
+        return False
+
+    def calls_in_flight(self) -> list[Call]:
+        """The calls without an answer, oldest first."""
+        return self.pending.calls()
+
+    def call_in_flight(self, n: int) -> Call | None:
+        """The call whose newest request is `n`, while it has no answer."""
+        return next((call for call in self.pending.calls() if call.n == n), None)
+
+    def answer_to(self, question: Question) -> tuple[QuestionState, Any]:
+        """How a question stands and what was answered."""
+        return question.state, question.answer
+
+    def reply_to(self, question: Question) -> tuple[int, QuestionState]:
+        """The message that answers a question of the handshake era, 0 where there is none; and how it stands."""
+        index = self.journal.index
+        return index.pairs[question.n - 1] if index.shape(question.n) == Shape.REQUEST else 0, question.state
 
     # Opening and closing
 
@@ -177,7 +214,7 @@ class Session:
         self.journal.record_life("", "reopen")
         self.cache.forget()
         await self.open()
-        self.tasks.resume()
+        self.task_follower.resume()
         await asyncio.gather(*(self.load(name) for name in loaded))
         self.surface_changes = compare(before, self.catalog.surface())
         self.subscriptions.uris.clear()
@@ -311,9 +348,8 @@ class Session:
         event = "timeout" if call.fate == "timeout" else "cancel"
         self.journal.record_life("", event, **{"for": call.n, "reason": reason, "after_ms": round(call.elapsed * 1000)})
         self.driver.give_up(call, reason)
-        task = self.tasks.items.get(call.task_id)
-        if task is not None and call.held:
-            self.tasks.cancel(task)
+        if call.held:
+            self.task_follower.given_up(call)
         self.transport.abandon(call.id)
 
     # What arrives (the wire's listener)
@@ -418,6 +454,24 @@ class Session:
             for call in around:
                 if 0 not in parents and call.n not in parents:
                     call.resume()
+
+    def recorder(self) -> Wire:
+        """What records the steps of a login in this session's journal."""
+        return Wire(self.journal, self, lambda: None)
+
+    # Tasks
+
+    async def list_tasks(self) -> None:
+        """`tasks/list`: also what other sessions began. Known tasks stay as they are."""
+        await self.task_follower.list()
+
+    def refresh_task(self, task: Task) -> None:
+        """Ask the server now how a task stands."""
+        self.task_follower.refresh(task)
+
+    def cancel_task(self, task: Task) -> None:
+        """`tasks/cancel`. The server decides; what becomes of the task is seen at the next look."""
+        self.task_follower.cancel(task)
 
     # Lists
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.client.engine.header_fields import VERSION_FIELD, VERSION_KEY, HeaderFields
+from inspector.client.engine.header_fields import VERSION_FIELD, HeaderFields
+from inspector.client.state.server import VERSION_KEY
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol import headers, jsonrpc

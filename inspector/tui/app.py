@@ -24,6 +24,7 @@ from inspector.client.options import Options
 from inspector.client.recorded import RecordedSession
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.config import paths
 from inspector.config.remember import ServerMemory
 from inspector.config.settings import Settings
@@ -33,7 +34,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
 from inspector.text import safe, wants_ascii
 from inspector.tui.driver import enduring
-from inspector.tui.events import AnySession, CloseSession, First, OpenInstead, OpenTarget, ShowSession
+from inspector.tui.events import CloseSession, First, OpenInstead, OpenTarget, ShowSession
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
 from inspector.tui.main.screen import MainScreen
@@ -196,7 +197,7 @@ class InspectorApp(KeysInOrder, App[int]):
         self.notify(f"{problem.message} {problem.hint}", severity="warning", timeout=10)
 
     @property
-    def session(self) -> AnySession | None:
+    def session(self) -> SessionState | None:
         """The session that is in front, or was last."""
         return self.sessions.front.session if self.sessions.front is not None else None
 

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from textual.message import Message
 
-from inspector.client.recorded import RecordedSession
-from inspector.client.session import Session
 from inspector.client.state.catalog import ListName
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 
 if TYPE_CHECKING:
     from inspector.tui.sessions import Opened
 
-AnySession = Session | RecordedSession
 First = Literal["", "check", "doctor"]
 """What a session begins with: a check, or the doctor instead of a connection."""
 

@@ -4,39 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
-from inspector.errors import ConnectionProblem, InspectorError, RequestCancelled, RequestTimeout, ServerError
+from inspector.client.state.calls import Fate, Progress, server_error
+from inspector.errors import ConnectionProblem, InspectorError, RequestCancelled, RequestTimeout
 from inspector.protocol.jsonrpc import id_key
 from inspector.transports.base import Outgoing
-
-Fate = Literal["pending", "done", "error", "cancelled", "timeout", "lost"]
-
-
-class Progress:
-    """The latest progress of a call. `total` and `message` are None where the server gave none of the right type."""
-
-    __slots__ = ("count", "message", "n", "t", "total", "value")
-
-    def __init__(self, n: int, t: int, params: dict[str, Any], count: int) -> None:
-        value, total, message = params.get("progress"), params.get("total"), params.get("message")
-        self.n = n
-        self.t = t
-        self.value = value if type(value) in (int, float) else 0
-        self.total = total if type(total) in (int, float) else None
-        self.message = message if type(message) is str else None
-        self.count = count
-        """How many progress notifications the call has had."""
-
-    @property
-    def fraction(self) -> float | None:
-        """Between 0 and 1, or None where the total is not known."""
-        if not self.total or not self.total > 0:
-            return None
-        try:
-            return float(min(1.0, max(0.0, self.value / self.total)))
-        except OverflowError:  # integers beyond what a double holds
-            return None
 
 
 class Call:
@@ -83,8 +56,6 @@ class Call:
         """How many of the last rounds in a row nobody had to be asked for."""
         self.extra: dict[str, Any] = {}
         """Parameters of the next request only: what the server wanted, for this call and no other (C-MRTR-03)."""
-        self.task_id = ""
-        """The task that the server made of the call."""
         self.background = False
         """The session's own: nobody waits for it."""
         self.on_result: Callable[[Call], None] | None = None
@@ -365,10 +336,3 @@ class Pending:
             self._given_up.pop(next(iter(self._given_up)))
         self._given_up[call.id] = call
         self._settled(call, fate, None, error)
-
-
-def server_error(error: Any, method: str) -> ServerError:
-    """A JSON-RPC error object, whatever its fields are, as an exception."""
-    if type(error) is not dict:
-        return ServerError(None, error if type(error) is str else None, error, method=method)
-    return ServerError(error.get("code"), error.get("message"), error.get("data"), method=method)

@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from inspector.client.inbox import TOPICS, Inbox, Question
+from inspector.client.inbox import MOST_QUESTIONS, TOPICS, Inbox, Question
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import Features
 from inspector.protocol.sampling import refusal
-
-MOST_QUESTIONS = 100
-"""Questions that one answer of the server may ask."""
 
 
 class InputRound:

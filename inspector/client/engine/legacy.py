@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from inspector.client.engine.calls import Call, Progress, server_error
+from inspector.client.engine.calls import Call
 from inspector.client.engine.url_elicitation import UrlVisits, elicitations_of
 from inspector.client.inbox import TOPICS
+from inspector.client.state.calls import Progress, server_error
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.client.state.server import Server
 from inspector.errors import HandshakeError, NotOffered, ServerError
@@ -139,7 +140,7 @@ class LegacyDriver:
         if error is None:
             result = message.get("result")
             if call.params is not None and "task" in call.params and type(result) is dict and "task" in result:
-                self.session.tasks.begin(call, n, result["task"])
+                self.session.task_follower.begin(call, n, result["task"])
                 return True
             return False
         if type(error) is not dict or error.get("code") != jsonrpc.URL_ELICITATION_REQUIRED or call.rounds:
@@ -197,7 +198,7 @@ class LegacyDriver:
         elif method == "notifications/cancelled":
             session.inbox.withdraw(params.get("requestId"))
         elif method == "notifications/tasks/status":
-            session.tasks.updated(frame.n, params)
+            session.task_follower.updated(frame.n, params)
         elif method == "notifications/elicitation/complete":
             for call, visits in list(self._visits.items()):
                 if visits.completed(params.get("elicitationId")):

@@ -10,12 +10,12 @@ import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
 from inspector.client.engine.calls import Call
-from inspector.client.engine.header_fields import VERSION_KEY, HeaderFields
+from inspector.client.engine.header_fields import HeaderFields
 from inspector.client.engine.input_requests import InputRound
 from inspector.client.engine.legacy import on_progress
 from inspector.client.engine.listening import Listening
 from inspector.client.state.catalog import KINDS, ListName
-from inspector.client.state.server import Server
+from inspector.client.state.server import VERSION_KEY, Server, discovered
 from inspector.errors import HandshakeError, InputRefused, InspectorError, InvalidAnswer, NotOffered
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
-SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 MOST_ROUNDS = 10
 """Rounds of input in a row that nobody had to be asked for, after which a call is given up (C-MRTR-04)."""
@@ -176,7 +175,7 @@ class ModernDriver:
         if kind == "input_required":
             self._wants_input(call, n, result)
         elif kind == "task" and call.method == "tools/call":
-            self.session.tasks.begin(call, n, result)
+            self.session.task_follower.begin(call, n, result)
         else:
             call.value = result
             self.session.pending.fail(
@@ -294,7 +293,7 @@ class ModernDriver:
         elif method == "notifications/cancelled":
             self.listening.cancelled(params)
         elif method == "notifications/tasks":
-            session.tasks.updated(frame.n, params)
+            session.task_follower.updated(frame.n, params)
 
     # What the user chooses
 
@@ -318,14 +317,6 @@ class ModernDriver:
 
     def roots_changed(self) -> None:
         """Nothing to tell: roots are asked for when they are wanted (C-MOD-11)."""
-
-
-def discovered(result: Any, revision: str) -> Server:
-    """What an answer to `server/discover` says of a server; its identity stands in the metadata of this era."""
-    body = result if type(result) is dict else {}
-    meta = body.get("_meta")
-    info = meta.get(SERVER_KEY) if type(meta) is dict else None
-    return Server({**body, "serverInfo": info or body.get("serverInfo")}, era="modern", revision=revision)
 
 
 def supported(error: InspectorError) -> list[str]:

@@ -10,13 +10,14 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError
 from inspector.journal.durations import took
 from inspector.journal.folding import Folding
 from inspector.journal.format import Event
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import count, duration
-from inspector.tui.events import AnySession, Copy, HintsChanged, Save, ShowEvent
+from inspector.tui.events import Copy, HintsChanged, Save, ShowEvent
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.log import copy_as, detail_view
 from inspector.tui.log.labels import id_text, pending, sign_of, title
@@ -48,7 +49,7 @@ class DetailPane(Edge):
     DetailPane > DetailLines { height: 1fr; }
     """
 
-    def __init__(self, session: AnySession, *, folding: Folding | None = None, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, folding: Folding | None = None, id: str | None = None) -> None:
         super().__init__(title="Detail", id=id)
         self.session = session
         self._folding = folding

@@ -10,9 +10,10 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widget import Widget
 
+from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS
 from inspector.tui.check.pane import CheckPane
-from inspector.tui.events import AnySession, HintsChanged
+from inspector.tui.events import HintsChanged
 from inspector.tui.keymap import bindings
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.pane import MessagesPane
@@ -76,7 +77,7 @@ class Layout(Screen[None]):
     Layout.-narrow ServerPane #connection, Layout.-medium ServerPane #connection { height: 2fr; }
     """
 
-    def __init__(self, session: AnySession) -> None:
+    def __init__(self, session: SessionState) -> None:
         super().__init__()
         self.session = session
         self.place = "tools"

@@ -11,14 +11,13 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 
 from inspector.check.judge import Judge
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import RecordingTarget
 from inspector.tui import events
 from inspector.tui.ask.inbox import InboxPane
 from inspector.tui.check.pane import CheckPane
 from inspector.tui.dialogs import Choose, leave_calls
-from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.pane import LastMessageLine, MessagesPane
@@ -54,7 +53,7 @@ class MainScreen(Layout):
 
     def __init__(
         self,
-        session: AnySession,
+        session: SessionState,
         *,
         follow_file: bool = False,
         follow_log: bool = True,
@@ -165,7 +164,7 @@ class MainScreen(Layout):
             return  # The screen is being taken down, some of its panes may be gone.
         self.before_tick()
         session = self.session
-        if not isinstance(session, Session) and session.advance():
+        if session.advance():
             self._wake()
         until = perf_counter() + JUDGE_SECONDS
         # Not while a dialog is open: Textual draws all of the screen anew whenever anything happens below one.
@@ -207,7 +206,7 @@ class MainScreen(Layout):
         facts = (
             self.blocked,
             session.phase, session.server, len(session.journal), session.journal.incomplete, self.size.width,
-            self.place, len(session.inbox.open()), session.pending.latency, len(session.pending),
+            self.place, len(session.inbox.open()), session.latency, session.changes["calls"],
             self._connection.indexing, session.journal.ended is None,
             session.changes["tasks"], *map(tuple, self._sessions.marks(session)),
             *(len(session.catalog[name]) for name in KINDS),
@@ -368,10 +367,11 @@ class MainScreen(Layout):
         self._saving.export(event.numbers)
 
     def on_edit_message(self, event: events.EditMessage) -> None:
-        if isinstance(self.session, Session):
+        session = self.session.commands
+        if session is not None:
             from inspector.tui.log.compose import ComposeScreen
 
-            self.app.push_screen(ComposeScreen(self.session, event.text))
+            self.app.push_screen(ComposeScreen(session, event.text))
 
     def on_failed_pane_again(self) -> None:
         self._connection.reopen()
@@ -423,9 +423,9 @@ class MainScreen(Layout):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What needs a live server is not offered on a recording, nor the start of a process where there is none."""
         if action in ("reconnect", "revision", "compose", "pin"):
-            return self.session.can_send
+            return self.session.commands is not None
         if action in ("restart", "watch"):
-            return self.session.can_send and self.session.target.kind == "stdio"
+            return self.session.commands is not None and self.session.target.kind == "stdio"
         return True
 
     def action_reconnect(self) -> None:

@@ -6,11 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from inspector.client.pins import Pin, Pins
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS
 from inspector.client.state.surfaces import is_read, surface_of
 from inspector.errors import ConfigError
-from inspector.tui.events import AnySession
 from inspector.tui.server.pane import ServerPane
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ TOLD = 30
 class PinWatch:
     """Compares a session with the pin of its target; `look` is called on every tick and does nothing on most."""
 
-    def __init__(self, screen: MainScreen, session: AnySession) -> None:
+    def __init__(self, screen: MainScreen, session: SessionState) -> None:
         self._screen = screen
         self._session = session
         self._pin: Pin | None = None
@@ -39,7 +38,7 @@ class PinWatch:
         if not self._looked:
             self._looked = True
             self._read()
-        if self._pin is None or not isinstance(session, Session) or session.phase != "ready":
+        if self._pin is None or session.commands is None or session.phase != "ready":
             return
         seen = (session.server, *(session.catalog[name].version for name in KINDS))
         if seen == self._seen or not is_read(session):
@@ -53,7 +52,7 @@ class PinWatch:
     def pin(self) -> None:
         """Pin what the server offers now."""
         session = self._session
-        if not isinstance(session, Session) or session.phase != "ready" or not is_read(session):
+        if session.commands is None or session.phase != "ready" or not is_read(session):
             self._screen.notify("The lists of the server are not complete yet.", severity="warning")
             return
         try:
@@ -67,7 +66,7 @@ class PinWatch:
 
     def _read(self) -> None:
         session = self._session
-        if not session.can_send or not cast("InspectorApp", self._screen.app).settings.check_pins:
+        if session.commands is None or not cast("InspectorApp", self._screen.app).settings.check_pins:
             return
         try:
             self._pin = Pins().get(session.target)
