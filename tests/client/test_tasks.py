@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from inspector.client.engine import tasks as engine_tasks
-from inspector.client.state import tasks as state_tasks
 from inspector.client.inbox import Standing
+from inspector.client.state import tasks as state_tasks
 from inspector.errors import ConnectionProblem, InputRefused, InvalidAnswer, RequestCancelled, ServerError
 from tests.client.conftest import CAPABILITIES, Server, until
 from tests.client.modern import complete, form, modern, tell
