@@ -11,7 +11,6 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
 
-from inspector.client.engine.cache import Cache
 from inspector.client.engine.calls import Call, Pending
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.engine.driver import Driver
@@ -56,7 +55,6 @@ class Session(SessionModel):
         self.options = options or Options()
         inbox = Inbox(self.options.standing, self._answer, lambda: self.changes.bump("inbox"), _defaults)
         super().__init__(journal, inbox, "new")
-        self.cache = Cache()
         self.task_follower = Tasks(self)
         self.pending = Pending(
             self._tell_cancelled, lambda: self.changes.bump("calls"), lambda call: explain_silence(journal, call),
@@ -68,11 +66,11 @@ class Session(SessionModel):
         self._declined_told = 0
         self.inbox.on_note = lambda text, question: journal.record_note(text, question=question.n)
         self.transport: Transport
-        self.driver: Driver = LegacyDriver(self)
+        self.driver: Driver = LegacyDriver(self, self.task_follower)
         self._listens = False
         self._next_id = 0
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._listing = Listing(self)
+        self._listing = Listing(self, lambda name, n: self.driver.took_page(name, n))
         self._renewing: asyncio.Task[Any] | None = None
 
     # As it is read (`SessionState`)
@@ -162,8 +160,19 @@ class Session(SessionModel):
             "", "ready", revision=server.revision, era=server.era, transport=self.transport.name, how=server.how
         )
 
+    # For the negotiation and the drivers (`Opener`, `Engine`)
+
+    @property
+    def state(self) -> SessionModel:
+        """The session itself: it has the fields that messages fill."""
+        return self
+
+    def use(self, driver: Driver) -> None:
+        """Speak by this driver from now on."""
+        self.driver = driver
+
     async def attach(self, target: Target) -> None:
-        """Make a fresh connection to `target`, in the place of the one that was there. For the negotiation."""
+        """Make a fresh connection to `target` instead of the one that was there."""
         await self._close_transport()
         wire = Wire(self.journal, self, lambda: self.changes.bump("log"), heeded=lambda: self.driver.heeded)
         self.transport = self._connect(target, wire, self.options)
@@ -291,13 +300,10 @@ class Session(SessionModel):
 
     def notify(self, method: str, params: dict[str, Any] | None = None) -> int:
         """Send a notification. Returns its number in the journal, 0 if the connection is gone."""
-        return self._send_plain(jsonrpc.notification(method, params))
+        return self.send(jsonrpc.notification(method, params))
 
-    def reply(self, frame: Frame, message: dict[str, Any]) -> None:
-        """Send an answer to what the server asked in `frame`."""
-        self._send_plain(message)
-
-    def _send_plain(self, message: dict[str, Any]) -> int:
+    def send(self, message: dict[str, Any]) -> int:
+        """Send a message that is not a request. Returns its number in the journal, 0 if the connection is gone."""
         message = self.journal.redactor.restored(message)
         outgoing = Outgoing(jsonrpc.encode(message), message, None, str(message.get("method", "")))
         try:
@@ -434,7 +440,7 @@ class Session(SessionModel):
 
     def _answer(self, question: Question, result: Any, error: tuple[int, str] | None) -> None:
         message = jsonrpc.error(question.id, *error) if error is not None else jsonrpc.result(question.id, result)
-        self._send_plain(message)
+        self.send(message)
 
     def _record_declined(self, count: int) -> None:
         self._declined_told = count

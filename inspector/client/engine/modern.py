@@ -7,13 +7,15 @@ Source: specification 2026-07-28, "Base protocol" (`_meta`), "Versioning", "Mult
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from inspector.client.engine.calls import Call
+from inspector.client.engine.engine import Engine
 from inspector.client.engine.header_fields import HeaderFields
 from inspector.client.engine.input_requests import InputRound
 from inspector.client.engine.legacy import on_progress
 from inspector.client.engine.listening import Listening
+from inspector.client.engine.tasks import Tasks
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.client.state.server import VERSION_KEY, Server, discovered
 from inspector.errors import HandshakeError, InputRefused, InspectorError, InvalidAnswer, NotOffered
@@ -23,9 +25,6 @@ from inspector.protocol.headers import ANNOTATION
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, UNSUPPORTED_VERSION
 from inspector.protocol.revisions import MODERN, NEWEST_MODERN, Era, features
 from inspector.version import __version__
-
-if TYPE_CHECKING:
-    from inspector.client.session import Session
 
 CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
@@ -50,12 +49,13 @@ class ModernDriver:
         "notifications/subscriptions/acknowledged", "notifications/tasks", *_CHANGED,
     ))  # fmt: skip
 
-    def __init__(self, session: Session, revision: str = NEWEST_MODERN) -> None:
-        self.session = session
-        self.listening = Listening(session)
-        self.log_level = session.options.log_level
-        self._over_http = session.transport.name == "http"
-        self._fields = HeaderFields(session.refused_tools)
+    def __init__(self, engine: Engine, tasks: Tasks, revision: str = NEWEST_MODERN) -> None:
+        self.engine = engine
+        self.tasks = tasks
+        self.listening = Listening(engine)
+        self.log_level = engine.options.log_level
+        self._over_http = engine.transport.name == "http"
+        self._fields = HeaderFields(engine.state.refused_tools)
         self._rounds: dict[Call, InputRound] = {}
         self._speak(revision)
 
@@ -65,7 +65,7 @@ class ModernDriver:
         self._meta = {
             VERSION_KEY: revision,
             CLIENT_KEY: {"name": "inspector", "title": "Inspector", "version": __version__},
-            CAPABILITIES_KEY: self.session.inbox.standing.capabilities(features(revision)),
+            CAPABILITIES_KEY: self.engine.state.inbox.standing.capabilities(features(revision)),
         }
 
     @property
@@ -90,7 +90,7 @@ class ModernDriver:
 
     def discover(self, id: str) -> Call:
         """Ask who the server is. A string id leaves the handshake's ids as they are, should it be needed after all."""
-        return self.session.start("server/discover", {}, progress=False, id=id)
+        return self.engine.start("server/discover", {}, progress=False, id=id)
 
     def corrected(self, error: InspectorError) -> bool:
         """Whether the same request may be sent once more: the revision is another now, or the header is made anew."""
@@ -113,7 +113,7 @@ class ModernDriver:
                     hint="Try --era legacy.",
                 )
             self._speak(max(usable))
-        self.session.transport.agreed(self.revision, version_header=False, resumable=False, listen=False)
+        self.engine.transport.agreed(self.revision, version_header=False, resumable=False, listen=False)
         return discovered(result, self.revision)
 
     # Requests
@@ -141,12 +141,12 @@ class ModernDriver:
 
         The rules are the HTTP transport's; on stdio the annotations mean nothing (C-HTTP-34).
         """
-        found = self.session.catalog[name]
+        found = self.engine.state.catalog[name]
         if name != "tools" or not self._over_http:
             return
         if found.pages == 1:
             self._fields.forget()
-        if ANNOTATION in self.session.journal.event(n).text:
+        if ANNOTATION in self.engine.state.journal.event(n).text:
             self._fields.learn(found.items[found.newest :])
 
     def give_up(self, call: Call, reason: str) -> None:
@@ -157,9 +157,9 @@ class ModernDriver:
         asked = self._rounds.pop(call, None)
         if asked is not None:
             asked.withdraw()
-        if call.held or self.session.transport.close_stream(call.id):
+        if call.held or self.engine.transport.close_stream(call.id):
             return
-        self.session.notify("notifications/cancelled", {"requestId": call.id, "reason": reason})
+        self.engine.send(jsonrpc.notification("notifications/cancelled", {"requestId": call.id, "reason": reason}))
 
     # Answers
 
@@ -170,15 +170,15 @@ class ModernDriver:
         result = message["result"]
         kind = result.get("resultType") if type(result) is dict else None
         if kind == "complete" or kind is None:
-            self.session.cache.took(call.method, call.params, result, fresh=not call.rounds)
+            self.engine.state.cache.took(call.method, call.params, result, fresh=not call.rounds)
             return False  # A missing one means complete (C-BASE-09); the judge says that it is missing.
         if kind == "input_required":
             self._wants_input(call, n, result)
         elif kind == "task" and call.method == "tools/call":
-            self.session.task_follower.begin(call, n, result)
+            self.tasks.begin(call, n, result)
         else:
             call.value = result
-            self.session.pending.fail(
+            self.engine.pending.fail(
                 call,
                 InvalidAnswer(
                     f"The answer to {call.method} has the resultType {jsonrpc.excerpt(kind, 60)}, "
@@ -194,7 +194,7 @@ class ModernDriver:
             return False
         if code == HEADER_MISMATCH and call.method == "tools/call" and self._over_http:
             call.resent = call.held = True
-            self.session.run(self._list_and_retry(call))  # C-HTTP-35
+            self.engine.run(self._list_and_retry(call))  # C-HTTP-35
             return True
         if code == UNSUPPORTED_VERSION:
             data = error.get("data")
@@ -203,18 +203,18 @@ class ModernDriver:
             if usable:
                 call.resent = True
                 self._speak(usable[-1])
-                self.session.send_again(call)
+                self.engine.send_again(call)
                 return True
         return False
 
     async def _list_and_retry(self, call: Call) -> None:
-        await self.session.load("tools", fresh=False)
+        await self.engine.load("tools")
         if call.fate == "pending":
-            self.session.send_again(call)
+            self.engine.send_again(call)
 
     def _wants_input(self, call: Call, n: int, result: dict[str, Any]) -> None:
         """Fulfil what the server wants, then send the same request anew (C-MRTR-01 … C-MRTR-04)."""
-        session = self.session
+        engine = self.engine
         requests = result.get("inputRequests")
         problem = ""
         if requests is None and "requestState" not in result:
@@ -224,7 +224,7 @@ class ModernDriver:
         elif call.rounds >= MOST_ROUNDS_BY_HAND:
             problem = f"it did so {call.rounds} times, which is the limit"
         if problem:
-            session.pending.fail(call, self._no_input(call, problem, n))
+            engine.pending.fail(call, self._no_input(call, problem, n))
             return
         state = {"requestState": result["requestState"]} if "requestState" in result else {}
         call.held = True
@@ -235,32 +235,32 @@ class ModernDriver:
             if call.fate != "pending":
                 return
             if responses is None:
-                session.pending.fail(call, self._no_input(call, why, n))
+                engine.pending.fail(call, self._no_input(call, why, n))
                 return
             # What somebody had to be asked for cannot go on for ever by itself.
             call.rounds = call.rounds + 1
             call.idle_rounds = 0 if asked is not None and asked.by_hand else call.idle_rounds + 1
             if call.idle_rounds > MOST_ROUNDS:
                 why = f"it did so {MOST_ROUNDS} times in a row without an end"
-                session.pending.fail(call, self._no_input(call, why, n))
+                engine.pending.fail(call, self._no_input(call, why, n))
                 return
             call.extra = {**({"inputResponses": responses} if responses else {}), **state}
             if responses or call.idle_rounds < 2:
-                session.send_again(call)
+                engine.send_again(call)
             else:
                 pause = min(FIRST_PAUSE * 2 ** (call.idle_rounds - 2), LONGEST_PAUSE)
-                session.run(self._retry_later(call, pause))
+                engine.run(self._retry_later(call, pause))
 
         if requests:
-            asked = self._rounds[call] = InputRound(session.inbox, features(self.revision), requests, done)
-            asked.ask(n, call.n, session.journal.index.times[n - 1])
+            asked = self._rounds[call] = InputRound(engine.state.inbox, features(self.revision), requests, done)
+            asked.ask(n, call.n, engine.state.journal.index.times[n - 1])
         else:
             done({}, "")
 
     async def _retry_later(self, call: Call, seconds: float) -> None:
         await asyncio.sleep(seconds)
         if call.fate == "pending":
-            self.session.send_again(call)
+            self.engine.send_again(call)
 
     def _no_input(self, call: Call, why: str, n: int) -> InputRefused:
         what = f"{call.method} {call.name}".rstrip()
@@ -276,24 +276,24 @@ class ModernDriver:
 
     def on_notification(self, frame: Frame, message: dict[str, Any]) -> None:
         """Progress, what listening brings, the end of a subscription; the rest is for the log."""
-        session = self.session
+        engine = self.engine
         method = message["method"]
         params = message.get("params")
         params = cast(dict[str, Any], params) if type(params) is dict else {}
         if method == "notifications/progress":
-            on_progress(session, frame, params)
+            on_progress(engine, frame, params)
         elif method in _CHANGED:
-            session.cache.changed(method)
-            session.lists_changed(method)
+            engine.state.cache.changed(method)
+            engine.lists_changed(method)
         elif method == "notifications/resources/updated":
-            session.cache.updated(params.get("uri"))
-            session.subscriptions.updated(params.get("uri"), frame.n)
+            engine.state.cache.updated(params.get("uri"))
+            engine.state.subscriptions.updated(params.get("uri"), frame.n)
         elif method == "notifications/subscriptions/acknowledged":
             self.listening.acknowledged(frame, params)
         elif method == "notifications/cancelled":
             self.listening.cancelled(params)
         elif method == "notifications/tasks":
-            session.task_follower.updated(frame.n, params)
+            self.tasks.updated(frame.n, params)
 
     # What the user chooses
 
@@ -307,7 +307,7 @@ class ModernDriver:
 
     async def subscribe(self, uri: str) -> None:
         """Have the resource in the filter of the listening stream."""
-        if not self.session.server.can("resources", "subscribe"):
+        if not self.engine.state.server.can("resources", "subscribe"):
             raise NotOffered("The server does not offer subscriptions to resources.")
         await self.listening.follow(uri)
 

@@ -8,9 +8,10 @@ result inside `tasks/get`; C-TASK-02, C-TASK-03). Sources: specification 2025-11
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.client.engine.calls import Call
+from inspector.client.engine.engine import Engine
 from inspector.client.engine.input_requests import InputRound
 from inspector.client.engine.listening import FOR_EVER
 from inspector.client.state.calls import server_error
@@ -24,9 +25,6 @@ from inspector.errors import (
     RequestCancelled,
     ServerError,
 )
-
-if TYPE_CHECKING:
-    from inspector.client.session import Session
 
 WAITING_POLL = 2.0
 """Seconds at least between two looks while it is we who keep the task waiting."""
@@ -59,9 +57,9 @@ class Followed:
 class Tasks:
     """Follows the tasks of a session and acts on them. What is known of them is in `SessionState.tasks`."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.table = session.tasks
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.table = engine.state.tasks
         self._followed: dict[str, Followed] = {}
 
     # A call becomes a task
@@ -74,7 +72,7 @@ class Tasks:
                 f"The answer to {call.method} is a task without a taskId.",
                 hint=f"Message {n} in the recording shows it.",
             )
-            self.session.pending.fail(call, problem)
+            self.engine.pending.fail(call, problem)
             return
         call.held = True
         task = Task(id)
@@ -82,7 +80,7 @@ class Tasks:
         self.table.keep(task)
         followed = self._followed[id] = Followed(task, call)
         self._took(task, n, told)
-        self.session.run(self._follow(followed))
+        self.engine.run(self._follow(followed))
 
     # Following it
 
@@ -110,7 +108,7 @@ class Tasks:
                 self._over(task, error=error)
             except InspectorError as error:
                 failed += 1
-                if self.session.phase != "ready":
+                if self.engine.state.phase != "ready":
                     followed.again_and_again = False
                     return  # `resume` goes on when there is a connection again.
                 if failed >= FAILED_LOOKS:
@@ -123,7 +121,7 @@ class Tasks:
             self._over(task, error=error)
 
     async def _look(self, task: Task) -> None:
-        call = self.session.start("tasks/get", {"taskId": task.id}, progress=False, background=True)
+        call = self.engine.start("tasks/get", {"taskId": task.id}, progress=False, background=True)
         told = await call.result()
         if type(told) is dict and told.get("taskId", task.id) == task.id:
             self._took(task, call.answer_n, told)
@@ -136,8 +134,8 @@ class Tasks:
         call = self._of(task).call
         if call is not None and call.fate == "pending":
             call.alive()
-            self.session.changes.bump("calls")
-        if self.session.server.features.tasks_extension:
+            self.engine.state.changes.bump("calls")
+        if self.engine.state.server.features.tasks_extension:
             self._took_extension(task, n, told)
         elif task.status in OVER or task.status == "input_required":
             # The server asks on the stream of `tasks/result`, and answers it when the task is over.
@@ -158,7 +156,7 @@ class Tasks:
 
     def _ask(self, task: Task, n: int, requests: Any) -> None:
         """Put what is new among the input requests to the inbox; the answers go back with `tasks/update`."""
-        followed, session = self._of(task), self.session
+        followed, engine = self._of(task), self.engine
         wanted = requests if type(requests) is dict else {}
         new = {key: value for key, value in wanted.items() if key not in followed.asked}
         if not new:
@@ -172,29 +170,27 @@ class Tasks:
                 self._over(task, error=InputRefused(f"The task wants input and will not get it: {why}."))
                 self.cancel(task)
             else:
-                session.run(self._update(task, responses))
+                engine.run(self._update(task, responses))
 
-        asked = InputRound(session.inbox, session.server.features, new, done)
+        asked = InputRound(engine.state.inbox, engine.state.server.features, new, done)
         followed.rounds.append(asked)
-        asked.ask(n, task.call_n, session.journal.index.times[n - 1])
+        asked.ask(n, task.call_n, engine.state.journal.index.times[n - 1])
 
     async def _update(self, task: Task, responses: dict[str, Any]) -> None:
         params = {"taskId": task.id, "inputResponses": responses}
-        await self.session.start("tasks/update", params, progress=False, background=True).result()
+        await self.engine.start("tasks/update", params, progress=False, background=True).result()
         self._of(task).wake.set()
 
     def _fetch(self, task: Task) -> None:
         followed = self._of(task)
         if not followed.fetching:
             followed.fetching = True
-            self.session.run(self._result(followed))
+            self.engine.run(self._result(followed))
 
     async def _result(self, followed: Followed) -> None:
         """`tasks/result`: answered when the task is over, with what the request itself would have been answered."""
         task = followed.task
-        call = self.session.start(
-            "tasks/result", {"taskId": task.id}, timeout=FOR_EVER, progress=False, background=True
-        )
+        call = self.engine.start("tasks/result", {"taskId": task.id}, timeout=FOR_EVER, progress=False, background=True)
         try:
             result = await call.result()
         except ConnectionProblem:
@@ -220,9 +216,9 @@ class Tasks:
             if call is not None and call.fate == "pending":
                 call.answer_n = task.answer_n or task.last_n
                 if error is not None:
-                    self.session.pending.fail(call, error)
+                    self.engine.pending.fail(call, error)
                 else:
-                    self.session.pending.done(call, result)
+                    self.engine.pending.done(call, result)
         self.table.changed()
 
     # What the user does, and what the server tells
@@ -241,12 +237,12 @@ class Tasks:
 
     def cancel(self, task: Task) -> None:
         """`tasks/cancel`. The server decides; what becomes of the task is seen at the next look."""
-        self.session.run(self._cancel(task))
+        self.engine.run(self._cancel(task))
 
     async def _cancel(self, task: Task) -> None:
         if not self.table.can_cancel:
             raise NotOffered("The server does not offer to cancel tasks.")
-        call = self.session.start("tasks/cancel", {"taskId": task.id}, progress=False, background=True)
+        call = self.engine.start("tasks/cancel", {"taskId": task.id}, progress=False, background=True)
         told = await call.result()
         if type(told) is dict and told.get("taskId") == task.id:
             self._took(task, call.answer_n, told)
@@ -260,14 +256,14 @@ class Tasks:
         elif task.answer_n == 0:
             # It is of another session, and may have been over when it was listed: its result was never read.
             task.done = False
-            self.session.run(self._look_once(task))
+            self.engine.run(self._look_once(task))
 
     async def list(self) -> None:
         """`tasks/list`: also what other sessions began. Known tasks stay as they are."""
         cursor: str | None = None
         for _ in range(MOST_PAGES):
             params = {} if cursor is None else {"cursor": cursor}
-            call = self.session.start("tasks/list", params, progress=False, background=True)
+            call = self.engine.start("tasks/list", params, progress=False, background=True)
             result = await call.result()
             told = result.get("tasks") if type(result) is dict else None
             for item in told if type(told) is list else ():
@@ -284,7 +280,7 @@ class Tasks:
             if not task.done and task.mine:
                 followed = self._of(task)
                 followed.fetching = False
-                self.session.run(self._follow(followed))
+                self.engine.run(self._follow(followed))
 
 
 def _cancelled(task: Task) -> RequestCancelled:

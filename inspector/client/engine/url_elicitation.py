@@ -5,14 +5,12 @@ Source: specification 2025-11-25, "Elicitation", "URL Mode Elicitation Required 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.client.engine.calls import Call
+from inspector.client.engine.engine import Engine
 from inspector.client.engine.input_requests import InputRound
 from inspector.errors import ServerError
-
-if TYPE_CHECKING:
-    from inspector.client.session import Session
 
 
 def elicitations_of(error: dict[str, Any]) -> list[dict[str, Any]]:
@@ -30,8 +28,8 @@ class UrlVisits:
     A server need not tell of completion: the call then runs out of time, and says what is to be done.
     """
 
-    def __init__(self, session: Session, call: Call, asked: list[dict[str, Any]], error: ServerError) -> None:
-        self.session = session
+    def __init__(self, engine: Engine, call: Call, asked: list[dict[str, Any]], error: ServerError) -> None:
+        self.engine = engine
         self.call = call
         self.error = error
         self._open = {item["elicitationId"] for item in asked if isinstance(item.get("elicitationId"), str)}
@@ -40,13 +38,13 @@ class UrlVisits:
             str(number): {"method": "elicitation/create", "params": {**item, "mode": "url"}}
             for number, item in enumerate(asked)
         }
-        self._round = InputRound(session.inbox, session.server.features, requests, self._done)
+        self._round = InputRound(engine.state.inbox, engine.state.server.features, requests, self._done)
 
     def ask(self, n: int) -> None:
         """Put the URLs of message `n` to the inbox; the call waits."""
         self.call.held = True
         self.call.rounds += 1
-        self._round.ask(n, self.call.n, self.session.journal.index.times[n - 1])
+        self._round.ask(n, self.call.n, self.engine.state.journal.index.times[n - 1])
 
     def _done(self, responses: dict[str, Any] | None, why: str) -> None:
         if self.call.fate != "pending":
@@ -55,7 +53,7 @@ class UrlVisits:
             self.error.hint = "A URL has to be visited first, and that was not agreed to" + (
                 f": {why}." if why else "."
             )
-            self.session.pending.fail(self.call, self.error)
+            self.engine.pending.fail(self.call, self.error)
             return
         self._agreed = True
         self.call.alive()
@@ -70,7 +68,7 @@ class UrlVisits:
     def _go_on(self) -> bool:
         if not self._agreed or self._open or self.call.fate != "pending":
             return False
-        self.session.send_again(self.call)
+        self.engine.send_again(self.call)
         return True
 
     def withdraw(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 from inspector.client.inbox import Inbox
+from inspector.client.state.cache import Cache
 from inspector.client.state.catalog import Catalog, SurfaceChange
 from inspector.client.state.server import Server
 from inspector.client.state.subscriptions import Subscriptions
@@ -57,6 +58,7 @@ class SessionModel:
         """Why the session failed or was lost."""
         self.server = Server()
         self.catalog = Catalog()
+        self.cache = Cache()
         self.surface_changes: list[SurfaceChange] = []
         """What is different since the connection before this one."""
         self.subscriptions = Subscriptions(lambda: self.changes.bump("subscriptions"))
