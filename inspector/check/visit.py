@@ -163,13 +163,13 @@ class Visit:
         asked = Asked(method, call.n)
         ended = asyncio.create_task(_ended(call))
         await asyncio.wait([ended], timeout=seconds)
-        if not ended.done() and (call.held or call.rounds or self._is_worked_on(call)):
+        if not ended.done() and (call.takeover is not None or self._is_worked_on(call)):
             await asyncio.wait([ended], timeout=seconds)
         asked.seconds = call.elapsed
         if not ended.done():
             asked.why = f"no answer within {asked.seconds:.1f} s"
             self.overdue[call.n] = asked.seconds
-            if not patient or call.held or call.rounds:
+            if not patient or call.takeover is not None:
                 call.cancel("it takes too long")
             else:
                 self._waiting.append(call)
@@ -219,7 +219,8 @@ class Visit:
         """Whether the server has told of progress since a request was sent, or asked for something that it needs."""
         index = self.journal.index
         about = (n for n in index.exchange(call.n) if index.pairs[n - 1] == call.n)
-        return bool(call.rounds) or call.held or any(index.method(n) == "notifications/progress" for n in about)
+        told = any(index.method(n) == "notifications/progress" for n in about)
+        return told or call.takeover is not None
 
     # Connections of a check's own
 

@@ -10,8 +10,9 @@ import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
+from weakref import WeakSet
 
-from inspector.client.engine.calls import Call, Pending
+from inspector.client.engine.calls import Call, Pending, Response
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.engine.driver import Driver
 from inspector.client.engine.legacy import LegacyDriver
@@ -58,7 +59,8 @@ class Session(SessionModel):
         self.task_follower = Tasks(self)
         self.pending = Pending(
             self._tell_cancelled, lambda: self.changes.bump("calls"), lambda call: explain_silence(journal, call),
-            lambda call, n, message: self.driver.took(call, n, message), journal.redactor.error,
+            lambda call, n, message: self.driver.intercepts_response(call, n, message), self.run,
+            journal.redactor.error,
         )  # fmt: skip
         self.inbox.on_open = self._pause_for
         self.inbox.on_closed = self._resume_for
@@ -72,6 +74,8 @@ class Session(SessionModel):
         self._tasks: set[asyncio.Task[Any]] = set()
         self._listing = Listing(self, lambda name, n: self.driver.took_page(name, n))
         self._renewing: asyncio.Task[Any] | None = None
+        self._resent: WeakSet[Call] = WeakSet()
+        """Calls that were sent a second time because the server had forgotten the session."""
 
     # As it is read (`SessionState`)
 
@@ -174,7 +178,9 @@ class Session(SessionModel):
     async def attach(self, target: Target) -> None:
         """Make a fresh connection to `target` instead of the one that was there."""
         await self._close_transport()
-        wire = Wire(self.journal, self, lambda: self.changes.bump("log"), heeded=lambda: self.driver.heeded)
+        wire = Wire(
+            self.journal, self, lambda: self.changes.bump("log"), handled=lambda: self.driver.handled_notifications
+        )
         self.transport = self._connect(target, wire, self.options)
         await self.transport.start()
 
@@ -270,8 +276,18 @@ class Session(SessionModel):
         self._send_call(call, progress=progress, id=id)
         return call
 
-    def send_again(self, call: Call) -> None:
-        """Send a call that is not over once more, as a request of its own with a new id (C-MRTR-01, C-MOD-12)."""
+    async def exchange(self, call: Call, extra: dict[str, Any] | None = None) -> Response:
+        """Send a call that was taken over once more, as a request of its own with a new id (C-MRTR-01, C-MOD-12).
+
+        `extra` are parameters of this request only. Waits for the response.
+        """
+        if call.fate != "pending" or call.takeover is None:
+            raise asyncio.CancelledError
+        answer = call.takeover.expect(extra or {})
+        self._send_again(call)
+        return await answer
+
+    def _send_again(self, call: Call) -> None:
         self._send_call(call, progress=call.token is not None)
         self.changes.bump("calls")
 
@@ -284,9 +300,9 @@ class Session(SessionModel):
             self.pending.add(call)
         else:
             self.pending.rename(call, id)
-        dressed, headers = self.driver.dress(call, progress=progress)
-        message = self.journal.redactor.restored(dressed)
-        if message is not dressed:
+        built, headers = self.driver.build_request(call, progress=progress)
+        message = self.journal.redactor.restored(built)
+        if message is not built:
             headers = self.driver.headers(call.method, message["params"])
         outgoing = call.outgoing = Outgoing(jsonrpc.encode(message), message, id, call.method, headers)
         try:
@@ -354,8 +370,6 @@ class Session(SessionModel):
         event = "timeout" if call.fate == "timeout" else "cancel"
         self.journal.record_life("", event, **{"for": call.n, "reason": reason, "after_ms": round(call.elapsed * 1000)})
         self.driver.give_up(call, reason)
-        if call.held:
-            self.task_follower.given_up(call)
         self.transport.abandon(call.id)
 
     # What arrives (the wire's listener)
@@ -381,15 +395,17 @@ class Session(SessionModel):
         if isinstance(error, SessionLost) and self.phase == "ready":
             if self._renewing is None:
                 self._renewing = self.run(self._renew())
-            if call is not None and not call.resent:
-                call.resent = True
+            if call is not None and call not in self._resent:
+                self._resent.add(call)
                 self.run(self._resend(call, self._renewing))
                 return
         if call is not None:
             # An error body with a foreign id is an answer all the same: the exchange says to what.
             fate = "lost" if isinstance(error, ConnectionProblem) else "error"
             self.journal.record_life("", fate, **{"for": call.n, "error": error.as_json()})
-            if not isinstance(error, ServerError) or not self.driver.took(call, outgoing.n, _as_answer(error)):
+            if isinstance(error, ServerError):
+                self.pending.refused(call, outgoing.n, _as_answer(error), error)
+            else:
                 self.pending.fail(call, error)
 
     async def _renew(self) -> None:
@@ -412,7 +428,7 @@ class Session(SessionModel):
     async def _resend(self, call: Call, renewed: asyncio.Task[Any]) -> None:
         await asyncio.wait([renewed])
         if call.fate == "pending":
-            self.send_again(call)
+            self._send_again(call)
 
     def on_lost(self, error: InspectorError) -> None:
         """The connection is gone: everything in flight ends with the reason."""

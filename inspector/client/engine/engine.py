@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
-from inspector.client.engine.calls import Call, Pending
+from inspector.client.engine.calls import Call, Pending, Response
 from inspector.client.options import Options
 from inspector.client.state.catalog import ListName
 from inspector.client.state.model import SessionModel
@@ -44,8 +44,11 @@ class Engine(Protocol):
     def send(self, message: dict[str, Any]) -> int:
         """Send a message that is not a request. Returns its number in the journal, 0 if the connection is gone."""
 
-    def send_again(self, call: Call) -> None:
-        """Send a call that is not over once more, as a request of its own with a new id (C-MRTR-01, C-MOD-12)."""
+    async def exchange(self, call: Call, extra: dict[str, Any] | None = None) -> Response:
+        """Send a call that was taken over once more, as a request of its own with a new id (C-MRTR-01, C-MOD-12).
+
+        `extra` are parameters of this request only. Waits for the response.
+        """
 
     def run(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run something that ends with the session. An `InspectorError` from it is dropped."""

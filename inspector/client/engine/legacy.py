@@ -5,12 +5,13 @@ Source: specification, "Lifecycle", "Cancellation", "Progress", "Ping" of those 
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
 from typing import Any, cast
 
 from inspector.client.engine.calls import Call
 from inspector.client.engine.engine import Engine
 from inspector.client.engine.tasks import Tasks
-from inspector.client.engine.url_elicitation import UrlVisits, elicitations_of
+from inspector.client.engine.url_elicitation import UrlElicitation, elicitations_of
 from inspector.client.inbox import TOPICS
 from inspector.client.state.calls import Progress, server_error
 from inspector.client.state.catalog import KINDS, ListName
@@ -31,7 +32,7 @@ class LegacyDriver:
     """Speaks the handshake era on behalf of a session."""
 
     era: Era = "legacy"
-    heeded = frozenset((
+    handled_notifications = frozenset((
         "notifications/progress", "notifications/resources/updated", "notifications/cancelled",
         "notifications/elicitation/complete", "notifications/tasks/status", *_CHANGED,
     ))  # fmt: skip
@@ -39,7 +40,7 @@ class LegacyDriver:
     def __init__(self, engine: Engine, tasks: Tasks) -> None:
         self.engine = engine
         self.tasks = tasks
-        self._visits: dict[Call, UrlVisits] = {}
+        self._visits: dict[Call, UrlElicitation] = {}
 
     @property
     def lists_before_calls(self) -> bool:
@@ -109,7 +110,7 @@ class LegacyDriver:
             Finding(n, "LIFE-04", "must", f"unknown revision “{server.revision[:60]}” in the answer to initialize"),
         )
 
-    def dress(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
+    def build_request(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
         """A request object; its id is its progress token, which is unique while it runs (C-PROG-01)."""
         params = call.params
         if progress:
@@ -128,29 +129,41 @@ class LegacyDriver:
 
     def give_up(self, call: Call, reason: str) -> None:
         """`notifications/cancelled`, on every transport (C-HTTP-18); never for `initialize` (C-LIFE-08)."""
-        visits = self._visits.pop(call, None)
+        visits = self._visits.get(call)
         if visits is not None:
             visits.withdraw()
-        if call.method not in ("initialize", "server/discover") and not call.held:
+        if call.method not in ("initialize", "server/discover") and call.in_flight:
             self.engine.send(jsonrpc.notification("notifications/cancelled", {"requestId": call.id, "reason": reason}))
 
-    def took(self, call: Call, n: int, message: dict[str, Any]) -> bool:
-        """Whether a call goes on in spite of its answer: it became a task, or URLs are to be visited first."""
+    def intercepts_response(self, call: Call, n: int, message: dict[str, Any]) -> Coroutine[Any, Any, Any] | None:
+        """A call goes on where it became a task, or where URLs are to be visited first (C-ELIC-05)."""
         error = message.get("error")
         if error is None:
-            result = message.get("result")
-            if call.params is not None and "task" in call.params and type(result) is dict and "task" in result:
-                self.tasks.begin(call, n, result["task"])
-                return True
-            return False
-        if type(error) is not dict or error.get("code") != jsonrpc.URL_ELICITATION_REQUIRED or call.rounds:
-            return False
+            return self._as_task(call, n, message)
+        if type(error) is not dict or error.get("code") != jsonrpc.URL_ELICITATION_REQUIRED:
+            return None
         asked = elicitations_of(error)
         if not asked or not self.engine.state.server.features.elicitation_url:
-            return False
-        visits = self._visits[call] = UrlVisits(self.engine, call, asked, server_error(error, call.method))
-        visits.ask(n)
-        return True
+            return None
+        visits = self._visits[call] = UrlElicitation(self.engine, call, asked, server_error(error, call.method))
+        visits.ask(n, self.engine.state.journal.index.times[n - 1])
+        return self._after_visits(call, visits)
+
+    def _as_task(self, call: Call, n: int, message: dict[str, Any]) -> Coroutine[Any, Any, Any] | None:
+        result = message.get("result")
+        if call.params is not None and "task" in call.params and type(result) is dict and "task" in result:
+            return self.tasks.begin(call, n, result["task"])
+        return None
+
+    async def _after_visits(self, call: Call, visits: UrlElicitation) -> Any:
+        """Send the call again when the URLs have been visited, once; its second response is final or a task."""
+        try:
+            await visits.done()
+        finally:
+            self._visits.pop(call, None)
+        response = await self.engine.exchange(call)
+        task = self._as_task(call, response.n, response.message)
+        return response.result(call.method) if task is None else await task
 
     def on_request(self, frame: Frame, message: dict[str, Any]) -> None:
         """Answer `ping` at once (C-PING-01), let questions wait in the inbox, refuse the rest (C-LIFE-10)."""
@@ -200,9 +213,8 @@ class LegacyDriver:
         elif method == "notifications/tasks/status":
             self.tasks.updated(frame.n, params)
         elif method == "notifications/elicitation/complete":
-            for call, visits in list(self._visits.items()):
-                if visits.completed(params.get("elicitationId")):
-                    del self._visits[call]
+            for visits in self._visits.values():
+                visits.complete(params.get("elicitationId"))
 
     async def listen(self) -> None:
         """Nothing to ask for: this era tells of list changes by itself."""

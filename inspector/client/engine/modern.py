@@ -7,12 +7,13 @@ Source: specification 2026-07-28, "Base protocol" (`_meta`), "Versioning", "Mult
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from typing import Any, cast
 
-from inspector.client.engine.calls import Call
+from inspector.client.engine.calls import Call, Response
 from inspector.client.engine.engine import Engine
 from inspector.client.engine.header_fields import HeaderFields
-from inspector.client.engine.input_requests import InputRound
+from inspector.client.engine.input_requests import InputRequests, Unanswered
 from inspector.client.engine.legacy import on_progress
 from inspector.client.engine.listening import Listening
 from inspector.client.engine.tasks import Tasks
@@ -44,7 +45,7 @@ class ModernDriver:
     """Speaks the modern era on behalf of a session."""
 
     era: Era = "modern"
-    heeded = frozenset((
+    handled_notifications = frozenset((
         "notifications/progress", "notifications/resources/updated", "notifications/cancelled",
         "notifications/subscriptions/acknowledged", "notifications/tasks", *_CHANGED,
     ))  # fmt: skip
@@ -56,7 +57,8 @@ class ModernDriver:
         self.log_level = engine.options.log_level
         self._over_http = engine.transport.name == "http"
         self._fields = HeaderFields(engine.state.refused_tools)
-        self._rounds: dict[Call, InputRound] = {}
+        self._asked: dict[Call, InputRequests] = {}
+        """By call, the input requests that wait for answers."""
         self._speak(revision)
 
     def _speak(self, revision: str) -> None:
@@ -118,7 +120,7 @@ class ModernDriver:
 
     # Requests
 
-    def dress(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
+    def build_request(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
         """A request with the metadata that each must carry (C-MOD-01, C-MOD-02); what the user wrote there wins."""
         params = call.params or {}
         meta: dict[str, Any] = dict(self._meta)
@@ -129,7 +131,7 @@ class ModernDriver:
             meta.update(theirs)
         if progress:
             call.token = meta.setdefault("progressToken", call.id)
-        params = {**params, **call.extra, "_meta": meta}
+        params = {**params, **(call.takeover.extra if call.takeover is not None else {}), "_meta": meta}
         return jsonrpc.request(call.id, call.method, params), self.headers(call.method, params)
 
     def headers(self, method: str, params: dict[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -154,113 +156,116 @@ class ModernDriver:
 
         Nothing is in flight while the server waits for input: then only the questions are taken back.
         """
-        asked = self._rounds.pop(call, None)
+        asked = self._asked.get(call)
         if asked is not None:
             asked.withdraw()
-        if call.held or self.engine.transport.close_stream(call.id):
+        if not call.in_flight or self.engine.transport.close_stream(call.id):
             return
         self.engine.send(jsonrpc.notification("notifications/cancelled", {"requestId": call.id, "reason": reason}))
 
     # Answers
 
-    def took(self, call: Call, n: int, message: dict[str, Any]) -> bool:
-        """Whether a call goes on in spite of its answer: input is wanted, a task was made, the header was wrong."""
+    def intercepts_response(self, call: Call, n: int, message: dict[str, Any]) -> Coroutine[Any, Any, Any] | None:
+        """A call goes on where input is wanted, a task was made, or the request can be corrected."""
         if message.get("error") is not None or "result" not in message:
-            return self._took_error(call, message.get("error"))
+            return self._go_on(call, Response(n, message)) if self._correctable(call, message.get("error")) else None
         result = message["result"]
         kind = result.get("resultType") if type(result) is dict else None
         if kind == "complete" or kind is None:
-            self.engine.state.cache.took(call.method, call.params, result, fresh=not call.rounds)
-            return False  # A missing one means complete (C-BASE-09); the judge says that it is missing.
+            self.engine.state.cache.took(call.method, call.params, result)
+            return None  # A missing one means complete (C-BASE-09); the judge says that it is missing.
+        if kind == "task" and call.method == "tools/call":
+            return self.tasks.begin(call, n, result)
         if kind == "input_required":
-            self._wants_input(call, n, result)
-        elif kind == "task" and call.method == "tools/call":
-            self.tasks.begin(call, n, result)
-        else:
-            call.value = result
-            self.engine.pending.fail(
-                call,
-                InvalidAnswer(
-                    f"The answer to {call.method} has the resultType {jsonrpc.excerpt(kind, 60)}, "
-                    "which it may not have: by the specification the answer is invalid.",
-                    hint=f"Message {n} in the recording shows it.",
-                ),
-            )
-        return True
+            return self._go_on(call, Response(n, message))
+        raise self._invalid(call, kind, n)
 
-    def _took_error(self, call: Call, error: Any) -> bool:
+    async def _go_on(self, call: Call, response: Response) -> Any:
+        """Send the call again until its response is the last: corrected once, with input as often as it is wanted.
+
+        Rounds of input are counted, and those in a row for which nobody had to be asked: what a person had to answer
+        cannot go on for ever by itself (C-MRTR-04).
+        """
+        rounds = idle = 0
+        corrected = False
+        while True:
+            n, message, _ = response
+            if message.get("error") is not None or "result" not in message:
+                if corrected or not self._correctable(call, message.get("error")):
+                    return response.result(call.method)
+                corrected = True
+                await self._correct(message["error"])
+                response = await self.engine.exchange(call)
+                continue
+            result = message["result"]
+            kind = result.get("resultType") if type(result) is dict else None
+            if kind == "complete" or kind is None:
+                self.engine.state.cache.took(call.method, call.params, result, fresh=not rounds)
+                return result
+            if kind == "task" and call.method == "tools/call":
+                return await self.tasks.begin(call, n, result)
+            if kind != "input_required":
+                raise self._invalid(call, kind, n)
+            requests = self._requests(call, n, result, rounds)
+            call.alive()
+            responses, by_hand = await self._input(call, n, requests)
+            rounds += 1
+            idle = 0 if by_hand else idle + 1
+            if idle > MOST_ROUNDS:
+                raise self._no_input(call, f"it did so {MOST_ROUNDS} times in a row without an end", n)
+            if not responses and idle >= 2:
+                await asyncio.sleep(min(FIRST_PAUSE * 2 ** (idle - 2), LONGEST_PAUSE))
+            extra = {"inputResponses": responses} if responses else {}
+            if "requestState" in result:
+                extra["requestState"] = result["requestState"]
+            response = await self.engine.exchange(call, extra)
+
+    def _correctable(self, call: Call, error: Any) -> bool:
+        """Whether a request that was refused can be sent again as the server wants it (C-HTTP-35, C-MOD-03)."""
         code = error.get("code") if type(error) is dict else None
-        if call.resent or call.method == "server/discover":
+        if call.method == "server/discover":
             return False
-        if code == HEADER_MISMATCH and call.method == "tools/call" and self._over_http:
-            call.resent = call.held = True
-            self.engine.run(self._list_and_retry(call))  # C-HTTP-35
-            return True
-        if code == UNSUPPORTED_VERSION:
-            data = error.get("data")
-            offered = data.get("supported") if type(data) is dict else None
-            usable = [name for name in MODERN if type(offered) is list and name in offered]
-            if usable:
-                call.resent = True
-                self._speak(usable[-1])
-                self.engine.send_again(call)
-                return True
-        return False
+        if code == HEADER_MISMATCH:
+            return call.method == "tools/call" and self._over_http
+        return code == UNSUPPORTED_VERSION and bool(_offered(error))
 
-    async def _list_and_retry(self, call: Call) -> None:
-        await self.engine.load("tools")
-        if call.fate == "pending":
-            self.engine.send_again(call)
-
-    def _wants_input(self, call: Call, n: int, result: dict[str, Any]) -> None:
-        """Fulfil what the server wants, then send the same request anew (C-MRTR-01 … C-MRTR-04)."""
-        engine = self.engine
-        requests = result.get("inputRequests")
-        problem = ""
-        if requests is None and "requestState" not in result:
-            problem = "it names neither inputRequests nor a requestState"
-        elif requests is not None and type(requests) is not dict:
-            problem = f"its inputRequests are {jsonrpc.excerpt(requests, 60)} and no object"
-        elif call.rounds >= MOST_ROUNDS_BY_HAND:
-            problem = f"it did so {call.rounds} times, which is the limit"
-        if problem:
-            engine.pending.fail(call, self._no_input(call, problem, n))
-            return
-        state = {"requestState": result["requestState"]} if "requestState" in result else {}
-        call.held = True
-        call.alive()
-
-        def done(responses: dict[str, Any] | None, why: str) -> None:
-            asked = self._rounds.pop(call, None)
-            if call.fate != "pending":
-                return
-            if responses is None:
-                engine.pending.fail(call, self._no_input(call, why, n))
-                return
-            # What somebody had to be asked for cannot go on for ever by itself.
-            call.rounds = call.rounds + 1
-            call.idle_rounds = 0 if asked is not None and asked.by_hand else call.idle_rounds + 1
-            if call.idle_rounds > MOST_ROUNDS:
-                why = f"it did so {MOST_ROUNDS} times in a row without an end"
-                engine.pending.fail(call, self._no_input(call, why, n))
-                return
-            call.extra = {**({"inputResponses": responses} if responses else {}), **state}
-            if responses or call.idle_rounds < 2:
-                engine.send_again(call)
-            else:
-                pause = min(FIRST_PAUSE * 2 ** (call.idle_rounds - 2), LONGEST_PAUSE)
-                engine.run(self._retry_later(call, pause))
-
-        if requests:
-            asked = self._rounds[call] = InputRound(engine.state.inbox, features(self.revision), requests, done)
-            asked.ask(n, call.n, engine.state.journal.index.times[n - 1])
+    async def _correct(self, error: dict[str, Any]) -> None:
+        """Learn what the tools want repeated in the header, or speak a revision that the server names."""
+        if error["code"] == HEADER_MISMATCH:
+            await self.engine.load("tools")
         else:
-            done({}, "")
+            self._speak(_offered(error)[-1])
 
-    async def _retry_later(self, call: Call, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-        if call.fate == "pending":
-            self.engine.send_again(call)
+    def _requests(self, call: Call, n: int, result: dict[str, Any], rounds: int) -> dict[str, Any]:
+        """The input requests of a result. Raises `InputRefused` where it may not have them."""
+        requests = result.get("inputRequests")
+        if requests is None and "requestState" not in result:
+            raise self._no_input(call, "it names neither inputRequests nor a requestState", n)
+        if requests is not None and type(requests) is not dict:
+            raise self._no_input(call, f"its inputRequests are {jsonrpc.excerpt(requests, 60)} and no object", n)
+        if rounds >= MOST_ROUNDS_BY_HAND:
+            raise self._no_input(call, f"it did so {rounds} times, which is the limit", n)
+        return requests or {}
+
+    async def _input(self, call: Call, n: int, requests: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+        """The answers to the input requests of message `n`, and whether a person had to be asked."""
+        if not requests:
+            return {}, False
+        asked = self._asked[call] = InputRequests(self.engine.state.inbox, features(self.revision), requests)
+        asked.ask(n, call.n, self.engine.state.journal.index.times[n - 1])
+        try:
+            return await asked.answers(), asked.by_hand
+        except Unanswered as refused:
+            raise self._no_input(call, refused.why, n) from None
+        finally:
+            del self._asked[call]
+
+    def _invalid(self, call: Call, kind: Any, n: int) -> InvalidAnswer:
+        return InvalidAnswer(
+            f"The answer to {call.method} has the resultType {jsonrpc.excerpt(kind, 60)}, "
+            "which it may not have: by the specification the answer is invalid.",
+            hint=f"Message {n} in the recording shows it.",
+        )
 
     def _no_input(self, call: Call, why: str, n: int) -> InputRefused:
         what = f"{call.method} {call.name}".rstrip()
@@ -317,6 +322,13 @@ class ModernDriver:
 
     def roots_changed(self) -> None:
         """Nothing to tell: roots are asked for when they are wanted (C-MOD-11)."""
+
+
+def _offered(error: dict[str, Any]) -> list[str]:
+    """The revisions of this era, in order, that an error object names as supported (C-MOD-03)."""
+    data = error.get("data")
+    names = data.get("supported") if type(data) is dict else None
+    return [name for name in MODERN if type(names) is list and name in names]
 
 
 def supported(error: InspectorError) -> list[str]:

@@ -8,11 +8,12 @@ result inside `tasks/get`; C-TASK-02, C-TASK-03). Sources: specification 2025-11
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from typing import Any
 
 from inspector.client.engine.calls import Call
 from inspector.client.engine.engine import Engine
-from inspector.client.engine.input_requests import InputRound
+from inspector.client.engine.input_requests import InputRequests, Unanswered
 from inspector.client.engine.listening import FOR_EVER
 from inspector.client.state.calls import server_error
 from inspector.client.state.tasks import OVER, Task
@@ -41,17 +42,18 @@ class Followed:
         self.call = call
         self.asked: set[str] = set()
         """Keys of the input requests that have been put to the inbox (C-TASK-03)."""
-        self.rounds: list[InputRound] = []
+        self.asking: list[InputRequests] = []
         self.fetching = False
         """Its result is asked for."""
         self.again_and_again = False
         """The server is asked for it until it is over."""
         self.wake = asyncio.Event()
+        self.over = asyncio.Event()
 
     @property
     def waits_for_us(self) -> bool:
         """A question of the task is open in the inbox."""
-        return any(asked.open for asked in self.rounds)
+        return any(asked.open for asked in self.asking)
 
 
 class Tasks:
@@ -64,23 +66,35 @@ class Tasks:
 
     # A call becomes a task
 
-    def begin(self, call: Call, n: int, told: Any) -> None:
-        """The answer to a call is a task: the call goes on until the task is over."""
+    def begin(self, call: Call, n: int, told: Any) -> Coroutine[Any, Any, Any]:
+        """Response `n` to a call is a task. Returns what waits for its result. Raises `InvalidAnswer`."""
         id = told.get("taskId") if type(told) is dict else None
         if not isinstance(id, str):
-            problem = InvalidAnswer(
+            raise InvalidAnswer(
                 f"The answer to {call.method} is a task without a taskId.",
                 hint=f"Message {n} in the recording shows it.",
             )
-            self.engine.pending.fail(call, problem)
-            return
-        call.held = True
         task = Task(id)
         task.made_by(call.n, call.method, call.name)
         self.table.keep(task)
         followed = self._followed[id] = Followed(task, call)
         self._took(task, n, told)
         self.engine.run(self._follow(followed))
+        return self._outcome(followed, call)
+
+    async def _outcome(self, followed: Followed, call: Call) -> Any:
+        """Wait until a task is over, for the call that made it. A call that is given up cancels its task."""
+        task = followed.task
+        try:
+            await followed.over.wait()
+        except asyncio.CancelledError:
+            if call.fate in ("cancelled", "timeout") and not task.done:
+                self.cancel(task)
+            raise
+        call.answer_n = task.answer_n or task.last_n
+        if task.error is not None:
+            raise task.error
+        return task.result
 
     # Following it
 
@@ -163,20 +177,21 @@ class Tasks:
             return
         followed.asked.update(new)
 
-        def done(responses: dict[str, Any] | None, why: str) -> None:
-            if task.done:
-                return
-            if responses is None:
-                self._over(task, error=InputRefused(f"The task wants input and will not get it: {why}."))
-                self.cancel(task)
-            else:
-                engine.run(self._update(task, responses))
-
-        asked = InputRound(engine.state.inbox, engine.state.server.features, new, done)
-        followed.rounds.append(asked)
+        asked = InputRequests(engine.state.inbox, engine.state.server.features, new)
+        followed.asking.append(asked)
         asked.ask(n, task.call_n, engine.state.journal.index.times[n - 1])
+        engine.run(self._update(task, asked))
 
-    async def _update(self, task: Task, responses: dict[str, Any]) -> None:
+    async def _update(self, task: Task, asked: InputRequests) -> None:
+        try:
+            responses = await asked.answers()
+        except Unanswered as refused:
+            if not task.done:
+                self._over(task, error=InputRefused(f"The task wants input and will not get it: {refused.why}."))
+                self.cancel(task)
+            return
+        if task.done:
+            return
         params = {"taskId": task.id, "inputResponses": responses}
         await self.engine.start("tasks/update", params, progress=False, background=True).result()
         self._of(task).wake.set()
@@ -210,15 +225,9 @@ class Tasks:
         if followed is not None:
             followed.again_and_again = False
             followed.wake.set()
-            for asked in followed.rounds:
+            followed.over.set()
+            for asked in followed.asking:
                 asked.withdraw()
-            call = followed.call
-            if call is not None and call.fate == "pending":
-                call.answer_n = task.answer_n or task.last_n
-                if error is not None:
-                    self.engine.pending.fail(call, error)
-                else:
-                    self.engine.pending.done(call, result)
         self.table.changed()
 
     # What the user does, and what the server tells
@@ -228,12 +237,6 @@ class Tasks:
         task = self.table.get(params.get("taskId"))
         if task is not None:
             self._took(task, n, params)
-
-    def given_up(self, call: Call) -> None:
-        """A call was given up while a task works on it: the task is cancelled."""
-        followed = next((each for each in self._followed.values() if each.call is call), None)
-        if followed is not None:
-            self.cancel(followed.task)
 
     def cancel(self, task: Task) -> None:
         """`tasks/cancel`. The server decides; what becomes of the task is seen at the next look."""
