@@ -183,8 +183,8 @@ class ModernDriver:
     async def _go_on(self, call: Call, response: Response) -> Any:
         """Send the call again until its response is the last: corrected once, with input as often as it is wanted.
 
-        Rounds of input are counted, and those in a row for which nobody had to be asked: what a person had to answer
-        cannot go on for ever by itself (C-MRTR-04).
+        Rounds of input are counted, and those in a row that needed no person: only these can go on without an end
+        (C-MRTR-04).
         """
         rounds = idle = 0
         corrected = False
