@@ -19,7 +19,7 @@ from inspector.client.engine.legacy import LegacyDriver
 from inspector.client.engine.listing import Listing
 from inspector.client.engine.negotiation import Negotiation
 from inspector.client.engine.tasks import Tasks
-from inspector.client.engine.timeout_reason import explain_silence
+from inspector.client.engine.timeout_reason import explain_timeout
 from inspector.client.engine.wire import Wire
 from inspector.client.inbox import Inbox, Question
 from inspector.client.inbox import State as QuestionState
@@ -28,7 +28,7 @@ from inspector.client.state.catalog import KINDS, ListName, compare
 from inspector.client.state.model import Phase, SessionModel
 from inspector.client.state.tasks import Task
 from inspector.config.targets import Target
-from inspector.errors import ConnectionProblem, InspectorError, NotOffered, ServerError, SessionLost
+from inspector.errors import ConnectingStopped, ConnectionProblem, InspectorError, NotOffered, ServerError, SessionLost
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
@@ -58,7 +58,7 @@ class Session(SessionModel):
         super().__init__(journal, inbox, "new")
         self.task_follower = Tasks(self)
         self.pending = Pending(
-            self._tell_cancelled, lambda: self.changes.bump("calls"), lambda call: explain_silence(journal, call),
+            self._tell_cancelled, lambda: self.changes.bump("calls"), lambda call: explain_timeout(journal, call),
             lambda call, n, message: self.driver.intercepts_response(call, n, message), self.run,
             journal.redactor.error,
         )  # fmt: skip
@@ -163,6 +163,15 @@ class Session(SessionModel):
         self.journal.record_life(
             "", "ready", revision=server.revision, era=server.era, transport=self.transport.name, how=server.how
         )
+
+    def remember_outcome(self) -> None:
+        """Keep, for the start screen, whether the server was opened or the error it failed with, once that is known."""
+        from inspector.config.remember import ServerMemory
+
+        if self.phase == "ready" or (self.phase != "failed" and self.server.known):
+            ServerMemory(self.target).remember_outcome(None)
+        elif self.error is not None and not isinstance(self.error, ConnectingStopped):
+            ServerMemory(self.target).remember_outcome(self.error)
 
     # For the negotiation and the drivers (`Opener`, `Engine`)
 

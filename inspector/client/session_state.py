@@ -110,6 +110,9 @@ class Commands(SessionState, Protocol):
     async def close(self, reason: str = "closed") -> None:
         """End everything this session started, and write the recording's end. Idempotent."""
 
+    def remember_outcome(self) -> None:
+        """Keep, for the start screen, whether the server was opened or the error it failed with, once that is known."""
+
     def run(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run something that belongs to this session: it ends with it."""
 

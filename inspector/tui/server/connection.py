@@ -11,7 +11,6 @@ from typing import Any, Literal, cast
 from textual.screen import Screen
 from textual.worker import Worker, WorkerError, get_current_worker
 
-from inspector.client.outcome import remember_outcome
 from inspector.client.session_state import Commands, SessionState
 from inspector.errors import ConnectingStopped, InspectorError
 from inspector.journal.journal import Journal
@@ -102,18 +101,18 @@ class Connection:
         try:
             await session.open()
         except InspectorError:
-            remember_outcome(session)
+            session.remember_outcome()
             return  # `phase` and `error` say it; the failed pane shows it.
         self._load_lists(session)
-        remember_outcome(session)
+        session.remember_outcome()
 
     async def _reconnect(self, session: Commands) -> None:
         try:
             await session.reopen()
         except InspectorError:
-            remember_outcome(session)
+            session.remember_outcome()
             return
-        remember_outcome(session)
+        session.remember_outcome()
         if not self._asked_for_lists:
             self._load_lists(session)
         changed = sum(len(c.added) + len(c.removed) + len(c.altered) for c in session.surface_changes)
