@@ -70,9 +70,9 @@ __all__ = [
 
 _HOMES = {
     "auth.options": ("AuthOptions",),
-    "client.engine.calls": ("Progress",),
+    "client.state.calls": ("Progress",),
     "client.state.server": ("Server",),
-    "client.engine.tasks": ("Task",),
+    "client.state.tasks": ("Task",),
     "errors": (
         "AuthorizationNeeded", "ConfigError", "ConnectionProblem", "HandshakeError", "InputRefused", "InspectorError",
         "InvalidAnswer", "NotOffered", "RecordingError", "RequestCancelled", "RequestTimeout", "ServerError",
