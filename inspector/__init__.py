@@ -11,9 +11,9 @@ from inspector.version import __version__
 TYPE_CHECKING = False  # As typing has it, which would have to be loaded.
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
-    from inspector.client.engine.calls import Progress
-    from inspector.client.engine.tasks import Task
+    from inspector.client.state.calls import Progress
     from inspector.client.state.server import Server
+    from inspector.client.state.tasks import Task
     from inspector.errors import (
         AuthorizationNeeded,
         ConfigError,
@@ -71,9 +71,9 @@ __all__ = [
 
 _HOMES = {
     "auth.options": ("AuthOptions",),
-    "client.engine.calls": ("Progress",),
+    "client.state.calls": ("Progress",),
     "client.state.server": ("Server",),
-    "client.engine.tasks": ("Task",),
+    "client.state.tasks": ("Task",),
     "errors": (
         "AuthorizationNeeded", "ConfigError", "ConnectionProblem", "HandshakeError", "InputRefused", "InspectorError",
         "InvalidAnswer", "NotOffered", "RecordingError", "RequestCancelled", "RequestTimeout", "ServerError",

@@ -14,7 +14,7 @@ from inspector.check.judge import Judge
 from inspector.check.observations import Observations
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, good, remark, skipped
 from inspector.check.result import VERDICTS, Result
-from inspector.client.engine.header_fields import VERSION_KEY
+from inspector.client.state.server import VERSION_KEY
 from inspector.journal import channels
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import Dir, Event, Kind

@@ -184,13 +184,13 @@ class Visit:
         asked = Asked(method, call.n)
         ended = asyncio.create_task(_ended(call))
         await asyncio.wait([ended], timeout=seconds)
-        if not ended.done() and (call.held or call.rounds or self._is_worked_on(call)):
+        if not ended.done() and (call.takeover is not None or self._is_worked_on(call)):
             await asyncio.wait([ended], timeout=seconds)
         asked.seconds = call.elapsed
         if not ended.done():
             asked.why = f"no answer within {asked.seconds:.1f} s"
             self.overdue[call.n] = asked.seconds
-            if not patient or call.held or call.rounds:
+            if not patient or call.takeover is not None:
                 call.cancel("it takes too long")
             else:
                 self._waiting.append(call)
@@ -238,7 +238,7 @@ class Visit:
 
     def _is_worked_on(self, call: Call) -> bool:
         """Whether the server has told of progress since a request was sent, or asked for something that it needs."""
-        return bool(call.rounds) or call.held or bool(Exchange(self.journal, call.n).progress)
+        return call.takeover is not None or bool(Exchange(self.journal, call.n).progress)
 
     # Connections of a check's own
 

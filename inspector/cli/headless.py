@@ -14,7 +14,6 @@ from inspector.cli.failures import Unexpected
 from inspector.cli.files import new_recording
 from inspector.cli.output import Output
 from inspector.cli.signals import Signals
-from inspector.client.outcome import remember_outcome
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
 from inspector.errors import ConnectionProblem, InspectorError
@@ -129,7 +128,7 @@ async def with_session(
         await session.close("interrupted" if signals.caught else "closed")
         signals.remove()
         if remembers:
-            remember_outcome(session)
+            session.remember_outcome()
     if journal.incomplete:
         out.warn(f"note: The recording is not complete: {out.safe(journal.incomplete)}")
     if unexpected.problem is not None and not told:

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from inspector.client.engine.connect import Connect, transport_for
-from inspector.client.engine.header_fields import VERSION_KEY, HeaderFields
+from inspector.client.engine.header_fields import HeaderFields
 from inspector.client.engine.wire import Wire
 from inspector.client.options import Options
+from inspector.client.state.server import VERSION_KEY
 from inspector.config.targets import Target
 from inspector.errors import InspectorError
 from inspector.journal.journal import Frame, Journal

@@ -16,6 +16,8 @@ from inspector.protocol.revisions import Features
 Topic = Literal["sampling", "elicitation", "roots"]
 State = Literal["open", "answered", "declined", "cancelled", "refused", "withdrawn", "lost"]
 
+MOST_QUESTIONS = 100
+"""Questions that one answer of the server may ask."""
 TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 
 TOPICS: dict[str, Topic] = {

@@ -8,13 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inspector.client.engine.calls import Pending
-from inspector.client.engine.tasks import Tasks
 from inspector.client.inbox import TOPICS, Inbox, Question, Standing
 from inspector.client.inbox import State as QuestionState
-from inspector.client.session import Phase
-from inspector.client.state.catalog import KINDS, Catalog, SurfaceChange
-from inspector.client.state.changes import Changes
+from inspector.client.state.catalog import KINDS
+from inspector.client.state.model import SessionModel
 from inspector.client.state.recorded_calls import InFlight, RecordedCall
 from inspector.client.state.recorded_questions import MAY_ASK, Questions, wants_input
 from inspector.client.state.recorded_tracks import (
@@ -26,10 +23,7 @@ from inspector.client.state.recorded_tracks import (
     Track,
     routes,
 )
-from inspector.client.state.server import Server
-from inspector.client.state.subscriptions import Subscriptions
 from inspector.config.targets import RecordingTarget
-from inspector.errors import InspectorError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
@@ -39,29 +33,19 @@ _SLICE = 8192
 """Events that are sorted by topic between two looks at the clock."""
 
 
-class RecordedSession:
+class RecordedSession(SessionModel):
     """What `Session` shows, for a finished or growing recording. Nothing can be sent.
 
     Call `advance()` whenever the journal may have grown, and after `at`: it reads only the few frames that change what
     is shown, and no more of them than a few milliseconds allow.
     """
 
-    can_send = False
-
     def __init__(self, journal: Journal, path: Path) -> None:
+        inbox = Inbox(Standing(), lambda _q, _r, _e: None, lambda: self.changes.bump("inbox"), lambda _s: None)
+        super().__init__(journal, inbox, "ready")
         self.target = RecordingTarget(path)
-        self.journal = journal
-        self.changes = Changes()
-        self.phase: Phase = "ready"
-        self.error: InspectorError | None = None
-        self.server = Server()
-        self.catalog = Catalog()
-        self.surface_changes: list[SurfaceChange] = []
-        self.tasks = Tasks(self)
-        self.refused_tools: dict[str, list[str]] = {}
-        self.subscriptions = Subscriptions(lambda: self.changes.bump("subscriptions"))
-        self.pending = Pending(lambda _call, _reason: None, lambda: None)
-        self.inbox = Inbox(Standing(), lambda _q, _r, _e: None, lambda: self.changes.bump("inbox"), lambda _s: None)
+        self.commands = None
+        self.latency = 0.0
         self._tracks: dict[str, Track] = {
             "server": ServerTrack(self), "subscriptions": SubscriptionTrack(self), "tasks": TaskTrack(self),
             **{name: ListTrack(self, name) for name in KINDS},
@@ -69,13 +53,18 @@ class RecordedSession:
         self._routes = routes(self._tracks)
         self._telling = Query(kind=Kind.RPC, method=frozenset((*self._routes, *TOPICS, *MAY_ASK)))
         """What may change what is shown."""
-        self._questions = Questions(self)
         self._flight = InFlight(journal)
+        self._questions = Questions(self, self._flight)
         self._modern = False
         self._seen = 0
         self._at: int | None = None
         self._now = 0
         self._settled = (-1, False)
+
+    @property
+    def transport_name(self) -> str:
+        """The kind of the target: nothing is connected."""
+        return self.target.kind
 
     # The moment
 
@@ -120,7 +109,7 @@ class RecordedSession:
         if not done or self._settled != (upto, self.at_end) or self._seen != before:
             for track in self._tracks.values():
                 done = track.go_to(upto, budget) and done
-            done = self._questions.go_to(upto, budget) and done
+            done = self._questions.go_to(upto, budget, at_end=self.at_end) and done
             self._settled = (upto, self.at_end) if done else (-1, False)
         if self._seen != before or not done:
             self.changes.bump("log")
@@ -159,26 +148,20 @@ class RecordedSession:
 
     # What belongs to the moment, and what came after it
 
-    def is_open(self, request: int) -> bool:
-        """Whether a request of ours had no answer yet at the moment; at the end of a recording none is waited for."""
-        return not self.at_end and self._flight.is_open(request, self.upto)
-
-    def settled_at(self, request: int) -> int:
-        """The event by which a request was given up; beyond the last one where there is none."""
-        return self._flight.settled_at(request)
-
     def in_flight(self) -> list[int]:
-        """The requests of ours that were in flight at the moment, oldest first."""
+        """The requests of ours that were in flight at the moment, oldest first; none at the end of a recording."""
         return [] if self.at_end else self._flight.at(self.upto)
 
-    def call(self, request: int) -> RecordedCall:
-        """A request that was in flight at the moment, with the progress it had made."""
-        return self._flight.call(request, self.upto, self.now)
+    def calls_in_flight(self) -> list[RecordedCall]:
+        """These requests as calls."""
+        return [self._call(request) for request in self.in_flight()]
 
-    def go_on(self, call: RecordedCall) -> None:
-        """Let a call that is still in flight be as it was at the moment."""
-        call.now = self.now
-        call.progress = self._flight.progress(call.n, self.upto)
+    def call_in_flight(self, n: int) -> RecordedCall | None:
+        """Request `n` of ours, if it had no answer yet at the moment. It stays that of the moment as this moves on."""
+        return None if self.at_end or not self._flight.is_open(n, self.upto) else self._call(n)
+
+    def _call(self, request: int) -> RecordedCall:
+        return RecordedCall(self._flight, request, lambda: (self.upto, self.now))
 
     def answer_to(self, question: Question) -> tuple[QuestionState, Any]:
         """How a question ends and what was answered, also after the moment."""

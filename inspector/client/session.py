@@ -10,26 +10,26 @@ import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
 from time import monotonic
-from typing import Any, Literal
+from typing import Any
+from weakref import WeakSet
 
-from inspector.client.engine.cache import Cache
-from inspector.client.engine.calls import Call, Pending
+from inspector.client.engine.calls import Call, Pending, Response
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.engine.driver import Driver
 from inspector.client.engine.legacy import LegacyDriver
 from inspector.client.engine.listing import Listing
 from inspector.client.engine.negotiation import Negotiation
 from inspector.client.engine.tasks import Tasks
-from inspector.client.engine.timeout_reason import explain_silence
+from inspector.client.engine.timeout_reason import explain_timeout
 from inspector.client.engine.wire import Wire
 from inspector.client.inbox import Inbox, Question
+from inspector.client.inbox import State as QuestionState
 from inspector.client.options import Options
-from inspector.client.state.catalog import KINDS, Catalog, ListName, SurfaceChange, compare
-from inspector.client.state.changes import Changes
-from inspector.client.state.server import Server
-from inspector.client.state.subscriptions import Subscriptions
+from inspector.client.state.catalog import KINDS, ListName, compare
+from inspector.client.state.model import Phase, SessionModel
+from inspector.client.state.tasks import Task
 from inspector.config.targets import Target
-from inspector.errors import ConnectionProblem, InspectorError, NotOffered, ServerError, SessionLost
+from inspector.errors import ConnectingStopped, ConnectionProblem, InspectorError, NotOffered, ServerError, SessionLost
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
@@ -41,13 +41,8 @@ _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = (
 )  # fmt: skip
 
 
-Phase = Literal["new", "connecting", "ready", "failed", "lost", "closed"]
-
-
-class Session:
-    """A live session. `open` it, use it, `close` it; `reopen` starts anew on the same journal."""
-
-    can_send = True
+class Session(SessionModel):
+    """A live session. `open` it, use it, `close` it; `reopen` connects again on the same journal."""
 
     def __init__(
         self,
@@ -59,40 +54,82 @@ class Session:
     ) -> None:
         self._connect = connect
         self.target = target
-        self.journal = journal
         self.options = options or Options()
-        self.changes = Changes()
-        self.phase: Phase = "new"
-        self.phase_since = monotonic()
-        """When `phase` began, by the monotonic clock in seconds."""
-        self.error: InspectorError | None = None
-        """Why the session failed or was lost."""
-        self.server = Server()
-        self.catalog = Catalog()
-        self.surface_changes: list[SurfaceChange] = []
-        """What is different since the connection before this one."""
-        self.subscriptions = Subscriptions(lambda: self.changes.bump("subscriptions"))
-        self.tasks = Tasks(self)
-        self.cache = Cache()
-        self.refused_tools: dict[str, list[str]] = {}
-        """Tools that must not be called by the rules of the transport, and why (C-HTTP-34)."""
+        inbox = Inbox(self.options.standing, self._answer, lambda: self.changes.bump("inbox"), _defaults)
+        super().__init__(journal, inbox, "new")
+        self.task_follower = Tasks(self)
         self.pending = Pending(
-            self._tell_cancelled, lambda: self.changes.bump("calls"), lambda call: explain_silence(journal, call),
-            lambda call, n, message: self.driver.took(call, n, message), journal.redactor.error,
+            self._tell_cancelled, lambda: self.changes.bump("calls"), lambda call: explain_timeout(journal, call),
+            lambda call, n, message: self.driver.intercepts_response(call, n, message), self.run,
+            journal.redactor.error,
         )  # fmt: skip
-        self.inbox = Inbox(self.options.standing, self._answer, lambda: self.changes.bump("inbox"), _defaults)
         self.inbox.on_open = self._pause_for
         self.inbox.on_closed = self._resume_for
         self.inbox.on_declined = self._record_declined
         self._declined_told = 0
         self.inbox.on_note = lambda text, question: journal.record_note(text, question=question.n)
         self.transport: Transport
-        self.driver: Driver = LegacyDriver(self)
+        self.driver: Driver = LegacyDriver(self, self.task_follower)
         self._listens = False
         self._next_id = 0
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._listing = Listing(self)
+        self._listing = Listing(self, lambda name, n: self.driver.took_page(name, n))
         self._renewing: asyncio.Task[Any] | None = None
+        self._resent: WeakSet[Call] = WeakSet()
+        """Calls that were sent a second time because the server had forgotten the session."""
+
+    # As it is read (`SessionState`)
+
+    @property
+    def commands(self) -> Session:
+        """The session itself: it can be acted on."""
+        return self
+
+    @property
+    def transport_name(self) -> str:
+        """The transport that is in use; the kind of the target while there is no connection."""
+        return self.transport.name if self.phase == "ready" else self.target.kind
+
+    @property
+    def latency(self) -> float:
+        """Seconds that the server took for the newest answer to a request of the user or a list; 0 for none yet."""
+        return self.pending.latency
+
+    @property
+    def at_end(self) -> bool:
+        """Always true: what is shown is what is known now."""
+        return True
+
+    @property
+    def upto(self) -> int:
+        """The newest event."""
+        return self.journal.index.count
+
+    @property
+    def now(self) -> int:
+        """Now, in microseconds since the recording began."""
+        return self.journal.now()
+
+    def advance(self) -> bool:
+        """Nothing to do: messages are taken in as they arrive."""
+        return False
+
+    def calls_in_flight(self) -> list[Call]:
+        """The calls without an answer, oldest first."""
+        return self.pending.calls()
+
+    def call_in_flight(self, n: int) -> Call | None:
+        """The call whose newest request is `n`, while it has no answer."""
+        return next((call for call in self.pending.calls() if call.n == n), None)
+
+    def answer_to(self, question: Question) -> tuple[QuestionState, Any]:
+        """How a question stands and what was answered."""
+        return question.state, question.answer
+
+    def reply_to(self, question: Question) -> tuple[int, QuestionState]:
+        """The message that answers a question of the handshake era, 0 where there is none; and how it stands."""
+        index = self.journal.index
+        return index.pair(question.n) if index.shape(question.n) == Shape.REQUEST else 0, question.state
 
     # Opening and closing
 
@@ -128,10 +165,32 @@ class Session:
             "", "ready", revision=server.revision, era=server.era, transport=self.transport.name, how=server.how
         )
 
+    def remember_outcome(self) -> None:
+        """Keep, for the start screen, whether the server was opened or the error it failed with, once that is known."""
+        from inspector.config.remember import ServerMemory
+
+        if self.phase == "ready" or (self.phase != "failed" and self.server.known):
+            ServerMemory(self.target).remember_outcome(None)
+        elif self.error is not None and not isinstance(self.error, ConnectingStopped):
+            ServerMemory(self.target).remember_outcome(self.error)
+
+    # For the negotiation and the drivers (`Opener`, `Engine`)
+
+    @property
+    def state(self) -> SessionModel:
+        """The session itself: it has the fields that messages fill."""
+        return self
+
+    def use(self, driver: Driver) -> None:
+        """Speak by this driver from now on."""
+        self.driver = driver
+
     async def attach(self, target: Target) -> None:
-        """Make a fresh connection to `target`, in the place of the one that was there. For the negotiation."""
+        """Make a fresh connection to `target` instead of the one that was there."""
         await self._close_transport()
-        wire = Wire(self.journal, self, lambda: self.changes.bump("log"), heeded=lambda: self.driver.heeded)
+        wire = Wire(
+            self.journal, self, lambda: self.changes.bump("log"), handled=lambda: self.driver.handled_notifications
+        )
         self.transport = self._connect(target, wire, self.options)
         await self.transport.start()
 
@@ -186,7 +245,7 @@ class Session:
         self.journal.record_life("", "reopen")
         self.cache.forget()
         await self.open()
-        self.tasks.resume()
+        self.task_follower.resume()
         await asyncio.gather(*(self.load(name) for name in loaded))
         self.surface_changes = compare(before, self.catalog.surface())
         self.subscriptions.uris.clear()
@@ -233,8 +292,18 @@ class Session:
         self._send_call(call, progress=progress, id=id)
         return call
 
-    def send_again(self, call: Call) -> None:
-        """Send a call that is not over once more, as a request of its own with a new id (C-MRTR-01, C-MOD-12)."""
+    async def exchange(self, call: Call, extra: dict[str, Any] | None = None) -> Response:
+        """Send a call that was taken over once more, as a request of its own with a new id (C-MRTR-01, C-MOD-12).
+
+        `extra` are parameters of this request only. Waits for the response.
+        """
+        if call.fate != "pending" or call.takeover is None:
+            raise asyncio.CancelledError
+        answer = call.takeover.expect(extra or {})
+        self._send_again(call)
+        return await answer
+
+    def _send_again(self, call: Call) -> None:
         self._send_call(call, progress=call.token is not None)
         self.changes.bump("calls")
 
@@ -247,9 +316,9 @@ class Session:
             self.pending.add(call)
         else:
             self.pending.rename(call, id)
-        dressed, headers = self.driver.dress(call, progress=progress)
-        message = self.journal.redactor.restored(dressed)
-        if message is not dressed:
+        built, headers = self.driver.build_request(call, progress=progress)
+        message = self.journal.redactor.restored(built)
+        if message is not built:
             headers = self.driver.headers(call.method, message["params"])
         outgoing = call.outgoing = Outgoing(jsonrpc.encode(message), message, id, call.method, headers)
         try:
@@ -263,13 +332,10 @@ class Session:
 
     def notify(self, method: str, params: dict[str, Any] | None = None) -> int:
         """Send a notification. Returns its number in the journal, 0 if the connection is gone."""
-        return self._send_plain(jsonrpc.notification(method, params))
+        return self.send(jsonrpc.notification(method, params))
 
-    def reply(self, frame: Frame, message: dict[str, Any]) -> None:
-        """Send an answer to what the server asked in `frame`."""
-        self._send_plain(message)
-
-    def _send_plain(self, message: dict[str, Any]) -> int:
+    def send(self, message: dict[str, Any]) -> int:
+        """Send a message that is not a request. Returns its number in the journal, 0 if the connection is gone."""
         message = self.journal.redactor.restored(message)
         outgoing = Outgoing(jsonrpc.encode(message), message, None, str(message.get("method", "")))
         try:
@@ -320,9 +386,6 @@ class Session:
         event = "timeout" if call.fate == "timeout" else "cancel"
         self.journal.record_life("", event, **{"for": call.n, "reason": reason, "after_ms": round(call.elapsed * 1000)})
         self.driver.give_up(call, reason)
-        task = self.tasks.items.get(call.task_id)
-        if task is not None and call.held:
-            self.tasks.cancel(task)
         self.transport.abandon(call.id)
 
     # What arrives (the wire's listener)
@@ -348,15 +411,17 @@ class Session:
         if isinstance(error, SessionLost) and self.phase == "ready":
             if self._renewing is None:
                 self._renewing = self.run(self._renew())
-            if call is not None and not call.resent:
-                call.resent = True
+            if call is not None and call not in self._resent:
+                self._resent.add(call)
                 self.run(self._resend(call, self._renewing))
                 return
         if call is not None:
             # An error body with a foreign id is an answer all the same: the exchange says to what.
             fate = "lost" if isinstance(error, ConnectionProblem) else "error"
             self.journal.record_life("", fate, **{"for": call.n, "error": error.as_json()})
-            if not isinstance(error, ServerError) or not self.driver.took(call, outgoing.n, _as_answer(error)):
+            if isinstance(error, ServerError):
+                self.pending.refused(call, outgoing.n, _as_answer(error), error)
+            else:
                 self.pending.fail(call, error)
 
     async def _renew(self) -> None:
@@ -379,7 +444,7 @@ class Session:
     async def _resend(self, call: Call, renewed: asyncio.Task[Any]) -> None:
         await asyncio.wait([renewed])
         if call.fate == "pending":
-            self.send_again(call)
+            self._send_again(call)
 
     def on_lost(self, error: InspectorError) -> None:
         """The connection is gone: everything in flight ends with the reason."""
@@ -407,7 +472,7 @@ class Session:
 
     def _answer(self, question: Question, result: Any, error: tuple[int, str] | None) -> None:
         message = jsonrpc.error(question.id, *error) if error is not None else jsonrpc.result(question.id, result)
-        self._send_plain(message)
+        self.send(message)
 
     def _record_declined(self, count: int) -> None:
         self._declined_told = count
@@ -427,6 +492,24 @@ class Session:
             for call in around:
                 if 0 not in parents and call.n not in parents:
                     call.resume()
+
+    def recorder(self) -> Wire:
+        """What records the steps of a login in this session's journal."""
+        return Wire(self.journal, self, lambda: None)
+
+    # Tasks
+
+    async def list_tasks(self) -> None:
+        """`tasks/list`: also what other sessions began. Known tasks stay as they are."""
+        await self.task_follower.list()
+
+    def refresh_task(self, task: Task) -> None:
+        """Ask the server now how a task stands."""
+        self.task_follower.refresh(task)
+
+    def cancel_task(self, task: Task) -> None:
+        """`tasks/cancel`. The server decides; what becomes of the task is seen at the next look."""
+        self.task_follower.cancel(task)
 
     # Lists
 

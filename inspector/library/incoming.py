@@ -9,7 +9,8 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from inspector.client.engine.calls import Call, Progress
+from inspector.client.engine.calls import Call
+from inspector.client.state.calls import Progress
 from inspector.journal.exchange import PROGRESS
 from inspector.journal.format import Dir
 from inspector.journal.select import Query

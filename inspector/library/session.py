@@ -24,12 +24,13 @@ from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool, V
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from inspector.client.engine.calls import Call, Progress
-    from inspector.client.engine.tasks import Task
+    from inspector.client.engine.calls import Call
     from inspector.client.inbox import Question
     from inspector.client.options import Options
+    from inspector.client.state.calls import Progress
     from inspector.client.state.catalog import ListName
     from inspector.client.state.server import Server
+    from inspector.client.state.tasks import Task
     from inspector.config.targets import Target
     from inspector.library.recordings import Recording
     from inspector.transports.asgi import App
@@ -293,12 +294,12 @@ class Session:
         if not tasks.offered:
             raise NotOffered("The server does not offer tasks.")
         if tasks.can_list:
-            await tasks.list()
+            await self.engine.list_tasks()
         return list(tasks.items.values())
 
     def cancel_task(self, task: Task) -> None:
         """Ask the server to cancel a task; the call that waits for it ends when the server says so."""
-        self.engine.tasks.cancel(task)
+        self.engine.cancel_task(task)
 
 
 def need_asyncio() -> None:

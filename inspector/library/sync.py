@@ -18,9 +18,9 @@ from inspector.library.opening import open as open_session
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from inspector.client.engine.calls import Progress
-    from inspector.client.engine.tasks import Task
+    from inspector.client.state.calls import Progress
     from inspector.client.state.server import Server
+    from inspector.client.state.tasks import Task
     from inspector.library.incoming import Notifications
     from inspector.library.recordings import Recording
     from inspector.library.results import Notification, PromptResult, ResourceResult, ToolResult

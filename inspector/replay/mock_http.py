@@ -8,7 +8,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from inspector.client.engine.header_fields import VERSION_FIELD, VERSION_KEY, HeaderFields
+from inspector.client.engine.header_fields import VERSION_FIELD, HeaderFields
+from inspector.client.state.server import VERSION_KEY
 from inspector.journal import channels
 from inspector.journal.exchange import SENT_REQUESTS
 from inspector.journal.format import Dir, Kind

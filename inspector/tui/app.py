@@ -19,6 +19,7 @@ from textual.notifications import SeverityLevel
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from inspector.client.options import Options
+from inspector.client.session_state import SessionState
 from inspector.config import paths
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget, Target
@@ -28,7 +29,7 @@ from inspector.protocol.jsonrpc import warm_up
 from inspector.text import safe, wants_ascii
 from inspector.tui.advice import told
 from inspector.tui.driver import enduring
-from inspector.tui.events import AnySession, OpenInstead, OpenTarget
+from inspector.tui.events import OpenInstead, OpenTarget
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
 from inspector.tui.navigator import Opening, ScreenNavigator
@@ -182,7 +183,7 @@ class InspectorApp(KeysInOrder, App[int]):
         self.notify(told(problem, self), severity="warning", timeout=10)
 
     @property
-    def session(self) -> AnySession | None:
+    def session(self) -> SessionState | None:
         """The session that is in front, or was last."""
         return self.sessions.front.session if self.sessions.front is not None else None
 

@@ -7,12 +7,9 @@ from typing import Any, Literal
 
 from textual.message import Message
 
-from inspector.client.recorded import RecordedSession
-from inspector.client.session import Session
 from inspector.client.state.catalog import ListName
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 
-AnySession = Session | RecordedSession
 First = Literal["", "check", "doctor"]
 """What a session begins with: a check, or the doctor instead of a connection."""
 

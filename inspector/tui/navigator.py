@@ -12,17 +12,17 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 
 from inspector.client.options import Options
+from inspector.client.session_state import Commands, SessionState
 from inspector.config.remember import ServerMemory
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.journal.journal import Journal
-from inspector.tui.events import AnySession, First
+from inspector.tui.events import First
 from inspector.tui.sessions import Opened, Sessions
 from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
-    from inspector.client.session import Session
     from inspector.compare.rules import Rules
     from inspector.tui.main.screen import MainScreen
     from inspector.tui.replay.playback import Playing
@@ -152,12 +152,12 @@ class ScreenNavigator:
 
         self._app.push_screen(Help(window_of(focused).verb_keys, focused))
 
-    def compose_message(self, session: Session, text: str) -> None:
+    def compose_message(self, session: Commands, text: str) -> None:
         from inspector.tui.log.compose import ComposeScreen
 
         self._app.push_screen(ComposeScreen(session, text))
 
-    def show_login(self, session: AnySession, then: Callable[[int | str | None], None]) -> None:
+    def show_login(self, session: SessionState, then: Callable[[int | str | None], None]) -> None:
         from inspector.tui.login.screen import AuthorizationScreen
 
         self._app.push_screen(AuthorizationScreen(session), then)

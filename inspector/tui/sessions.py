@@ -11,9 +11,8 @@ from textual.message import Message
 from textual.screen import Screen
 
 from inspector.client.engine.calls import Call
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.text import ellipsis, safe
-from inspector.tui.events import AnySession
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.paint import Piece
 
@@ -27,7 +26,7 @@ _WORTH_ASKING = frozenset({"tools/call", "resources/read", "prompts/get"})
 class Opened:
     """One open session with its screen, which stays mounted while another one is in front."""
 
-    session: AnySession
+    session: SessionState
     screen: Screen[Any]
 
     @property
@@ -38,12 +37,12 @@ class Opened:
     @property
     def questions(self) -> int:
         """How many questions of the server wait for an answer."""
-        return len(self.session.inbox.open()) if self.session.can_send else 0
+        return len(self.session.inbox.open()) if self.session.commands is not None else 0
 
     @property
     def state(self) -> tuple[str, str]:
         """The state in a few words, and the role in which it is drawn."""
-        if not isinstance(self.session, Session):
+        if self.session.commands is None:
             return "recording", "muted"
         for_time = _time(time.monotonic() - self.session.phase_since)
         return {
@@ -59,7 +58,7 @@ class Opened:
     def sign(self) -> Piece:
         """The mark before the name."""
         signs = signs_now()
-        if not self.session.can_send:
+        if self.session.commands is None:
             return (signs.local, "muted")
         phase = self.session.phase
         if phase in ("failed", "lost"):
@@ -91,14 +90,14 @@ class Sessions:
         self.front: Opened | None = None
         """The one that is shown, or was shown last."""
 
-    def add(self, session: AnySession, screen: Screen[Any]) -> Opened:
+    def add(self, session: SessionState, screen: Screen[Any]) -> Opened:
         """Take in a session; it is in front."""
         opened = Opened(session, screen)
         self.opened.append(opened)
         self.front = opened
         return opened
 
-    def marks(self, besides: AnySession | None = None) -> list[list[Piece]]:
+    def marks(self, besides: SessionState | None = None) -> list[list[Piece]]:
         """Sign, name and number of open questions of each session, for the first line."""
         marks: list[list[Piece]] = []
         for opened in self.opened:
@@ -118,8 +117,8 @@ class Sessions:
         if self.front is opened:
             self.front = self.opened[-1] if self.opened else None
         session = opened.session
-        if isinstance(session, Session):
-            await session.close()
+        if session.commands is not None:
+            await session.commands.close()
         session.journal.release()
 
     async def close_all(self) -> None:
@@ -140,11 +139,12 @@ def _time(seconds: float) -> str:
     return f"{int(seconds // 60)} min" if seconds < 3600 else f"{int(seconds // 3600)} h"
 
 
-def calls_in_flight(session: AnySession) -> list[Call]:
+def calls_in_flight(session: SessionState) -> list[Call]:
     """The calls of one session that the user sent and that have no answer."""
-    return [call for call in session.pending.calls() if call.method in _WORTH_ASKING]
+    calls = session.commands.calls_in_flight() if session.commands is not None else []
+    return [call for call in calls if call.method in _WORTH_ASKING]
 
 
-def offers_tasks(session: AnySession) -> bool:
+def offers_tasks(session: SessionState) -> bool:
     """Whether the server says that it may make tasks."""
     return session.server.known and session.tasks.offered

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from textual.dom import DOMNode
 
+from inspector.client.session_state import Commands, SessionState
 from inspector.client.state.catalog import ListName
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.journal import Journal
-from inspector.tui.events import AnySession
 from inspector.tui.keymap import Keymap
 from inspector.tui.sessions import Sessions
 from inspector.tui.theme_switch import ThemeSwitch
 
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
-    from inspector.client.session import Session
     from inspector.tui.replay.serve import MockServer
 
 
@@ -29,10 +28,10 @@ class Navigator(Protocol):
     def show_help(self, focused: DOMNode) -> None:
         """Show the keys that work where the focus is, then all others."""
 
-    def compose_message(self, session: Session, text: str) -> None:
+    def compose_message(self, session: Commands, text: str) -> None:
         """Write a message by hand, beginning with `text`."""
 
-    def show_login(self, session: AnySession, then: Callable[[int | str | None], None]) -> None:
+    def show_login(self, session: SessionState, then: Callable[[int | str | None], None]) -> None:
         """Show how the newest login went. `then` is given what the user wants afterwards: an event, a tab, `again`,
         `quit`, or None."""
 
@@ -74,7 +73,7 @@ class Window(Protocol):
 class ShowsItems(Protocol):
     """A screen that can go to an item of a catalog."""
 
-    session: AnySession
+    session: SessionState
 
     def show_address(self, name: ListName, address: str) -> None:
         """Go to an item by its name or URI, ready to be used."""

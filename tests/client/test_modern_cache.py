@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.client.engine.cache import KEPT, LONGEST, Cache
 from inspector.client.inbox import Standing
+from inspector.client.state.cache import KEPT, LONGEST, Cache
 from tests.client.conftest import until
 from tests.client.modern import complete, form, modern, tell, wanting
 

@@ -213,6 +213,32 @@ async def test_a_header_mismatch_that_stays_is_told(visit):
     assert len(requests_of(web, "tools/list")) == 1
 
 
+async def test_a_call_that_was_corrected_may_want_input_and_become_a_task(visit):
+    """C-HTTP-35, C-MRTR-01, C-TASK-02: what carries a call on can follow each other, each with a request of its own."""
+    result = {"content": [{"type": "text", "text": "done"}]}
+
+    def call(request, reply):
+        params = request.message["params"]
+        if request.field("mcp-param-region") is None:
+            reply.json(error_to(request, -32020, "Header mismatch"), 400)
+        elif "requestState" not in params:
+            reply.json(answer_to(request, wanting({"q": form()}, state="s")))
+        else:
+            reply.json(answer_to(request, {"resultType": "task", "taskId": "t-1", "status": "working"}))
+
+    state = complete(taskId="t-1", status="completed", result=result)
+    web, session = await visit(
+        Modern(tools__call=call, tasks__get=state), standing=Standing(elicitation={"name": "Ann"})
+    )
+    sent = session.call_tool("mirrors", {"region": "eu"})
+    assert await sent.result() == result
+    first, second, third = requests_of(web, "tools/call")
+    assert len({first.id, second.id, third.id}) == 3
+    assert third.message["params"]["inputResponses"] == {"q": {"action": "accept", "content": {"name": "Ann"}}}
+    assert session.tasks.of_call(sent.n).id == "t-1"
+    assert session.tasks.of_call(sent.n).call_n == sent.n
+
+
 # Answers
 
 

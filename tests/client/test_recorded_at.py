@@ -165,14 +165,16 @@ def test_calls_in_flight_with_the_progress_of_the_moment(tmp_path: Path) -> None
         session.at(n, n * 1_000_000)
         settle(session)
         flying.append(session.in_flight())
-        assert all(session.is_open(request) == (request in flying[-1]) for request in (slow, read, stopped))
+        calls = {request: session.call_in_flight(request) for request in (slow, read, stopped)}
+        assert [request for request, call in calls.items() if call is not None] == flying[-1]
+        assert [call.n for call in session.calls_in_flight()] == flying[-1]
     assert flying == [
         [], [slow], [slow], [slow, read], [slow], [slow], [slow, stopped], [slow], [],
     ]  # fmt: skip
     progress = {}
     for n in (first, second, stopped, first, slow):
         session.at(n, 2_500_000)
-        call = session.call(slow)
+        call = session.call_in_flight(slow)
         progress[n] = None if call.progress is None else (call.progress.value, call.progress.message)
         assert (call.name, call.elapsed, call.fate) == ("slow", 2.5, "pending")
     assert progress == {slow: None, first: (10, "on it"), second: (20, None), stopped: (20, None)}

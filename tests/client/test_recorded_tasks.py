@@ -5,7 +5,7 @@ import json
 import pytest
 
 from inspector.client.recorded import RecordedSession
-from inspector.client.state import recorded_tasks
+from inspector.client.state import recorded_tracks
 from inspector.journal.journal import Journal
 
 
@@ -59,7 +59,7 @@ def test_a_task_of_somebody_else_stays_so(tmp_path, made):
 
 
 def test_no_more_is_looked_at_than_is_worth_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(recorded_tasks, "READ", 3)
+    monkeypatch.setattr(recorded_tracks, "READ", 3)
     tape = Tape(tmp_path / "a")
     tape.exchange("tools/call", {"name": "count"}, {"task": state()})
     for _ in range(3):

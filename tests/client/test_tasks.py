@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
-from inspector.client.engine import tasks as tasks_module
+from inspector.client.engine import tasks as engine_tasks
 from inspector.client.inbox import Standing
+from inspector.client.state import tasks as state_tasks
 from inspector.errors import ConnectionProblem, InputRefused, InvalidAnswer, RequestCancelled, ServerError
 from tests.client.conftest import CAPABILITIES, Server, until
 from tests.client.modern import complete, form, modern, tell
@@ -17,8 +18,8 @@ QUICK = {"pollInterval": 1, "pollIntervalMs": 1}
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """The server's shortest intervals are obeyed to the letter, and nobody waits where none is named."""
-    monkeypatch.setattr(tasks_module, "SHORTEST_POLL", 0.0)
-    monkeypatch.setattr(tasks_module, "POLL", 0.0)
+    monkeypatch.setattr(state_tasks, "SHORTEST_POLL", 0.0)
+    monkeypatch.setattr(state_tasks, "POLL", 0.0)
 
 
 def task(status="working", **members):
@@ -137,7 +138,7 @@ async def test_a_task_of_the_extension_has_its_result_in_its_last_state(connect)
 
 async def test_the_servers_interval_is_kept(connect, monkeypatch):
     """C-TASK-01, C-TASK-02: a wait that is asked for in milliseconds is waited in seconds, within bounds."""
-    monkeypatch.setattr(tasks_module, "POLL", 7.0)
+    monkeypatch.setattr(state_tasks, "POLL", 7.0)
     waits = []
     real = asyncio.timeout
 
@@ -145,7 +146,7 @@ async def test_the_servers_interval_is_kept(connect, monkeypatch):
         waits.append(seconds)
         return real(0)
 
-    monkeypatch.setattr(tasks_module.asyncio, "timeout", remember)
+    monkeypatch.setattr(engine_tasks.asyncio, "timeout", remember)
     states = [task(pollIntervalMs=wait) for wait in (250, 10**12, -5, "x", None, 0)]
     server = extension(*states, task("completed", result={}))
     async with connect(server, era="modern") as session:
@@ -259,9 +260,9 @@ async def test_input_for_a_task_of_the_extension_is_asked_once_a_key_and_given_b
     updates = []
     async with connect(server, era="modern") as session:
         call = await begin(session)
-        await until(lambda: call.task_id)
+        await until(lambda: session.tasks.of_call(call.n))
         for looks in (1, 2, 3):
-            session.tasks.refresh(session.tasks.items[call.task_id])
+            session.refresh_task(session.tasks.of_call(call.n))
             await until(lambda looks=looks: len(server.asked("tasks/get")) >= looks)
         assert len(session.inbox.questions) == 1
         session.inbox.open()[0].accept({"name": "Ada"})
@@ -352,7 +353,7 @@ async def test_tasks_of_others_are_listed_page_by_page_and_not_followed(connect)
     server = core(task(), tasks__list=pages)
     async with connect(server, era="legacy") as session:
         assert session.tasks.can_list
-        await session.tasks.list()
+        await session.list_tasks()
         assert list(session.tasks.items) == ["one", "two", "three"]
         assert [message["params"].get("cursor") for message in server.asked("tasks/list")] == [None, "§ 2", ""]
         assert not server.asked("tasks/get")
@@ -364,10 +365,10 @@ async def test_what_came_of_a_task_of_another_session_can_be_looked_at(connect):
         task("completed"), tasks__list={"tasks": [of_core(task("completed"))]}, result={"content": [{"text": "there"}]}
     )
     async with connect(server, era="legacy") as session:
-        await session.tasks.list()
+        await session.list_tasks()
         [found] = session.tasks.items.values()
         assert (found.done, found.result) == (True, None)
-        session.tasks.refresh(found)
+        session.refresh_task(found)
         await until(lambda: found.result is not None)
         assert found.done
         assert found.result == {"content": [{"text": "there"}]}

@@ -129,3 +129,32 @@ async def test_where_urls_were_not_declared_nobody_is_asked(connect):
                 await session.call_tool("t").result()
             assert session.inbox.open() == []
             assert len(server.asked("tools/call")) == 1
+
+
+async def test_a_call_that_is_made_again_may_become_a_task(connect):
+    """C-ELIC-05, C-TASK-01: it ends with the result of the task."""
+    working = {"taskId": "t-1", "status": "working", "pollInterval": 0}
+    server = Server(
+        tools__list={"tools": [{"name": "t", "execution": {"taskSupport": "required"}}]},
+        tasks__get={**working, "status": "completed"}, tasks__result={"content": ["made"]},
+    )  # fmt: skip
+    refused = []
+
+    def call(message, reply):
+        if not refused:
+            refused.append(message)
+            reply({"id": message["id"], "error": {"code": -32042, "message": "", "data": {"elicitations": [link(7)]}}})
+        else:
+            reply({"id": message["id"], "result": {"task": working}})
+
+    server.methods["tools/call"] = call
+    server.initialize = server.initialize | {
+        "capabilities": {"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}}
+    }
+    async with connect(server, era="legacy") as session:
+        await session.load("tools")
+        call = session.call_tool("t")
+        await until(session.inbox.open)
+        session.inbox.open()[0].accept(None)
+        assert await call.result() == {"content": ["made"]}
+        assert session.tasks.of_call(call.n).answer_n == call.answer_n

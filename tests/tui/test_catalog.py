@@ -166,7 +166,7 @@ async def go_filtered(pilot: Pilot[None], pane: CatalogPane, text: str) -> None:
     await pilot.press("slash", *text, "enter")
 
 
-async def test_a_session_that_can_send_is_told_from_a_recording() -> None:
+async def test_only_a_session_that_can_send_offers_to_list() -> None:
     async with demo() as session:
         assert isinstance(session, Session)
         pane = CatalogPane(session)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from inspector.client.engine.calls import Progress
+from inspector.client.state.calls import Progress
 from inspector.journal.journal import Journal
 from inspector.tui.events import ShowExchange
 from inspector.tui.work.call_events import Happened, answer_words, steps

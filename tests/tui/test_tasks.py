@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from inspector.client.engine.tasks import Task
 from inspector.client.options import Options
 from inspector.client.session import Session
+from inspector.client.state.tasks import Task
 from inspector.config.settings import Settings
 from inspector.config.targets import Target
 from inspector.journal.journal import Journal

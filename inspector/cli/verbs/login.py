@@ -33,8 +33,6 @@ def log_in(said: Invocation) -> int:
         )
 
     async def work(session: Session, out: Output) -> int:
-        from inspector.client.engine.wire import Wire
-
         authorizer = session.options.authorize
         assert authorizer is not None
         login = _authorizer(authorizer).login(target)
@@ -42,8 +40,7 @@ def log_in(said: Invocation) -> int:
         if grant is None or said.option("again"):
             if grant is None:
                 out.note("The server opens without a login. Its authorization server is asked all the same.")
-            recorder = Wire(session.journal, session, lambda: None)
-            grant = await login.run(login.authorization.log_in, recorder)
+            grant = await login.run(login.authorization.log_in, session.recorder())
         from inspector.cli.logins import as_json, described
 
         if out.json:

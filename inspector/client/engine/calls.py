@@ -3,41 +3,66 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Coroutine
+from typing import Any, NamedTuple
 
-from inspector.errors import ConnectionProblem, InspectorError, RequestCancelled, RequestTimeout, ServerError
+from inspector.client.state.calls import Fate, Progress, server_error
+from inspector.errors import ConnectionProblem, InspectorError, RequestCancelled, RequestTimeout
 from inspector.hints import Hint, Parameter
 from inspector.protocol.jsonrpc import id_key
 from inspector.transports.base import Outgoing
 
-Fate = Literal["pending", "done", "error", "cancelled", "timeout", "lost"]
+
+class Response(NamedTuple):
+    """The response to a request: its number in the journal, the message, and the error that HTTP made of it, if any."""
+
+    n: int
+    message: dict[str, Any]
+    failure: InspectorError | None = None
+
+    def result(self, method: str) -> Any:
+        """The result. Raises the error that the response is."""
+        error = self.message.get("error")
+        if error is not None or "result" not in self.message:
+            raise self.failure or server_error(error, method)
+        return self.message["result"]
 
 
-class Progress:
-    """The latest progress of a call. `total` and `message` are None where the server gave none of the right type."""
+class Takeover:
+    """A call that goes on after a response. A coroutine sees to its end (`Driver.intercepts_response`)."""
 
-    __slots__ = ("count", "message", "n", "t", "total", "value")
-
-    def __init__(self, n: int, t: int, params: dict[str, Any], count: int) -> None:
-        value, total, message = params.get("progress"), params.get("total"), params.get("message")
-        self.n = n
-        self.t = t
-        self.value = value if type(value) in (int, float) else 0
-        self.total = total if type(total) in (int, float) else None
-        self.message = message if type(message) is str else None
-        self.count = count
-        """How many progress notifications the call has had."""
+    def __init__(self) -> None:
+        self.task: asyncio.Task[Any] | None = None
+        self.begun = False
+        self.extra: dict[str, Any] = {}
+        """Parameters of the newest request only: what the server wanted, for this call and no other (C-MRTR-03)."""
+        self._answer: asyncio.Future[Response] | None = None
 
     @property
-    def fraction(self) -> float | None:
-        """Between 0 and 1, or None where the total is not known."""
-        if not self.total or not self.total > 0:
-            return None
-        try:
-            return float(min(1.0, max(0.0, self.value / self.total)))
-        except OverflowError:  # integers beyond what a double holds
-            return None
+    def in_flight(self) -> bool:
+        """Whether a request was sent and has no response."""
+        return self._answer is not None and not self._answer.done()
+
+    def expect(self, extra: dict[str, Any]) -> asyncio.Future[Response]:
+        """Another request is sent, with these parameters besides its own; the future has its response."""
+        self.extra = extra
+        self._answer = asyncio.get_running_loop().create_future()
+        return self._answer
+
+    def deliver(self, response: Response) -> bool:
+        """A response came. False where none is expected: the request was answered before."""
+        if self._answer is None or self._answer.done():
+            return False
+        self._answer.set_result(response)
+        return True
+
+    def stop(self) -> None:
+        """The call is over: cancel the coroutine."""
+        if self.task is not None:
+            if self.begun:
+                self.task.cancel()
+            else:  # One that has not begun could not clean up.
+                self.task.get_loop().call_soon(self.task.cancel)
 
 
 class Call:
@@ -74,18 +99,8 @@ class Call:
         """Seconds without progress that are allowed."""
         self.ceiling = ceiling
         """Seconds allowed altogether."""
-        self.resent = False
-        """It was sent a second time because the first could not be answered."""
-        self.held = False
-        """The request was answered, but the call goes on: the server wants input, or works on it as a task."""
-        self.rounds = 0
-        """How often the server wanted input before it answered (C-MRTR-04)."""
-        self.idle_rounds = 0
-        """How many of the last rounds in a row nobody had to be asked for."""
-        self.extra: dict[str, Any] = {}
-        """Parameters of the next request only: what the server wanted, for this call and no other (C-MRTR-03)."""
-        self.task_id = ""
-        """The task that the server made of the call."""
+        self.takeover: Takeover | None = None
+        """Set when a response was not the end of the call: the server wants input, or works on it as a task."""
         self.background = False
         """The session's own: nobody waits for it."""
         self.on_result: Callable[[Call], None] | None = None
@@ -101,6 +116,11 @@ class Call:
     def n(self) -> int:
         """The request's number in the journal; 0 before it was sent."""
         return self.outgoing.n if self.outgoing is not None else 0
+
+    @property
+    def in_flight(self) -> bool:
+        """Whether its newest request has no response; a call may go on without one in flight."""
+        return self.takeover is None or self.takeover.in_flight
 
     @property
     def name(self) -> str:
@@ -215,8 +235,9 @@ class Call:
 class Pending:
     """The table of calls by id.
 
-    `tell_cancelled(call, reason)` is the era's way to say that we gave up; `take(call, n, answer)` says whether the
-    call goes on in spite of the answer. `conceal(error)` takes secrets out of the error that ends a call.
+    `tell_cancelled(call, reason)` is the era's way to say that we gave up; `intercept(call, n, response)` returns a
+    coroutine that sees to the end of the call, or None where the response ends it, and `run` runs that coroutine.
+    `conceal(error)` takes secrets out of the error that ends a call.
     """
 
     KEPT_GIVEN_UP = 1024
@@ -225,16 +246,18 @@ class Pending:
         self,
         tell_cancelled: Callable[[Call, str], None],
         changed: Callable[[], None],
-        explain: Callable[[Call], str] = lambda _call: "",
-        take: Callable[[Call, int, dict[str, Any]], bool] = lambda _call, _n, _message: False,
-        conceal: Callable[[InspectorError], None] = lambda _error: None,
+        explain: Callable[[Call], str],
+        intercept: Callable[[Call, int, dict[str, Any]], Coroutine[Any, Any, Any] | None],
+        run: Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]],
+        conceal: Callable[[InspectorError], None],
     ) -> None:
         self._calls: dict[Any, Call] = {}
         self._given_up: dict[Any, Call] = {}
         self._tell_cancelled = tell_cancelled
         self._changed = changed
         self._explain = explain
-        self._take = take
+        self._intercept = intercept
+        self._run = run
         self._conceal = conceal
         self._timer: asyncio.TimerHandle | None = None
         self.latency = 0.0
@@ -270,7 +293,6 @@ class Pending:
         """Give a call that is sent again its new id."""
         self._calls.pop(call.id, None)
         call.id = id
-        call.held = False
         call.sent_at = call._loop.time()
         call._person_time = 0.0
         self._calls[id] = call
@@ -286,13 +308,12 @@ class Pending:
                 call.late = True
                 self._changed()
             return call
-        if call.held:
-            return None  # Its request was answered before.
+        if call.takeover is not None:
+            return call if self._deliver(call, Response(n, message)) else None
         call.answer_n = n
         if not call.background:
             self.latency = call.server_time
-        if self._take(call, n, message):
-            self._changed()
+        if self.intercepted(call, n, message):
             return call
         error = message.get("error")
         if error is not None or "result" not in message:
@@ -300,6 +321,49 @@ class Pending:
         else:
             self.done(call, message.get("result"))
         return call
+
+    def intercepted(self, call: Call, n: int, message: dict[str, Any]) -> bool:
+        """Whether a call goes on after response `n`; then a coroutine of the driver ends it."""
+        try:
+            continuation = self._intercept(call, n, message)
+        except InspectorError as error:
+            self.fail(call, error)
+            return True
+        if continuation is None:
+            return False
+        call.takeover = Takeover()
+        task = call.takeover.task = self._run(self._carry_on(call, call.takeover, continuation))
+        task.add_done_callback(lambda _: continuation.close())  # It was never begun where the task ended before.
+        self._changed()
+        return True
+
+    async def _carry_on(self, call: Call, takeover: Takeover, continuation: Coroutine[Any, Any, Any]) -> None:
+        takeover.begun = True
+        try:
+            value = await continuation
+        except InspectorError as error:
+            takeover.task = None
+            self.fail(call, error)
+        else:
+            takeover.task = None
+            self.done(call, value)
+
+    def _deliver(self, call: Call, response: Response) -> bool:
+        """Give a response to the coroutine that sees to the end of the call. False where it expects none."""
+        if call.takeover is None or not call.takeover.deliver(response):
+            return False
+        call.answer_n = response.n
+        if not call.background:
+            self.latency = call.server_time
+        self._changed()
+        return True
+
+    def refused(self, call: Call, n: int, message: dict[str, Any], error: InspectorError) -> None:
+        """An error response came by another way than as a message: HTTP made `error` of `message`."""
+        if call.takeover is not None:
+            self._deliver(call, Response(n, message, error))
+        elif not self.intercepted(call, n, message):
+            self.fail(call, error)
 
     def _watch(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
         """See to it that somebody looks at `due`: one timer for all calls, moved only to an earlier time."""
@@ -331,6 +395,8 @@ class Pending:
     def _settled(self, call: Call, fate: Fate, value: Any, error: InspectorError | None) -> None:
         if error is not None:
             self._conceal(error)
+        if call.takeover is not None:
+            call.takeover.stop()
         call._end(fate, value, error)
         self._changed()
         if call.on_result is not None:
@@ -366,10 +432,3 @@ class Pending:
             self._given_up.pop(next(iter(self._given_up)))
         self._given_up[call.id] = call
         self._settled(call, fate, None, error)
-
-
-def server_error(error: Any, method: str) -> ServerError:
-    """A JSON-RPC error object, whatever its fields are, as an exception."""
-    if type(error) is not dict:
-        return ServerError(None, error if type(error) is str else None, error, method=method)
-    return ServerError(error.get("code"), error.get("message"), error.get("data"), method=method)

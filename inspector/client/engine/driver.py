@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
 from typing import Any, Protocol
 
 from inspector.client.engine.calls import Call
@@ -12,10 +13,10 @@ from inspector.protocol.revisions import Era
 
 
 class Driver(Protocol):
-    """One era's way to open a connection, to dress a request, to give one up, and to take what the server sends."""
+    """One era's way to open a connection, to build a request, to give one up, and to take what the server sends."""
 
     era: Era
-    heeded: frozenset[str]
+    handled_notifications: frozenset[str]
     """Methods of the notifications that `on_notification` does anything about."""
 
     @property
@@ -25,14 +26,19 @@ class Driver(Protocol):
     async def open(self) -> Server:
         """Agree on a revision with the server. Raises `HandshakeError` or what the request raised."""
 
-    def dress(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
+    def build_request(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
         """The message for a call that has its id, and the HTTP header fields that go with it."""
 
     def headers(self, method: str, params: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-        """The HTTP header fields of a request that is dressed already."""
+        """The HTTP header fields of a request that is built already."""
 
-    def took(self, call: Call, n: int, message: dict[str, Any]) -> bool:
-        """Whether a call goes on in spite of its answer, message `n`; then the driver sees to its end."""
+    def intercepts_response(self, call: Call, n: int, message: dict[str, Any]) -> Coroutine[Any, Any, Any] | None:
+        """None where response `n` ends the call, which is the rule. Else what carries the call on.
+
+        The coroutine returns the result of the call, or raises its error; with the call it is cancelled. It sends the
+        call again with `Engine.exchange`. What must be known before the next message is read is done before it begins.
+        Raises an `InspectorError` to end the call with it.
+        """
 
     def took_page(self, name: ListName, n: int) -> None:
         """A page of a list is in the catalogue; message `n` brought it."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from inspector.client.state.server import VERSION_KEY
 from inspector.protocol.headers import HeaderParam, mirrored, request_headers
 
-VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 VERSION_FIELD = "MCP-Protocol-Version"
 
 

@@ -6,28 +6,27 @@ URLs of error -32042 (C-ELIC-05): each puts its questions into the same inbox as
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
 from typing import Any
 
-from inspector.client.inbox import TOPICS, Inbox, Question
+from inspector.client.inbox import MOST_QUESTIONS, TOPICS, Inbox, Question
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import Features
 from inspector.protocol.sampling import refusal
 
-MOST_QUESTIONS = 100
-"""Questions that one answer of the server may ask."""
+
+class Unanswered(Exception):
+    """The server will not get the input that it wants; `why` is the end of a sentence that says so."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
 
 
-class InputRound:
-    """The questions of one answer. `done(responses, why)` is called once: with all results by key, or with None."""
+class InputRequests:
+    """The questions of one response: `ask` them, then await `answers`."""
 
-    def __init__(
-        self,
-        inbox: Inbox,
-        features: Features,
-        requests: dict[str, Any],
-        done: Callable[[dict[str, Any] | None, str], None],
-    ) -> None:
+    def __init__(self, inbox: Inbox, features: Features, requests: dict[str, Any]) -> None:
         self.inbox = inbox
         self.requests = requests
         self.responses: dict[str, Any] = {}
@@ -35,14 +34,15 @@ class InputRound:
         """Somebody had to be asked."""
         self._offered = inbox.standing.capabilities(features)
         self._questions: list[Question] = []
-        self._done = done
         self._over = False
+        self._refused = "it was taken back"
+        self._ended = asyncio.Event()
 
     def ask(self, n: int, parent: int, t: int) -> None:
         """Put the questions of message `n` to the inbox; `parent` is the request of ours that was answered by them."""
         problem = self._problem()
         if problem:
-            self._end(None, problem)
+            self._end(problem)
             return
         for key, request in self.requests.items():
             params = request.get("params")
@@ -90,11 +90,21 @@ class InputRound:
         if self._over:
             return
         if error is not None:
-            self._end(None, f"the {question.topic} request was refused")
+            self._end(f"the {question.topic} request was refused")
             return
         self.responses[question.id] = result
         if len(self.responses) == len(self.requests):
-            self._end(self.responses, "")
+            self._end("")
+
+    async def answers(self) -> dict[str, Any]:
+        """Wait for all results, by key. Raises `Unanswered`. Cancelled, it takes the questions back."""
+        try:
+            await self._ended.wait()
+        finally:
+            self.withdraw()
+        if self._refused:
+            raise Unanswered(self._refused)
+        return self.responses
 
     @property
     def open(self) -> bool:
@@ -104,9 +114,10 @@ class InputRound:
     def withdraw(self) -> None:
         """The call is over: nobody wants the answers."""
         self._over = True
+        self._ended.set()
         for question in self._questions:
             self.inbox.drop(question)
 
-    def _end(self, responses: dict[str, Any] | None, why: str) -> None:
+    def _end(self, refused: str) -> None:
+        self._refused = refused
         self.withdraw()
-        self._done(responses, why)

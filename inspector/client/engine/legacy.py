@@ -5,11 +5,15 @@ Source: specification, "Lifecycle", "Cancellation", "Progress", "Ping" of those 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Coroutine
+from typing import Any, cast
 
-from inspector.client.engine.calls import Call, Progress, server_error
-from inspector.client.engine.url_elicitation import UrlVisits, elicitations_of
+from inspector.client.engine.calls import Call
+from inspector.client.engine.engine import Engine
+from inspector.client.engine.tasks import Tasks
+from inspector.client.engine.url_elicitation import UrlElicitation, elicitations_of
 from inspector.client.inbox import TOPICS
+from inspector.client.state.calls import Progress, server_error
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.client.state.server import Server
 from inspector.errors import HandshakeError, NotOffered, ServerError
@@ -22,9 +26,6 @@ from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_LEGACY, Era, fea
 from inspector.protocol.sampling import refusal
 from inspector.version import __version__
 
-if TYPE_CHECKING:
-    from inspector.client.session import Session
-
 _CHANGED = {kind.changed for kind in KINDS.values()}
 
 
@@ -32,29 +33,30 @@ class LegacyDriver:
     """Speaks the handshake era on behalf of a session."""
 
     era: Era = "legacy"
-    heeded = frozenset((
+    handled_notifications = frozenset((
         "notifications/progress", "notifications/resources/updated", "notifications/cancelled",
         "notifications/elicitation/complete", "notifications/tasks/status", *_CHANGED,
     ))  # fmt: skip
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self._visits: dict[Call, UrlVisits] = {}
+    def __init__(self, engine: Engine, tasks: Tasks) -> None:
+        self.engine = engine
+        self.tasks = tasks
+        self._visits: dict[Call, UrlElicitation] = {}
 
     @property
     def lists_before_calls(self) -> bool:
         """Only the list says which tools must be called as tasks (C-TOOL-06)."""
-        return self.session.tasks.offered
+        return self.engine.state.tasks.offered
 
     async def open(self) -> Server:
         """`initialize`, choice of the revision, `notifications/initialized` (C-LIFE-01 … C-LIFE-06)."""
-        session = self.session
-        offered = session.options.protocol or NEWEST_LEGACY
-        call = session.start(
+        engine = self.engine
+        offered = engine.options.protocol or NEWEST_LEGACY
+        call = engine.start(
             "initialize",
             {
                 "protocolVersion": offered,
-                "capabilities": session.inbox.standing.capabilities(features(offered)),
+                "capabilities": engine.state.inbox.standing.capabilities(features(offered)),
                 "clientInfo": {"name": "inspector", "title": "Inspector", "version": __version__},
             },
             progress=False,
@@ -72,11 +74,11 @@ class LegacyDriver:
         if server.revision not in LEGACY:
             self._unknown_revision(server, call.answer_n)
         row = server.features
-        session.transport.agreed(
+        engine.transport.agreed(
             server.revision, version_header=row.version_header, resumable=row.resumable, listen=True
         )
-        session.notify("notifications/initialized")
-        await session.transport.settled()
+        engine.send(jsonrpc.notification("notifications/initialized"))
+        await engine.transport.settled()
         return server
 
     def _refused(self, error: ServerError, offered: str) -> HandshakeError:
@@ -105,13 +107,13 @@ class LegacyDriver:
                 "The server's answer to initialize names no protocolVersion.",
                 hint=f"Message {n} in the recording shows it. Does this command start an MCP server?",
             )
-        self.session.journal.record_note(
+        self.engine.state.journal.record_note(
             f"The server chose revision “{server.revision[:60]}”, which is none of {', '.join(LEGACY)}. "
             f"It is spoken to by the rules of {NEWEST_LEGACY}.",
             Finding(n, "LIFE-04", "must", f"unknown revision “{server.revision[:60]}” in the answer to initialize"),
         )
 
-    def dress(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
+    def build_request(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
         """A request object; its id is its progress token, which is unique while it runs (C-PROG-01)."""
         params = call.params
         if progress:
@@ -130,111 +132,122 @@ class LegacyDriver:
 
     def give_up(self, call: Call, reason: str) -> None:
         """`notifications/cancelled`, on every transport (C-HTTP-18); never for `initialize` (C-LIFE-08)."""
-        visits = self._visits.pop(call, None)
+        visits = self._visits.get(call)
         if visits is not None:
             visits.withdraw()
-        if call.method not in ("initialize", "server/discover") and not call.held:
-            self.session.notify("notifications/cancelled", {"requestId": call.id, "reason": reason})
+        if call.method not in ("initialize", "server/discover") and call.in_flight:
+            self.engine.send(jsonrpc.notification("notifications/cancelled", {"requestId": call.id, "reason": reason}))
 
-    def took(self, call: Call, n: int, message: dict[str, Any]) -> bool:
-        """Whether a call goes on in spite of its answer: it became a task, or URLs are to be visited first."""
+    def intercepts_response(self, call: Call, n: int, message: dict[str, Any]) -> Coroutine[Any, Any, Any] | None:
+        """A call goes on where it became a task, or where URLs are to be visited first (C-ELIC-05)."""
         error = message.get("error")
         if error is None:
-            result = message.get("result")
-            if call.params is not None and "task" in call.params and type(result) is dict and "task" in result:
-                self.session.tasks.begin(call, n, result["task"])
-                return True
-            return False
-        if type(error) is not dict or error.get("code") != jsonrpc.URL_ELICITATION_REQUIRED or call.rounds:
-            return False
+            return self._as_task(call, n, message)
+        if type(error) is not dict or error.get("code") != jsonrpc.URL_ELICITATION_REQUIRED:
+            return None
         asked = elicitations_of(error)
-        if not asked or not self.session.server.features.elicitation_url:
-            return False
-        visits = self._visits[call] = UrlVisits(self.session, call, asked, server_error(error, call.method))
-        visits.ask(n)
-        return True
+        if not asked or not self.engine.state.server.features.elicitation_url:
+            return None
+        visits = self._visits[call] = UrlElicitation(self.engine, call, asked, server_error(error, call.method))
+        visits.ask(n, self.engine.state.journal.index.time(n))
+        return self._after_visits(call, visits)
+
+    def _as_task(self, call: Call, n: int, message: dict[str, Any]) -> Coroutine[Any, Any, Any] | None:
+        result = message.get("result")
+        if call.params is not None and "task" in call.params and type(result) is dict and "task" in result:
+            return self.tasks.begin(call, n, result["task"])
+        return None
+
+    async def _after_visits(self, call: Call, visits: UrlElicitation) -> Any:
+        """Send the call again when the URLs have been visited, once; its second response is final or a task."""
+        try:
+            await visits.done()
+        finally:
+            self._visits.pop(call, None)
+        response = await self.engine.exchange(call)
+        task = self._as_task(call, response.n, response.message)
+        return response.result(call.method) if task is None else await task
 
     def on_request(self, frame: Frame, message: dict[str, Any]) -> None:
         """Answer `ping` at once (C-PING-01), let questions wait in the inbox, refuse the rest (C-LIFE-10)."""
-        session = self.session
+        engine = self.engine
         id, method = message["id"], message["method"]
         if jsonrpc.id_key(id) is None:
             return  # An id of another type cannot be answered lawfully (C-BASE-02); the judge says so.
         if method == "ping":
-            session.reply(frame, jsonrpc.result(id, {}))
+            engine.send(jsonrpc.result(id, {}))
             return
         topic = TOPICS.get(method)
-        standing = session.inbox.standing
+        standing = engine.state.inbox.standing
         if topic is None or getattr(standing, topic) is None:
-            session.reply(frame, jsonrpc.error(id, jsonrpc.METHOD_NOT_FOUND, f"Method not found: {method[:200]}"))
+            engine.send(jsonrpc.error(id, jsonrpc.METHOD_NOT_FOUND, f"Method not found: {method[:200]}"))
             return
         params = message.get("params")
         params = params if type(params) is dict else {}
         if topic == "elicitation":
-            declared = standing.capabilities(session.server.features).get("elicitation", {})
+            declared = standing.capabilities(engine.state.server.features).get("elicitation", {})
             mode = params.get("mode", "form")
             if mode != "form" and (not isinstance(mode, str) or mode not in declared):
                 words = f"Mode not declared: {jsonrpc.excerpt(mode, 60)}"
-                session.reply(frame, jsonrpc.error(id, jsonrpc.INVALID_PARAMS, words))
+                engine.send(jsonrpc.error(id, jsonrpc.INVALID_PARAMS, words))
                 return  # C-ELIC-06
         elif topic == "sampling":
-            declared = standing.capabilities(session.server.features).get("sampling", {})
+            declared = standing.capabilities(engine.state.server.features).get("sampling", {})
             problem = refusal(params, tools="tools" in declared)
             if problem:
-                session.reply(frame, jsonrpc.error(id, jsonrpc.INVALID_PARAMS, f"Invalid params: {problem}"))
+                engine.send(jsonrpc.error(id, jsonrpc.INVALID_PARAMS, f"Invalid params: {problem}"))
                 return  # C-SAMP-03
-        session.inbox.ask(frame.n, id, topic, params, session.journal.index.parent(frame.n), frame.t)
+        engine.state.inbox.ask(frame.n, id, topic, params, engine.state.journal.index.parent(frame.n), frame.t)
 
     def on_notification(self, frame: Frame, message: dict[str, Any]) -> None:
         """Progress, list changes, updates, cancellations of what the server asked; the rest is for the log."""
-        session = self.session
+        engine = self.engine
         method = message["method"]
         params = message.get("params")
         params = cast(dict[str, Any], params) if type(params) is dict else {}
         if method == "notifications/progress":
-            on_progress(session, frame, params)
+            on_progress(engine, frame, params)
         elif method in _CHANGED:
-            session.lists_changed(method)
+            engine.lists_changed(method)
         elif method == "notifications/resources/updated":
-            session.subscriptions.updated(params.get("uri"), frame.n)
+            engine.state.subscriptions.updated(params.get("uri"), frame.n)
         elif method == "notifications/cancelled":
-            session.inbox.withdraw(params.get("requestId"))
+            engine.state.inbox.withdraw(params.get("requestId"))
         elif method == "notifications/tasks/status":
-            session.tasks.updated(frame.n, params)
+            self.tasks.updated(frame.n, params)
         elif method == "notifications/elicitation/complete":
-            for call, visits in list(self._visits.items()):
-                if visits.completed(params.get("elicitationId")):
-                    del self._visits[call]
+            for visits in self._visits.values():
+                visits.complete(params.get("elicitationId"))
 
     async def listen(self) -> None:
         """Nothing to ask for: this era tells of list changes by itself."""
 
     async def set_log_level(self, level: str) -> None:
         """`logging/setLevel` (C-LOG-01)."""
-        if not self.session.server.can("logging"):
+        if not self.engine.state.server.can("logging"):
             raise NotOffered("The server does not offer logging.", hint="Its stderr may hold its log.")
-        await self.session.request("logging/setLevel", {"level": level})
+        await self.engine.start("logging/setLevel", {"level": level}, progress=False).result()
 
     async def subscribe(self, uri: str) -> None:
         """`resources/subscribe` (C-RES-02)."""
-        if not self.session.server.can("resources", "subscribe"):
+        if not self.engine.state.server.can("resources", "subscribe"):
             raise NotOffered("The server does not offer subscriptions to resources.")
-        await self.session.request("resources/subscribe", {"uri": uri})
+        await self.engine.start("resources/subscribe", {"uri": uri}, progress=False).result()
 
     async def unsubscribe(self, uri: str) -> None:
         """`resources/unsubscribe`."""
-        await self.session.request("resources/unsubscribe", {"uri": uri})
+        await self.engine.start("resources/unsubscribe", {"uri": uri}, progress=False).result()
 
     def roots_changed(self) -> None:
         """`notifications/roots/list_changed` (C-ROOT-01)."""
-        if self.session.inbox.standing.roots is not None:
-            self.session.notify("notifications/roots/list_changed")
+        if self.engine.state.inbox.standing.roots is not None:
+            self.engine.send(jsonrpc.notification("notifications/roots/list_changed"))
 
 
-def on_progress(session: Session, frame: Frame, params: dict[str, Any]) -> None:
+def on_progress(engine: Engine, frame: Frame, params: dict[str, Any]) -> None:
     """`notifications/progress`, in either era (C-PROG-02)."""
-    call = session.pending.by_token(params.get("progressToken"))
+    call = engine.pending.by_token(params.get("progressToken"))
     if call is not None:
         count = call.progress.count + 1 if call.progress else 1
         call.touched(Progress(frame.n, frame.t, params, count))
-        session.changes.bump("calls")
+        engine.state.changes.bump("calls")

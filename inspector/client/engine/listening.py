@@ -6,16 +6,14 @@ Source: specification 2026-07-28, "Subscriptions" (C-SUB-01 … C-SUB-03, C-CANC
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.client.engine.calls import Call
+from inspector.client.engine.engine import Engine
 from inspector.client.state.catalog import KINDS
 from inspector.errors import InspectorError, NotOffered
 from inspector.journal.journal import Frame
 from inspector.protocol.jsonrpc import id_key
-
-if TYPE_CHECKING:
-    from inspector.client.session import Session
 
 FOR_EVER = float("inf")
 REOPENED = 5
@@ -38,8 +36,8 @@ class Stream:
 class Listening:
     """What the session wants to be told, and the stream that brings it."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
         self.stream: Stream | None = None
         self._lists = False
         self._uris: list[str] = []
@@ -75,7 +73,7 @@ class Listening:
             await self._renew()
 
     def _offered(self, capability: str) -> bool:
-        return self.session.server.can(capability, "listChanged")
+        return self.engine.state.server.can(capability, "listChanged")
 
     def _wanted(self) -> dict[str, Any]:
         wanted: dict[str, Any] = {}
@@ -101,19 +99,19 @@ class Listening:
 
     async def _open(self, wanted: dict[str, Any]) -> Stream:
         """Ask, and wait for the acknowledgement. Raises what the server answered instead."""
-        session = self.session
-        call = session.start(
+        engine = self.engine
+        call = engine.start(
             "subscriptions/listen", {"notifications": wanted}, timeout=FOR_EVER, progress=False, background=True
         )
         stream = self._opening = Stream(call, wanted)
         call.on_result = lambda _call: self._ended(stream)
         try:
-            async with asyncio.timeout(session.options.timeout):
+            async with asyncio.timeout(engine.options.timeout):
                 await stream.heard.wait()
         except TimeoutError:
             call.cancel("it was not acknowledged")
             raise NotOffered(
-                f"The server did not acknowledge the subscription within {session.options.timeout:g} s.",
+                f"The server did not acknowledge the subscription within {engine.options.timeout:g} s.",
                 hint="Message " + str(call.n) + " in the recording asked for it.",
             ) from None
         finally:
@@ -131,8 +129,8 @@ class Listening:
             return
         agreed = params.get("notifications")
         stream.agreed = agreed if type(agreed) is dict else {}
-        self.session.subscriptions.refused = _missing(stream.wanted, stream.agreed)
-        self.session.changes.bump("subscriptions")
+        self.engine.state.subscriptions.refused = _missing(stream.wanted, stream.agreed)
+        self.engine.state.changes.bump("subscriptions")
         stream.heard.set()
 
     def _is_of(self, stream: Stream, frame: Frame, params: dict[str, Any]) -> bool:
@@ -141,26 +139,26 @@ class Listening:
         id = meta.get("io.modelcontextprotocol/subscriptionId") if type(meta) is dict else None
         if id is not None:
             return id_key(id) == stream.call.id and type(id) is type(stream.call.id)
-        return self.session.journal.index.parent(frame.n) == stream.call.n
+        return self.engine.state.journal.index.parent(frame.n) == stream.call.n
 
     def cancelled(self, params: dict[str, Any]) -> None:
         """`notifications/cancelled` from the server: it ends the stream that it names (C-CANC-03)."""
         for stream in (self.stream, self._opening):
             if stream is not None and id_key(params.get("requestId")) == stream.call.id:
-                self.session.pending.done(stream.call, None)
+                self.engine.pending.done(stream.call, None)
 
     def _ended(self, stream: Stream) -> None:
         """The stream is over: at our wish, at the server's, or because it broke; only then it is opened again."""
         stream.heard.set()
         if stream is not self.stream or stream.call.fate == "cancelled":
             return
-        session = self.session
+        engine = self.engine
         self.stream = None
-        if stream.call.fate == "lost" and session.phase == "ready":
-            session.run(self._reopen())  # C-SUB-03
+        if stream.call.fate == "lost" and engine.state.phase == "ready":
+            engine.run(self._reopen())  # C-SUB-03
         else:
-            session.subscriptions.refused = [*_names(stream.wanted)]
-        session.changes.bump("subscriptions")
+            engine.state.subscriptions.refused = [*_names(stream.wanted)]
+        engine.state.changes.bump("subscriptions")
 
     async def _reopen(self) -> None:
         """Open the stream again, with growing patience. A server that cannot be reached by then is lost."""
@@ -169,7 +167,7 @@ class Listening:
         for _ in range(REOPENED):
             await asyncio.sleep(pause)
             pause *= 2
-            if self.stream is not None or self.session.phase != "ready":
+            if self.stream is not None or self.engine.state.phase != "ready":
                 return
             try:
                 await self._renew()
@@ -177,7 +175,7 @@ class Listening:
             except InspectorError as error:
                 broken = error
         if broken is not None:
-            self.session.on_lost(broken)
+            self.engine.on_lost(broken)
 
 
 def _names(wanted: dict[str, Any]) -> list[str]:

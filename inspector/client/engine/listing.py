@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from inspector.client.engine.engine import Engine
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.errors import InspectorError, NotOffered, ServerError, SessionLost
 from inspector.journal.findings import Finding
 from inspector.protocol import jsonrpc
-
-if TYPE_CHECKING:
-    from inspector.client.session import Session
-
 
 AT_ONCE = 3
 """Times that a list is read again at once when the server says that it has changed …"""
@@ -24,31 +21,33 @@ WITHIN = 1.0
 class Listing:
     """Fills the catalogue of a session."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, engine: Engine, took_page: Callable[[ListName, int], None]) -> None:
+        """`took_page(name, n)` is told of each page: message `n` brought it."""
+        self.engine = engine
+        self._took_page = took_page
         self._stale: set[ListName] = set()
         self._readings: dict[ListName, deque[float]] = {}
 
     async def load(self, name: ListName, *, page_limit: int, cursor: str | None, fresh: bool) -> None:
         """`Session.load`."""
-        session = self.session
-        found = session.catalog[name]
+        engine = self.engine
+        found = engine.state.catalog[name]
         method = found.kind.method
-        if fresh and found.complete and session.cache.list_is_fresh(method):
+        if fresh and found.complete and engine.state.cache.list_is_fresh(method):
             return
         found.begin()
         if cursor is None:
-            session.cache.forget(method)
-        session.changes.bump(name)
+            engine.state.cache.forget(method)
+        engine.state.changes.bump(name)
         try:
-            if not session.server.can(found.kind.capability):
+            if not engine.state.server.can(found.kind.capability):
                 found.items = []
                 raise NotOffered(f"The server does not offer {found.kind.capability}.")
             while True:
-                call = session.start(method, None if cursor is None else {"cursor": cursor}, progress=False)
+                call = engine.start(method, None if cursor is None else {"cursor": cursor}, progress=False)
                 cursor, trouble = found.page(await call.result())
-                session.driver.took_page(name, call.answer_n)
-                session.changes.bump(name)
+                self._took_page(name, call.answer_n)
+                engine.state.changes.bump(name)
                 if trouble:
                     self._cursor_finding(call.answer_n, method, trouble)
                 if cursor is None or found.pages == page_limit:
@@ -64,32 +63,32 @@ class Listing:
             found.end(SessionLost("The listing was interrupted."))
             raise
         finally:
-            session.changes.bump(name)
+            engine.state.changes.bump(name)
         if name in self._stale:
             self._stale.discard(name)
             found.loading = True
-            session.run(self._again(name))
+            engine.run(self._again(name))
 
     def _cursor_finding(self, n: int, method: str, trouble: str) -> None:
         text = f"{method} was ended: {trouble}."
         finding = Finding(n, "C-PAG-03", "must", text, page="server/utilities/pagination")
-        self.session.journal.record_note(text, finding)
+        self.engine.state.journal.record_note(text, finding)
 
     def load_all(self) -> None:
         """Begin to read every list that the server offers."""
         for name in KINDS:
-            if self.session.server.can(KINDS[name].capability):
-                self.session.run(self.session.load(name))
+            if self.engine.state.server.can(KINDS[name].capability):
+                self.engine.run(self.engine.load(name))
 
     def changed(self, notification: str) -> None:
         """A list changed. Notices that come while it is read lead to one more reading."""
         for name, kind in KINDS.items():
-            found = self.session.catalog[name]
+            found = self.engine.state.catalog[name]
             if kind.changed == notification and found.loading:
                 self._stale.add(name)
             elif kind.changed == notification and found.pages:
                 found.loading = True
-                self.session.run(self._again(name))
+                self.engine.run(self._again(name))
 
     async def _again(self, name: ListName) -> None:
         """Read a list that has changed, not too often."""
@@ -98,4 +97,4 @@ class Listing:
         if len(known) == AT_ONCE and now - known[0] < WITHIN:
             await asyncio.sleep(WITHIN)
         known.append(asyncio.get_running_loop().time())
-        await self.session.load(name)
+        await self.engine.load(name)

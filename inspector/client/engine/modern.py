@@ -7,15 +7,18 @@ Source: specification 2026-07-28, "Base protocol" (`_meta`), "Versioning", "Mult
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Coroutine
+from typing import Any, cast
 
-from inspector.client.engine.calls import Call
-from inspector.client.engine.header_fields import VERSION_KEY, HeaderFields
-from inspector.client.engine.input_requests import InputRound
+from inspector.client.engine.calls import Call, Response
+from inspector.client.engine.engine import Engine
+from inspector.client.engine.header_fields import HeaderFields
+from inspector.client.engine.input_requests import InputRequests, Unanswered
 from inspector.client.engine.legacy import on_progress
 from inspector.client.engine.listening import Listening
+from inspector.client.engine.tasks import Tasks
 from inspector.client.state.catalog import KINDS, ListName
-from inspector.client.state.server import Server
+from inspector.client.state.server import VERSION_KEY, Server, discovered
 from inspector.errors import HandshakeError, InputRefused, InspectorError, InvalidAnswer, NotOffered
 from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Frame
@@ -25,13 +28,9 @@ from inspector.protocol.jsonrpc import HEADER_MISMATCH, UNSUPPORTED_VERSION
 from inspector.protocol.revisions import MODERN, NEWEST_MODERN, Era, features
 from inspector.version import __version__
 
-if TYPE_CHECKING:
-    from inspector.client.session import Session
-
 CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
-SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 MOST_ROUNDS = 10
 """Rounds of input in a row that nobody had to be asked for, after which a call is given up (C-MRTR-04)."""
@@ -47,18 +46,20 @@ class ModernDriver:
     """Speaks the modern era on behalf of a session."""
 
     era: Era = "modern"
-    heeded = frozenset((
+    handled_notifications = frozenset((
         "notifications/progress", "notifications/resources/updated", "notifications/cancelled",
         "notifications/subscriptions/acknowledged", "notifications/tasks", *_CHANGED,
     ))  # fmt: skip
 
-    def __init__(self, session: Session, revision: str = NEWEST_MODERN) -> None:
-        self.session = session
-        self.listening = Listening(session)
-        self.log_level = session.options.log_level
-        self._over_http = session.transport.name == "http"
-        self._fields = HeaderFields(session.refused_tools)
-        self._rounds: dict[Call, InputRound] = {}
+    def __init__(self, engine: Engine, tasks: Tasks, revision: str = NEWEST_MODERN) -> None:
+        self.engine = engine
+        self.tasks = tasks
+        self.listening = Listening(engine)
+        self.log_level = engine.options.log_level
+        self._over_http = engine.transport.name == "http"
+        self._fields = HeaderFields(engine.state.refused_tools)
+        self._asked: dict[Call, InputRequests] = {}
+        """By call, the input requests that wait for answers."""
         self._speak(revision)
 
     def _speak(self, revision: str) -> None:
@@ -67,7 +68,7 @@ class ModernDriver:
         self._meta = {
             VERSION_KEY: revision,
             CLIENT_KEY: {"name": "inspector", "title": "Inspector", "version": __version__},
-            CAPABILITIES_KEY: self.session.inbox.standing.capabilities(features(revision)),
+            CAPABILITIES_KEY: self.engine.state.inbox.standing.capabilities(features(revision)),
         }
 
     @property
@@ -92,7 +93,7 @@ class ModernDriver:
 
     def discover(self, id: str) -> Call:
         """Ask who the server is. A string id leaves the handshake's ids as they are, should it be needed after all."""
-        return self.session.start("server/discover", {}, progress=False, id=id)
+        return self.engine.start("server/discover", {}, progress=False, id=id)
 
     def corrected(self, error: InspectorError) -> bool:
         """Whether the same request may be sent once more: the revision is another now, or the header is made anew."""
@@ -115,12 +116,12 @@ class ModernDriver:
                     hint=Hint("Try ", Parameter.ERA.to("legacy"), "."),
                 )
             self._speak(max(usable))
-        self.session.transport.agreed(self.revision, version_header=False, resumable=False, listen=False)
+        self.engine.transport.agreed(self.revision, version_header=False, resumable=False, listen=False)
         return discovered(result, self.revision)
 
     # Requests
 
-    def dress(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
+    def build_request(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
         """A request with the metadata that each must carry (C-MOD-01, C-MOD-02); what the user wrote there wins."""
         params = call.params or {}
         meta: dict[str, Any] = dict(self._meta)
@@ -131,7 +132,7 @@ class ModernDriver:
             meta.update(theirs)
         if progress:
             call.token = meta.setdefault("progressToken", call.id)
-        params = {**params, **call.extra, "_meta": meta}
+        params = {**params, **(call.takeover.extra if call.takeover is not None else {}), "_meta": meta}
         return jsonrpc.request(call.id, call.method, params), self.headers(call.method, params)
 
     def headers(self, method: str, params: dict[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -143,12 +144,12 @@ class ModernDriver:
 
         The rules are the HTTP transport's; on stdio the annotations mean nothing (C-HTTP-34).
         """
-        found = self.session.catalog[name]
+        found = self.engine.state.catalog[name]
         if name != "tools" or not self._over_http:
             return
         if found.pages == 1:
             self._fields.forget()
-        if ANNOTATION in self.session.journal.event(n).text:
+        if ANNOTATION in self.engine.state.journal.event(n).text:
             self._fields.learn(found.items[found.newest :])
 
     def give_up(self, call: Call, reason: str) -> None:
@@ -156,113 +157,116 @@ class ModernDriver:
 
         Nothing is in flight while the server waits for input: then only the questions are taken back.
         """
-        asked = self._rounds.pop(call, None)
+        asked = self._asked.get(call)
         if asked is not None:
             asked.withdraw()
-        if call.held or self.session.transport.close_stream(call.id):
+        if not call.in_flight or self.engine.transport.close_stream(call.id):
             return
-        self.session.notify("notifications/cancelled", {"requestId": call.id, "reason": reason})
+        self.engine.send(jsonrpc.notification("notifications/cancelled", {"requestId": call.id, "reason": reason}))
 
     # Answers
 
-    def took(self, call: Call, n: int, message: dict[str, Any]) -> bool:
-        """Whether a call goes on in spite of its answer: input is wanted, a task was made, the header was wrong."""
+    def intercepts_response(self, call: Call, n: int, message: dict[str, Any]) -> Coroutine[Any, Any, Any] | None:
+        """A call goes on where input is wanted, a task was made, or the request can be corrected."""
         if message.get("error") is not None or "result" not in message:
-            return self._took_error(call, message.get("error"))
+            return self._go_on(call, Response(n, message)) if self._correctable(call, message.get("error")) else None
         result = message["result"]
         kind = result.get("resultType") if type(result) is dict else None
         if kind == "complete" or kind is None:
-            self.session.cache.took(call.method, call.params, result, fresh=not call.rounds)
-            return False  # A missing one means complete (C-BASE-09); the judge says that it is missing.
+            self.engine.state.cache.took(call.method, call.params, result)
+            return None  # A missing one means complete (C-BASE-09); the judge says that it is missing.
+        if kind == "task" and call.method == "tools/call":
+            return self.tasks.begin(call, n, result)
         if kind == "input_required":
-            self._wants_input(call, n, result)
-        elif kind == "task" and call.method == "tools/call":
-            self.session.tasks.begin(call, n, result)
-        else:
-            call.value = result
-            self.session.pending.fail(
-                call,
-                InvalidAnswer(
-                    f"The answer to {call.method} has the resultType {jsonrpc.excerpt(kind, 60)}, "
-                    "which it may not have: by the specification the answer is invalid.",
-                    hint=f"Message {n} in the recording shows it.",
-                ),
-            )
-        return True
+            return self._go_on(call, Response(n, message))
+        raise self._invalid(call, kind, n)
 
-    def _took_error(self, call: Call, error: Any) -> bool:
+    async def _go_on(self, call: Call, response: Response) -> Any:
+        """Send the call again until its response is the last: corrected once, with input as often as it is wanted.
+
+        Rounds of input are counted, and those in a row that needed no person: only these can go on without an end
+        (C-MRTR-04).
+        """
+        rounds = idle = 0
+        corrected = False
+        while True:
+            n, message, _ = response
+            if message.get("error") is not None or "result" not in message:
+                if corrected or not self._correctable(call, message.get("error")):
+                    return response.result(call.method)
+                corrected = True
+                await self._correct(message["error"])
+                response = await self.engine.exchange(call)
+                continue
+            result = message["result"]
+            kind = result.get("resultType") if type(result) is dict else None
+            if kind == "complete" or kind is None:
+                self.engine.state.cache.took(call.method, call.params, result, fresh=not rounds)
+                return result
+            if kind == "task" and call.method == "tools/call":
+                return await self.tasks.begin(call, n, result)
+            if kind != "input_required":
+                raise self._invalid(call, kind, n)
+            requests = self._requests(call, n, result, rounds)
+            call.alive()
+            responses, by_hand = await self._input(call, n, requests)
+            rounds += 1
+            idle = 0 if by_hand else idle + 1
+            if idle > MOST_ROUNDS:
+                raise self._no_input(call, f"it did so {MOST_ROUNDS} times in a row without an end", n)
+            if not responses and idle >= 2:
+                await asyncio.sleep(min(FIRST_PAUSE * 2 ** (idle - 2), LONGEST_PAUSE))
+            extra = {"inputResponses": responses} if responses else {}
+            if "requestState" in result:
+                extra["requestState"] = result["requestState"]
+            response = await self.engine.exchange(call, extra)
+
+    def _correctable(self, call: Call, error: Any) -> bool:
+        """Whether a request that was refused can be sent again as the server wants it (C-HTTP-35, C-MOD-03)."""
         code = error.get("code") if type(error) is dict else None
-        if call.resent or call.method == "server/discover":
+        if call.method == "server/discover":
             return False
-        if code == HEADER_MISMATCH and call.method == "tools/call" and self._over_http:
-            call.resent = call.held = True
-            self.session.run(self._list_and_retry(call))  # C-HTTP-35
-            return True
-        if code == UNSUPPORTED_VERSION:
-            data = error.get("data")
-            offered = data.get("supported") if type(data) is dict else None
-            usable = [name for name in MODERN if type(offered) is list and name in offered]
-            if usable:
-                call.resent = True
-                self._speak(usable[-1])
-                self.session.send_again(call)
-                return True
-        return False
+        if code == HEADER_MISMATCH:
+            return call.method == "tools/call" and self._over_http
+        return code == UNSUPPORTED_VERSION and bool(_offered(error))
 
-    async def _list_and_retry(self, call: Call) -> None:
-        await self.session.load("tools", fresh=False)
-        if call.fate == "pending":
-            self.session.send_again(call)
-
-    def _wants_input(self, call: Call, n: int, result: dict[str, Any]) -> None:
-        """Fulfil what the server wants, then send the same request anew (C-MRTR-01 … C-MRTR-04)."""
-        session = self.session
-        requests = result.get("inputRequests")
-        problem = ""
-        if requests is None and "requestState" not in result:
-            problem = "it names neither inputRequests nor a requestState"
-        elif requests is not None and type(requests) is not dict:
-            problem = f"its inputRequests are {jsonrpc.excerpt(requests, 60)} and no object"
-        elif call.rounds >= MOST_ROUNDS_BY_HAND:
-            problem = f"it did so {call.rounds} times, which is the limit"
-        if problem:
-            session.pending.fail(call, self._no_input(call, problem, n))
-            return
-        state = {"requestState": result["requestState"]} if "requestState" in result else {}
-        call.held = True
-        call.alive()
-
-        def done(responses: dict[str, Any] | None, why: str) -> None:
-            asked = self._rounds.pop(call, None)
-            if call.fate != "pending":
-                return
-            if responses is None:
-                session.pending.fail(call, self._no_input(call, why, n))
-                return
-            # What somebody had to be asked for cannot go on for ever by itself.
-            call.rounds = call.rounds + 1
-            call.idle_rounds = 0 if asked is not None and asked.by_hand else call.idle_rounds + 1
-            if call.idle_rounds > MOST_ROUNDS:
-                why = f"it did so {MOST_ROUNDS} times in a row without an end"
-                session.pending.fail(call, self._no_input(call, why, n))
-                return
-            call.extra = {**({"inputResponses": responses} if responses else {}), **state}
-            if responses or call.idle_rounds < 2:
-                session.send_again(call)
-            else:
-                pause = min(FIRST_PAUSE * 2 ** (call.idle_rounds - 2), LONGEST_PAUSE)
-                session.run(self._retry_later(call, pause))
-
-        if requests:
-            asked = self._rounds[call] = InputRound(session.inbox, features(self.revision), requests, done)
-            asked.ask(n, call.n, session.journal.index.time(n))
+    async def _correct(self, error: dict[str, Any]) -> None:
+        """Learn what the tools want repeated in the header, or speak a revision that the server names."""
+        if error["code"] == HEADER_MISMATCH:
+            await self.engine.load("tools")
         else:
-            done({}, "")
+            self._speak(_offered(error)[-1])
 
-    async def _retry_later(self, call: Call, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-        if call.fate == "pending":
-            self.session.send_again(call)
+    def _requests(self, call: Call, n: int, result: dict[str, Any], rounds: int) -> dict[str, Any]:
+        """The input requests of a result. Raises `InputRefused` where it may not have them."""
+        requests = result.get("inputRequests")
+        if requests is None and "requestState" not in result:
+            raise self._no_input(call, "it names neither inputRequests nor a requestState", n)
+        if requests is not None and type(requests) is not dict:
+            raise self._no_input(call, f"its inputRequests are {jsonrpc.excerpt(requests, 60)} and no object", n)
+        if rounds >= MOST_ROUNDS_BY_HAND:
+            raise self._no_input(call, f"it did so {rounds} times, which is the limit", n)
+        return requests or {}
+
+    async def _input(self, call: Call, n: int, requests: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+        """The answers to the input requests of message `n`, and whether a person had to be asked."""
+        if not requests:
+            return {}, False
+        asked = self._asked[call] = InputRequests(self.engine.state.inbox, features(self.revision), requests)
+        asked.ask(n, call.n, self.engine.state.journal.index.time(n))
+        try:
+            return await asked.answers(), asked.by_hand
+        except Unanswered as refused:
+            raise self._no_input(call, refused.why, n) from None
+        finally:
+            del self._asked[call]
+
+    def _invalid(self, call: Call, kind: Any, n: int) -> InvalidAnswer:
+        return InvalidAnswer(
+            f"The answer to {call.method} has the resultType {jsonrpc.excerpt(kind, 60)}, "
+            "which it may not have: by the specification the answer is invalid.",
+            hint=f"Message {n} in the recording shows it.",
+        )
 
     def _no_input(self, call: Call, why: str, n: int) -> InputRefused:
         what = f"{call.method} {call.name}".rstrip()
@@ -278,24 +282,24 @@ class ModernDriver:
 
     def on_notification(self, frame: Frame, message: dict[str, Any]) -> None:
         """Progress, what listening brings, the end of a subscription; the rest is for the log."""
-        session = self.session
+        engine = self.engine
         method = message["method"]
         params = message.get("params")
         params = cast(dict[str, Any], params) if type(params) is dict else {}
         if method == "notifications/progress":
-            on_progress(session, frame, params)
+            on_progress(engine, frame, params)
         elif method in _CHANGED:
-            session.cache.changed(method)
-            session.lists_changed(method)
+            engine.state.cache.changed(method)
+            engine.lists_changed(method)
         elif method == "notifications/resources/updated":
-            session.cache.updated(params.get("uri"))
-            session.subscriptions.updated(params.get("uri"), frame.n)
+            engine.state.cache.updated(params.get("uri"))
+            engine.state.subscriptions.updated(params.get("uri"), frame.n)
         elif method == "notifications/subscriptions/acknowledged":
             self.listening.acknowledged(frame, params)
         elif method == "notifications/cancelled":
             self.listening.cancelled(params)
         elif method == "notifications/tasks":
-            session.tasks.updated(frame.n, params)
+            self.tasks.updated(frame.n, params)
 
     # What the user chooses
 
@@ -309,7 +313,7 @@ class ModernDriver:
 
     async def subscribe(self, uri: str) -> None:
         """Have the resource in the filter of the listening stream."""
-        if not self.session.server.can("resources", "subscribe"):
+        if not self.engine.state.server.can("resources", "subscribe"):
             raise NotOffered("The server does not offer subscriptions to resources.")
         await self.listening.follow(uri)
 
@@ -321,12 +325,11 @@ class ModernDriver:
         """Nothing to tell: roots are asked for when they are wanted (C-MOD-11)."""
 
 
-def discovered(result: Any, revision: str) -> Server:
-    """What an answer to `server/discover` says of a server; its identity stands in the metadata of this era."""
-    body = result if type(result) is dict else {}
-    meta = body.get("_meta")
-    info = meta.get(SERVER_KEY) if type(meta) is dict else None
-    return Server({**body, "serverInfo": info or body.get("serverInfo")}, era="modern", revision=revision)
+def _offered(error: dict[str, Any]) -> list[str]:
+    """The revisions of this era, in order, that an error object names as supported (C-MOD-03)."""
+    data = error.get("data")
+    names = data.get("supported") if type(data) is dict else None
+    return [name for name in MODERN if type(names) is list and name in names]
 
 
 def supported(error: InspectorError) -> list[str]:

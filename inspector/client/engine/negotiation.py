@@ -17,12 +17,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import Protocol
 
 from inspector.client.engine.calls import Call
+from inspector.client.engine.driver import Driver
+from inspector.client.engine.engine import Engine
 from inspector.client.engine.legacy import LegacyDriver
 from inspector.client.engine.modern import ModernDriver, supported, versions_of
+from inspector.client.engine.tasks import Tasks
 from inspector.client.state.server import Server
 from inspector.config.targets import HttpTarget, Target
 from inspector.errors import (
@@ -40,9 +44,6 @@ from inspector.journal.redaction import unkeyed
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION
 from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_MODERN
 
-if TYPE_CHECKING:
-    from inspector.client.session import Session
-
 SILENT_AFTER = 1.0
 """Seconds after a child has read the question, by which every server that answers at all has answered."""
 UNREAD_LIMIT = 10.0
@@ -51,10 +52,51 @@ BLIND_LIMIT = 5.0
 """Seconds for an answer where it cannot be seen whether the question was read."""
 _LOOK_EVERY = 0.01
 
-_PINNED = "pinned"
-_SILENT = "it did not answer server/discover"
-_EXITED = "it exited at server/discover"
-_STATUS = "it answered server/discover with status "
+
+class Reason(Enum):
+    """What a conclusion about a server rests on."""
+
+    PINNED = auto()
+    """The user named era or revision."""
+    REMEMBERED = auto()
+    """It was so the last time."""
+    DISCOVERED = auto()
+    """It answered `server/discover`."""
+    SILENCE = auto()
+    """It did not answer `server/discover`."""
+    EXIT = auto()
+    """It exited at `server/discover`."""
+    STATUS = auto()
+    """Its answer to `server/discover` is an HTTP status."""
+    ANSWER = auto()
+    """Its answer to `server/discover` is not that of a modern server."""
+    HANDSHAKE = auto()
+    """What became of the handshake."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """A reason, and the sentence by which it is told: `Server.how`, and the events `negotiation`."""
+
+    reason: Reason
+    sentence: str
+
+
+_PINNED = Conclusion(Reason.PINNED, "pinned")
+_REMEMBERED = Conclusion(Reason.REMEMBERED, "remembered")
+_DISCOVERED = Conclusion(Reason.DISCOVERED, "it answered server/discover")
+_SILENT = Conclusion(Reason.SILENCE, "it did not answer server/discover")
+_EXITED = Conclusion(Reason.EXIT, "it exited at server/discover")
+_NO_VERSIONS = Conclusion(Reason.ANSWER, "its answer to server/discover names no supportedVersions")
+_OLDER_ONLY = Conclusion(Reason.ANSWER, "it names revisions of the handshake era only")
+_REFUSED = Conclusion(Reason.HANDSHAKE, "it refused the handshake")
+_FRESH_START = Conclusion(Reason.HANDSHAKE, "the handshake, on a fresh start")
+_NAMES_ENDPOINT = Conclusion(Reason.HANDSHAKE, "its event stream names an endpoint")
+
+
+def _status(code: int) -> Conclusion:
+    return Conclusion(Reason.STATUS, f"it answered server/discover with status {code}")
+
 
 _TRY_SSE = frozenset((400, 404, 405, 406, 410, 415, 501))
 """Statuses of a POST after which the URL may be that of an HTTP+SSE server."""
@@ -62,13 +104,29 @@ _NO_VERDICT = frozenset((429, 502, 503, 504))
 """Statuses that say something of the moment, not of the server."""
 
 
+class Opener(Engine, Protocol):
+    """An engine that can be given a transport and a driver."""
+
+    @property
+    def target(self) -> Target:
+        """What is to be opened."""
+
+    task_follower: Tasks
+
+    async def attach(self, target: Target) -> None:
+        """Make a fresh connection to `target` instead of the one that was there."""
+
+    def use(self, driver: Driver) -> None:
+        """Speak by this driver from now on."""
+
+
 class Negotiation:
     """Opens one connection of a session: chooses era, revision and transport."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.target: Target = session.target
-        self.options = session.options
+    def __init__(self, engine: Opener) -> None:
+        self.engine = engine
+        self.target: Target = engine.target
+        self.options = engine.options
         self._began = time.perf_counter()
         self._unheard = False
         """The child ended without having read what it was asked: that was not the reason."""
@@ -90,7 +148,7 @@ class Negotiation:
 
     def _step(self, step: str, text: str) -> None:
         ms = round((time.perf_counter() - self._began) * 1000, 1)
-        self.session.journal.record_life("", "negotiation", step=step, text=text, ms=ms)
+        self.engine.state.journal.record_life("", "negotiation", step=step, text=text, ms=ms)
 
     # Pinned
 
@@ -131,7 +189,7 @@ class Negotiation:
         driver = self._modern(NEWEST_MODERN)
         verdict = await self._probe(driver)
         if isinstance(verdict, Server):
-            return self._found(verdict, "it answered server/discover")
+            return self._found(verdict, _DISCOVERED)
         return await self._handshake_after(verdict)
 
     async def _as_remembered(self, transport: str, known: str) -> Server | None:
@@ -150,21 +208,21 @@ class Negotiation:
             return None
         if f"{_named(server)}\0{server.revision}" != known:
             verdicts.forget(self.target)  # Another version: what it speaks is found out at the next start.
-            return self._ready(server, "remembered")
-        return self._found(server, "remembered")
+            return self._ready(server, _REMEMBERED)
+        return self._found(server, _REMEMBERED)
 
-    async def _probe(self, driver: ModernDriver) -> Server | str:
-        """Ask `server/discover`. The server, or in words why the handshake is to be tried."""
+    async def _probe(self, driver: ModernDriver) -> Server | Conclusion:
+        """Ask `server/discover`. The server, or why the handshake is to be tried."""
         for attempt in (1, 2):
             call = driver.discover(f"d{attempt}")
             error = await self._answer_to(call)
             if error is None:
                 if not versions_of(call.value):
-                    return "its answer to server/discover names no supportedVersions"
+                    return _NO_VERSIONS
                 if not any(name in MODERN for name in versions_of(call.value)) and any(
                     name in LEGACY for name in versions_of(call.value)
                 ):
-                    return "it names revisions of the handshake era only"
+                    return _OLDER_ONLY
                 return driver.opened(call.value)
             if attempt == 1 and driver.corrected(error):
                 self._step("again", error.message)
@@ -172,7 +230,7 @@ class Negotiation:
             return self._read_error(error)
         raise AssertionError  # the second attempt returns or raises
 
-    def _read_error(self, error: InspectorError) -> str:
+    def _read_error(self, error: InspectorError) -> Conclusion:
         """What an error says of the server's era. Raises it where it says nothing, or where only it can be shown."""
         if isinstance(error, RequestTimeout):
             return _SILENT
@@ -187,16 +245,16 @@ class Negotiation:
                 ) from error
             if error.rpc_code in (HEADER_MISMATCH, MISSING_CAPABILITY):
                 raise error
-            return f"it answered server/discover with error {error.rpc_code}"
+            return Conclusion(Reason.ANSWER, f"it answered server/discover with error {error.rpc_code}")
         if isinstance(error, HttpError) and error.status is not None and error.status not in _NO_VERDICT:
-            return f"{_STATUS}{error.status}"
+            return _status(error.status)
         if isinstance(error, SessionLost):
-            return f"{_STATUS}404"
+            return _status(404)
         raise error
 
     async def _answer_to(self, call: Call) -> InspectorError | None:
         """Wait for as long as an answer can be hoped for; then give the call up, without a word to the server."""
-        transport = self.session.transport
+        transport = self.engine.transport
         answered = asyncio.ensure_future(call.result())
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -226,10 +284,10 @@ class Negotiation:
             return error
         waited = loop.time() - began
         silence = RequestTimeout(f"No answer to server/discover within {waited:.1f} s.")
-        self.session.journal.record_life(
+        self.engine.state.journal.record_life(
             "", "timeout", **{"for": call.n, "reason": "no answer", "after_ms": round(waited * 1000)}
         )
-        self.session.pending.fail(call, silence)
+        self.engine.pending.fail(call, silence)
         transport.abandon(call.id)
         await asyncio.wait([answered])
         answered.exception()
@@ -237,20 +295,20 @@ class Negotiation:
 
     # The handshake, and what is behind its failure
 
-    async def _handshake_after(self, why: str) -> Server:
+    async def _handshake_after(self, why: Conclusion) -> Server:
         """The handshake after a question that was not answered as a modern server does."""
-        over_http = self.session.transport.name == "http"
+        over_http = self.engine.transport.name == "http"
         fresh = over_http
-        if why in (_SILENT, _EXITED) and not over_http:
-            self._step("respawn", f"{why}: a server of the handshake era, started anew")
+        if why.reason in (Reason.SILENCE, Reason.EXIT) and not over_http:
+            self._step("respawn", f"{why.sentence}: a server of the handshake era, started anew")
             await self._attach()
             fresh = True
         else:
-            self._step("legacy", f"{why}: the handshake is tried")
+            self._step("legacy", f"{why.sentence}: the handshake is tried")
         try:
             return await self._handshake_or_sse(why)
         except HandshakeError as error:
-            if error.wants_modern or (over_http and why == _SILENT):
+            if error.wants_modern or (over_http and why.reason is Reason.SILENCE):
                 return await self._modern_after_all(error)
             if fresh:
                 raise
@@ -264,24 +322,24 @@ class Negotiation:
         """The handshake failed on a child that was asked something else before: a fresh one is not guilty of that."""
         self._step("respawn", f"{error.message} The server is started anew")
         await self._attach()
-        return self._found(await self._handshake(), "the handshake, on a fresh start")
+        return self._found(await self._handshake(), _FRESH_START)
 
     async def _modern_after_all(self, error: HandshakeError) -> Server:
         """The handshake was refused by a server that may only have been slow to answer what it was asked first."""
         self._step("modern", f"{error.message} It is asked once more")
         driver = self._modern(NEWEST_MODERN)
         try:
-            return self._found(await driver.open(), "it refused the handshake")
+            return self._found(await driver.open(), _REFUSED)
         except (ServerError, HttpError):
             raise error from None
 
-    async def _handshake_or_sse(self, why: str) -> Server:
+    async def _handshake_or_sse(self, why: Conclusion) -> Server:
         """The handshake; where HTTP refuses it, the same URL as that of an HTTP+SSE server (C-SSE-03).
 
         A path that ends in `/sse` and has refused one POST already is not sent a second.
         """
         refused: HttpError | HandshakeError | None = None
-        if not (why.startswith(_STATUS) and _path(self.target).endswith("/sse") and self._may_be_sse()):
+        if not (why.reason is Reason.STATUS and _path(self.target).endswith("/sse") and self._may_be_sse()):
             try:
                 return self._found(await self._handshake(), why)
             except (HttpError, HandshakeError) as error:
@@ -295,8 +353,7 @@ class Negotiation:
             if refused is None or error.status is None:
                 raise
             raise refused from error
-        how = "its event stream names an endpoint"
-        return self._found(await self._handshake(), why if why == _PINNED else how)
+        return self._found(await self._handshake(), why if why.reason is Reason.PINNED else _NAMES_ENDPOINT)
 
     def _may_be_sse(self) -> bool:
         return isinstance(self.target, HttpTarget) and self.target.transport == "auto"
@@ -308,28 +365,29 @@ class Negotiation:
         target = self.target
         if sse and isinstance(target, HttpTarget):
             target = replace(target, transport="sse")
-        await self.session.attach(target)
+        await self.engine.attach(target)
 
     def _modern(self, revision: str) -> ModernDriver:
-        driver = ModernDriver(self.session, revision)
-        self.session.driver = driver
+        driver = ModernDriver(self.engine, self.engine.task_follower, revision)
+        self.engine.use(driver)
         return driver
 
     async def _handshake(self) -> Server:
-        driver = self.session.driver = LegacyDriver(self.session)
+        driver = LegacyDriver(self.engine, self.engine.task_follower)
+        self.engine.use(driver)
         return await driver.open()
 
-    def _found(self, server: Server, how: str) -> Server:
+    def _found(self, server: Server, how: Conclusion) -> Server:
         """What was found out is said, and remembered."""
         verdicts = self.options.verdicts
-        if verdicts is not None and how != _PINNED:
-            name = self.session.transport.name
-            named = unkeyed(self.session.journal.redactor.text(_named(server))[0])
+        if verdicts is not None and how.reason is not Reason.PINNED:
+            name = self.engine.transport.name
+            named = unkeyed(self.engine.state.journal.redactor.text(_named(server))[0])
             verdicts.put(self.target, server.era, server.revision, name, named)
         return self._ready(server, how)
 
-    def _ready(self, server: Server, how: str) -> Server:
-        server.how = how
+    def _ready(self, server: Server, how: Conclusion) -> Server:
+        server.how = how.sentence
         return server
 
 

@@ -9,12 +9,12 @@ from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 
 LOOKED_AT = 2000
-"""Events after a request that are looked at for the reason of a silence."""
+"""Events after a request that are looked at for the reason of a timeout."""
 ID_SHOWN = 60
 """Characters of an id in a sentence."""
 
 
-def explain_silence(journal: Journal, call: Call) -> str:
+def explain_timeout(journal: Journal, call: Call) -> str:
     """What arrived since the request and might have been meant as its answer; empty where there was nothing."""
     index = journal.index
     for n in range(call.n + 1, min(len(journal), call.n + LOOKED_AT) + 1):

@@ -5,14 +5,13 @@ Source: specification 2025-11-25, "Elicitation", "URL Mode Elicitation Required 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from typing import Any
 
 from inspector.client.engine.calls import Call
-from inspector.client.engine.input_requests import InputRound
+from inspector.client.engine.engine import Engine
+from inspector.client.engine.input_requests import InputRequests, Unanswered
 from inspector.errors import ServerError
-
-if TYPE_CHECKING:
-    from inspector.client.session import Session
 
 
 def elicitations_of(error: dict[str, Any]) -> list[dict[str, Any]]:
@@ -24,55 +23,49 @@ def elicitations_of(error: dict[str, Any]) -> list[dict[str, Any]]:
     ] if type(named) is list else []  # fmt: skip
 
 
-class UrlVisits:
-    """The visits that one call waits for. When all are agreed to and completed, the call is sent again, once.
+class UrlElicitation:
+    """The URLs that one call waits for: each must be agreed to, and completed where it has an id.
 
     A server need not tell of completion: the call then runs out of time, and says what is to be done.
     """
 
-    def __init__(self, session: Session, call: Call, asked: list[dict[str, Any]], error: ServerError) -> None:
-        self.session = session
-        self.call = call
-        self.error = error
+    def __init__(self, engine: Engine, call: Call, asked: list[dict[str, Any]], error: ServerError) -> None:
+        self._call = call
+        self._error = error
         self._open = {item["elicitationId"] for item in asked if isinstance(item.get("elicitationId"), str)}
-        self._agreed = False
+        self._completed = asyncio.Event()
         requests = {
             str(number): {"method": "elicitation/create", "params": {**item, "mode": "url"}}
             for number, item in enumerate(asked)
         }
-        self._round = InputRound(session.inbox, session.server.features, requests, self._done)
+        self._requests = InputRequests(engine.state.inbox, engine.state.server.features, requests)
+        self.complete(None)
 
-    def ask(self, n: int) -> None:
-        """Put the URLs of message `n` to the inbox; the call waits."""
-        self.call.held = True
-        self.call.rounds += 1
-        self._round.ask(n, self.call.n, self.session.journal.index.time(n))
+    def ask(self, n: int, t: int) -> None:
+        """Put the URLs of message `n`, which came at `t`, to the inbox."""
+        self._requests.ask(n, self._call.n, t)
 
-    def _done(self, responses: dict[str, Any] | None, why: str) -> None:
-        if self.call.fate != "pending":
-            return
-        if responses is None or any(answer.get("action") != "accept" for answer in responses.values()):
-            self.error.hint = "A URL has to be visited first, and that was not agreed to" + (
-                f": {why}." if why else "."
-            )
-            self.session.pending.fail(self.call, self.error)
-            return
-        self._agreed = True
-        self.call.alive()
-        self._go_on()
+    async def done(self) -> None:
+        """Wait until all have been agreed to and completed. Raises the server's error where one is refused."""
+        why = ""
+        try:
+            answers = await self._requests.answers()
+            agreed = all(answer.get("action") == "accept" for answer in answers.values())
+        except Unanswered as refused:
+            agreed, why = False, f": {refused.why}"
+        if not agreed:
+            self._error.hint = f"A URL has to be visited first, and that was not agreed to{why}."
+            raise self._error
+        self._call.alive()
+        await self._completed.wait()
 
-    def completed(self, id: Any) -> bool:
-        """`notifications/elicitation/complete`; ids that are unknown or done mean nothing. True: the call goes on."""
+    def complete(self, id: Any) -> None:
+        """`notifications/elicitation/complete`; ids that are unknown or done mean nothing."""
         if isinstance(id, str):
             self._open.discard(id)
-        return self._go_on()
-
-    def _go_on(self) -> bool:
-        if not self._agreed or self._open or self.call.fate != "pending":
-            return False
-        self.session.send_again(self.call)
-        return True
+        if not self._open:
+            self._completed.set()
 
     def withdraw(self) -> None:
-        """The call is over."""
-        self._round.withdraw()
+        """The call is over: take the questions back."""
+        self._requests.withdraw()

@@ -30,7 +30,7 @@ class Listener(Protocol):
 class Wire:
     """The `Sink` of a live session's transport.
 
-    `heeded` says which notifications the listener wants to be told of (None: all); the others are recorded only.
+    `handled` says which notifications the listener wants to be told of (None: all); the others are recorded only.
     `conn` is the connection's number in the journal, where it is another one than the session's (0).
     """
 
@@ -39,7 +39,7 @@ class Wire:
         journal: Journal,
         listener: Listener,
         changed: Callable[[], None],
-        heeded: Callable[[], Collection[str] | None] = lambda: None,
+        handled: Callable[[], Collection[str] | None] = lambda: None,
         conn: int = 0,
     ) -> None:
         self.journal = journal
@@ -47,12 +47,12 @@ class Wire:
         self._named = {"conn": conn} if conn else {}
         self.listener = listener
         self._changed = changed
-        self._heeded = heeded
+        self._handled = handled
         self._closed = False
 
     def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> bool:
         invalid = self.journal.index.invalid
-        frames = self.journal.record_received(channel, messages, extra, cut=cut, heeded=self._heeded(), conn=self.conn)
+        frames = self.journal.record_received(channel, messages, extra, cut=cut, heeded=self._handled(), conn=self.conn)
         for frame in frames:
             self.listener.on_frame(frame)
         self._changed()

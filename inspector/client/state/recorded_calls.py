@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
+from typing import Literal
 
-from inspector.client.engine.calls import Progress
+from inspector.client.state.calls import Progress
 from inspector.client.state.recorded_tracks import params_of
 from inspector.journal import durations
 from inspector.journal.exchange import given_up_at, is_open, newest_progress, walk_open
@@ -19,21 +21,34 @@ MOST_OPEN = 10_000
 
 
 class RecordedCall:
-    """A call in flight, as the interface looks at a live one. `now` is the moment, in microseconds of the recording."""
+    """A call in flight, as a reader looks at a live one. `moment()` is what is shown: the last event and the time."""
 
-    fate = "pending"
+    fate: Literal["pending"] = "pending"
     allowed = 0.0
     """Seconds that it may take; a recording does not say."""
-    task_id = ""
 
-    def __init__(self, journal: Journal, n: int, now: int, progress: Progress | None) -> None:
+    def __init__(self, flight: InFlight, n: int, moment: Callable[[], tuple[int, int]]) -> None:
+        journal = flight.journal
         self.n = n
         self.method = journal.index.method(n)
         self.params = params_of(journal.event(n))
-        self.progress = progress
-        self._index = journal.index
         self.started = journal.index.time(n)
-        self.now = now
+        self._flight = flight
+        self._moment = moment
+        self._progress: tuple[int, Progress | None] = (0, None)
+
+    @property
+    def now(self) -> int:
+        """The moment that is shown, in microseconds of the recording."""
+        return self._moment()[1]
+
+    @property
+    def progress(self) -> Progress | None:
+        """The progress that it had made."""
+        upto, _ = self._moment()
+        if self._progress[0] != upto:
+            self._progress = upto, self._flight.progress(self.n, upto)
+        return self._progress[1]
 
     @property
     def name(self) -> str:
@@ -49,7 +64,7 @@ class RecordedCall:
     @property
     def person_time(self) -> float:
         """Seconds of them for which it waited for an answer of a person."""
-        found = durations.took(self._index, self.n, until=self.now)
+        found = durations.took(self._flight.journal.index, self.n, until=self.now)
         return found.person / 1_000_000 if found is not None else 0.0
 
 
@@ -108,7 +123,3 @@ class InFlight:
             return None
         event = self.journal.event(found)
         return Progress(found, event.t, params_of(event), 1)
-
-    def call(self, request: int, n: int, now: int) -> RecordedCall:
-        """A request that was in flight after event `n`, as a call."""
-        return RecordedCall(self.journal, request, now, self.progress(request, n))

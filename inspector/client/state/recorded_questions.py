@@ -9,19 +9,17 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from inspector.client.engine.input_requests import MOST_QUESTIONS
-from inspector.client.inbox import TOPICS, Inbox, Question, State
+from inspector.client.inbox import MOST_QUESTIONS, TOPICS, Inbox, Question, State
+from inspector.client.state.model import SessionModel
+from inspector.client.state.recorded_calls import InFlight
 from inspector.client.state.recorded_tracks import Budget, params_of, result_of
 from inspector.journal.format import Dir, Event
 from inspector.journal.index import State as Standing
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
-
-if TYPE_CHECKING:
-    from inspector.client.recorded import RecordedSession
 
 MAY_ASK = frozenset(("tools/call", "prompts/get", "resources/read"))
 """What may be answered by a wish for input."""
@@ -39,14 +37,18 @@ def wants_input(journal: Journal, n: int) -> bool:
 class Questions:
     """The questions of a recording: `events` are the numbers of the messages that ask."""
 
-    def __init__(self, session: RecordedSession) -> None:
-        self.session = session
+    def __init__(self, model: SessionModel, flight: InFlight) -> None:
+        self.model = model
+        self._flight = flight
         self.events = array("I")
         self._known: dict[int, list[Question]] = {}
         self._replies: dict[tuple[int, Any], tuple[int, int]] = {}
 
-    def go_to(self, n: int, budget: Budget) -> bool:
-        """Make the inbox what it was after event `n`. False: the budget did not suffice."""
+    def go_to(self, n: int, budget: Budget, *, at_end: bool) -> bool:
+        """Make the inbox what it was after event `n`. False: the budget did not suffice.
+
+        `at_end`: the recording ends there, so a question without an answer never gets one.
+        """
         want = bisect_right(self.events, n)
         wanted = self.events[max(want - Inbox.KEPT, 0) : want]
         for event in wanted:
@@ -58,17 +60,17 @@ class Questions:
             self._known = {event: self._known[event] for event in wanted}
             self._replies = {key: found for key, found in self._replies.items() if key[0] in self._known}
         questions = [question for event in wanted for question in self._known[event]]
-        before = self.session.inbox.questions
+        before = self.model.inbox.questions
         changed = len(before) != len(questions) or any(map(_differ, before, questions))
         for question in questions:
-            changed = self._settle(question, n) or changed
-        self.session.inbox.show(questions)
+            changed = self._settle(question, n, at_end) or changed
+        self.model.inbox.show(questions)
         if changed:
-            self.session.changes.bump("inbox")
+            self.model.changes.bump("inbox")
         return True
 
     def _asked(self, n: int) -> list[Question]:
-        journal, inbox = self.session.journal, self.session.inbox
+        journal, inbox = self.model.journal, self.model.inbox
         event, index = journal.event(n), journal.index
         if index.shape(n) == Shape.REQUEST:
             message, topic = event.message, TOPICS[index.method(n)]
@@ -82,7 +84,7 @@ class Questions:
 
     def reply(self, question: Question) -> int:
         """The number of the message that answers a question, wherever in the recording it is; 0 if there is none."""
-        index = self.session.journal.index
+        index = self.model.journal.index
         if index.shape(question.n) == Shape.REQUEST:
             return index.pair(question.n)
         found, looked = self._replies.get(question.key, (0, 0))
@@ -93,7 +95,7 @@ class Questions:
 
     def _sought(self, question: Question) -> int:
         """The request that brings the wished input: the same one as before, with the answer in it."""
-        journal = self.session.journal
+        journal = self.model.journal
         again = Query(method=journal.index.method(question.n), dir=Dir.SEND, shape=Shape.REQUEST)
         for n in islice(again.each(journal.index, question.n, question.n + LOOKED_AHEAD), READ_AHEAD):
             responses = params_of(journal.event(n)).get("inputResponses")
@@ -106,9 +108,9 @@ class Questions:
         reply = self.reply(question)
         if not reply:
             return "lost", None
-        event = self.session.journal.event(reply)
+        event = self.model.journal.event(reply)
         message = event.message if type(event.message) is dict else {}
-        if self.session.journal.index.shape(reply) == Shape.REQUEST:
+        if self.model.journal.index.shape(reply) == Shape.REQUEST:
             answer = params_of(event)["inputResponses"][question.id]
         else:
             answer = message.get("result", message.get("error"))
@@ -116,7 +118,7 @@ class Questions:
         refused = "error" in message or action == "decline"
         return "declined" if refused else "cancelled" if action == "cancel" else "answered", answer
 
-    def _settle(self, question: Question, n: int) -> bool:
+    def _settle(self, question: Question, n: int, at_end: bool) -> bool:
         """Put a question as it stood after event `n`. True: that is another state than before."""
         before, reply = question.state, self.reply(question)
         if 0 < reply <= n:
@@ -124,11 +126,11 @@ class Questions:
                 question.state, question.answer = self.answer(question)
         else:
             question.answer = None
-            taken_back = self.session.journal.index.state(question.n) == Standing.CANCELLED
-            if taken_back and self.session.settled_at(question.n) <= n:
+            taken_back = self.model.journal.index.state(question.n) == Standing.CANCELLED
+            if taken_back and self._flight.settled_at(question.n) <= n:
                 question.state = "withdrawn"
             else:
-                question.state = "lost" if self.session.at_end else "open"
+                question.state = "lost" if at_end else "open"
         return question.state != before
 
 

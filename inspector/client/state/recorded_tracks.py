@@ -10,22 +10,26 @@ from array import array
 from bisect import bisect_left, bisect_right
 from copy import copy
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from inspector.client.engine.header_fields import VERSION_KEY
-from inspector.client.engine.modern import discovered
-from inspector.client.engine.tasks import Task
 from inspector.client.state.catalog import KINDS, ListName
-from inspector.client.state.recorded_tasks import MOST, find_maker
-from inspector.client.state.server import Server
+from inspector.client.state.model import SessionModel
+from inspector.client.state.server import VERSION_KEY, Server, discovered
+from inspector.client.state.tasks import Task
+from inspector.journal.exchange import RECEIVED_RESULTS
 from inspector.journal.format import Dir, Event
+from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
-
-if TYPE_CHECKING:
-    from inspector.client.recorded import RecordedSession
 
 SECONDS = 0.01
 """How long one call of `RecordedSession.advance` reads; what is left is done by the next."""
+
+LOOKED_AT, READ = 2000, 200
+"""Events before the first news of a task that are looked at, and answers among them that are read."""
+LARGEST = 1 << 16
+"""Bytes of an answer beyond which it is no answer that makes a task."""
+MOST = 300
+"""Tasks of a recording whose makers are looked for; a hostile one may name as many as it has messages."""
 
 State = TypeVar("State")
 
@@ -77,8 +81,8 @@ class Checkpoints(Generic[State]):
 class Track:
     """The events of one topic (`events`, ascending), of which the first `done` make the state that is shown."""
 
-    def __init__(self, session: RecordedSession) -> None:
-        self.session = session
+    def __init__(self, model: SessionModel) -> None:
+        self.model = model
         self.events = array("I")
         self.done = 0
 
@@ -117,7 +121,7 @@ class ServerTrack(Track):
         return max(want - 1, 0)
 
     def take(self, n: int) -> None:
-        journal = self.session.journal
+        journal = self.model.journal
         result, request = result_of(journal.event(n)), journal.index.pair(n)
         if journal.index.method(n) == "initialize":
             self._show(Server(result))
@@ -127,28 +131,28 @@ class ServerTrack(Track):
         self._show(discovered(result, revision if isinstance(revision, str) else ""))
 
     def _show(self, server: Server) -> None:
-        self.session.server = server
-        self.session.changes.bump("server")
+        self.model.server = server
+        self.model.changes.bump("server")
 
 
 class ListTrack(Track):
     """One of the lists. Its pages are taken from where their listing began."""
 
-    def __init__(self, session: RecordedSession, name: ListName) -> None:
-        super().__init__(session)
+    def __init__(self, model: SessionModel, name: ListName) -> None:
+        super().__init__(model)
         self._name: ListName = name
-        self._found = session.catalog[name]
+        self._found = model.catalog[name]
         self._begins = array("I")
         """Positions of the events that began a listing, as far as they have been taken in once."""
 
     def go_back(self, want: int) -> int:
         self._found.clear()
-        self.session.changes.bump(self._name)
+        self.model.changes.bump(self._name)
         at = bisect_left(self._begins, want)
         return self._begins[at - 1] if at else 0
 
     def take(self, n: int) -> None:
-        journal, found = self.session.journal, self._found
+        journal, found = self.model.journal, self._found
         request = journal.index.pair(n)
         if not request or "cursor" not in params_of(journal.event(request)):
             found.begin()
@@ -156,25 +160,25 @@ class ListTrack(Track):
                 self._begins.append(self.done)
         found.page(result_of(journal.event(n)))
         found.loading = False
-        self.session.changes.bump(self._name)
+        self.model.changes.bump(self._name)
 
 
 class SubscriptionTrack(Track):
     """Which resources were followed, and how often each had changed."""
 
-    def __init__(self, session: RecordedSession) -> None:
-        super().__init__(session)
+    def __init__(self, model: SessionModel) -> None:
+        super().__init__(model)
         self._checkpoints: Checkpoints[tuple[dict[str, int], dict[str, int]]] = Checkpoints()
 
     def go_back(self, want: int) -> int:
-        found = self.session.subscriptions
+        found = self.model.subscriptions
         at, (uris, counts) = self._checkpoints.before(want) or (0, ({}, {}))
         found.uris, found.counts = dict(uris), dict(counts)
-        self.session.changes.bump("subscriptions")
+        self.model.changes.bump("subscriptions")
         return at
 
     def take(self, n: int) -> None:
-        journal, found = self.session.journal, self.session.subscriptions
+        journal, found = self.model.journal, self.model.subscriptions
         if self._checkpoints.due(self.done):
             self._checkpoints.keep(self.done, (dict(found.uris), dict(found.counts)), len(found.uris))
         method = journal.index.method(n)
@@ -190,7 +194,7 @@ class SubscriptionTrack(Track):
 
     def _listen(self, params: dict[str, Any]) -> None:
         """Each listening stream takes the place of the one before it."""
-        found, wanted = self.session.subscriptions, params.get("notifications")
+        found, wanted = self.model.subscriptions, params.get("notifications")
         uris = wanted.get("resourceSubscriptions") if type(wanted) is dict else None
         kept = [uri for uri in uris if isinstance(uri, str)] if type(uris) is list else []
         for uri in set(found.uris).difference(kept):
@@ -202,19 +206,19 @@ class SubscriptionTrack(Track):
 class TaskTrack(Track):
     """The tasks, and how each stood."""
 
-    def __init__(self, session: RecordedSession) -> None:
-        super().__init__(session)
+    def __init__(self, model: SessionModel) -> None:
+        super().__init__(model)
         self._checkpoints: Checkpoints[list[Task]] = Checkpoints()
         self._makers_sought = 0
 
     def go_back(self, want: int) -> int:
         at, tasks = self._checkpoints.before(want) or (0, [])
-        self.session.tasks.items = {task.id: copy(task) for task in tasks}
-        self.session.changes.bump("tasks")
+        self.model.tasks.items = {task.id: copy(task) for task in tasks}
+        self.model.changes.bump("tasks")
         return at
 
     def take(self, n: int) -> None:
-        journal, tasks = self.session.journal, self.session.tasks
+        journal, tasks = self.model.journal, self.model.tasks
         if self._checkpoints.due(self.done):
             self._checkpoints.keep(self.done, [copy(task) for task in tasks.items.values()], len(tasks.items))
         event, request, fetched = journal.event(n), journal.index.pair(n), False
@@ -231,7 +235,34 @@ class TaskTrack(Track):
         task = tasks.items.get(id) if isinstance(id, str) else None
         if task is not None and not known and self._makers_sought < MOST:
             self._makers_sought += 1
-            find_maker(journal, task, n)
+            _find_maker(journal, task, n)
+
+
+def _find_maker(journal: Journal, task: Task, n: int) -> None:
+    """Tell a task by which request it was made, where that stands before message `n`: its answer names the task."""
+    index = journal.index
+    read = 0
+    for m in RECEIVED_RESULTS.backwards(index, max(n - LOOKED_AT, 0), n - 1):
+        if not index.pair(m) or index.size(m) > LARGEST:
+            continue
+        if index.method(m).startswith("tasks/"):
+            continue
+        read += 1
+        if read > READ:
+            return
+        message = journal.event(m).message
+        result = message.get("result") if type(message) is dict else None
+        made = result.get("task", result) if type(result) is dict else None
+        if type(made) is dict and made.get("taskId") == task.id:
+            _made_by(journal, task, index.pair(m))
+            return
+
+
+def _made_by(journal: Journal, task: Task, request: int) -> None:
+    message = journal.event(request).message
+    params = message.get("params") if type(message) is dict else None
+    name = (params.get("name") or params.get("uri")) if type(params) is dict else None
+    task.made_by(request, journal.index.method(request), name if isinstance(name, str) else "")
 
 
 def routes(tracks: dict[str, Track]) -> dict[str, tuple[Track, frozenset[tuple[Dir, Shape]]]]:

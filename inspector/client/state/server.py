@@ -6,6 +6,10 @@ from typing import Any
 
 from inspector.protocol.revisions import FEATURES, Era, Features, features
 
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+"""Where a request of the modern era names the revision it is made in."""
+SERVER_KEY = "io.modelcontextprotocol/serverInfo"
+
 
 def _dict(value: Any) -> dict[str, Any]:
     return value if type(value) is dict else {}
@@ -64,3 +68,11 @@ class Server:
         if value is None or value is False:
             return False
         return not sub or bool(_dict(value).get(sub))
+
+
+def discovered(result: Any, revision: str) -> Server:
+    """What an answer to `server/discover` says of a server; its identity stands in the metadata of this era."""
+    body = result if type(result) is dict else {}
+    meta = body.get("_meta")
+    info = meta.get(SERVER_KEY) if type(meta) is dict else None
+    return Server({**body, "serverInfo": info or body.get("serverInfo")}, era="modern", revision=revision)

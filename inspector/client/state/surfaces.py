@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from inspector.client.state.catalog import KINDS
-
-if TYPE_CHECKING:
-    from inspector.client.recorded import RecordedSession
-    from inspector.client.session import Session
+from inspector.client.state.catalog import KINDS, Catalog, ListName
+from inspector.client.state.server import Server
 
 
-def surface_of(session: Session | RecordedSession) -> dict[str, Any]:
+class Offers(Protocol):
+    """What is known of what a server offers."""
+
+    server: Server
+    catalog: Catalog
+
+
+class Lists(Offers, Protocol):
+    """A session that can read more of it."""
+
+    async def load(self, name: ListName) -> None:
+        """Read a list into the catalogue."""
+
+
+def surface_of(session: Offers) -> dict[str, Any]:
     """The surface as far as the session knows it. A list that was not read is None, one that is not offered empty.
 
     `incomplete` says of a list why it has no end. Items are the server's own objects.
@@ -34,13 +45,13 @@ def surface_of(session: Session | RecordedSession) -> dict[str, Any]:
     return found | {"incomplete": incomplete}
 
 
-def is_read(session: Session | RecordedSession) -> bool:
+def is_read(session: Offers) -> bool:
     """Whether every list that the server offers has been read to its end, or has failed to be."""
     lists = [session.catalog[name] for name, kind in KINDS.items() if session.server.can(kind.capability)]
     return all((found.complete or found.error is not None) and not found.loading for found in lists)
 
 
-async def read_surface(session: Session) -> dict[str, Any]:
+async def read_surface(session: Lists) -> dict[str, Any]:
     """Read every list that the server offers, and return the surface. Raises what ends the connection."""
     from inspector.errors import ConnectionProblem
 

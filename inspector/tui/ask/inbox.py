@@ -12,9 +12,10 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from inspector.client.inbox import Question
+from inspector.client.session_state import SessionState
 from inspector.text import count
 from inspector.tui.ask import labels
-from inspector.tui.events import AnySession, HintsChanged
+from inspector.tui.events import HintsChanged
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
@@ -93,7 +94,7 @@ class InboxPane(Edge):
     class AskAgain(Message):
         """No question is to be answered by a standing answer any more."""
 
-    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(title="Inbox", id=id)
         self.session = session
         self._rows = Questions()
@@ -156,11 +157,11 @@ class InboxPane(Edge):
         """Some questions are answered by standing answers, without asking."""
         found = self.session.inbox.standing
         answers = (found.sampling, found.elicitation, found.roots)
-        return self.session.can_send and any(answer not in (None, "ask") for answer in answers)
+        return self.session.commands is not None and any(answer not in (None, "ask") for answer in answers)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing is asked again where nothing is sent."""
-        return self.session.can_send or action != "ask_again"
+        return self.session.commands is not None or action != "ask_again"
 
     def action_ask_again(self) -> None:
         """Ask again what was to be answered by standing answers."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from inspector.client.engine.calls import Call
 from inspector.client.inbox import Question
-from inspector.client.state.recorded_calls import RecordedCall
+from inspector.client.session_state import SessionState
+from inspector.client.state.calls import CallState
 from inspector.client.state.server import Server
 from inspector.protocol.views import ContentBlock
 from inspector.text import safe
-from inspector.tui.events import AnySession
 from inspector.tui.widgets import paint
 
 SUMMARY = 300
@@ -55,7 +54,7 @@ def asker(server: Server) -> str:
     return safe(server.title, 60) or "the server"
 
 
-def inside(session: AnySession, question: Question) -> list[paint.Piece]:
+def inside(session: SessionState, question: Question) -> list[paint.Piece]:
     """Inside which request of ours it was asked; nothing where that is not known."""
     index = session.journal.index
     if not 0 < question.parent <= index.count:
@@ -63,12 +62,12 @@ def inside(session: AnySession, question: Question) -> list[paint.Piece]:
     return [("inside ", "muted"), f"{index.method(question.parent)}", (f" {index.id(question.parent)}", "muted")]
 
 
-def belongs(question: Question, call: Call | RecordedCall | None) -> bool:
+def belongs(question: Question, call: CallState | None) -> bool:
     """Tell whether a question was asked inside a call."""
     return call is not None and question.parent == call.n and question.parent > 0
 
 
-def question_of(call: Call | RecordedCall, questions: list[Question], shown: Question | None) -> Question | None:
+def question_of(call: CallState, questions: list[Question], shown: Question | None) -> Question | None:
     """Return the question that a running call is about: one that waits, `shown` itself where it does, else the last.
 
     What was answered stands there until the call goes on, which its progress tells.

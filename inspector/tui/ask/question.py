@@ -14,11 +14,11 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from inspector.client.inbox import Question
-from inspector.client.recorded import RecordedSession
+from inspector.client.session_state import SessionState
 from inspector.text import duration, safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.answer import MESSAGE_LINES, FormBody, RootsBody, TextBody, UrlBody, body_for, fill
-from inspector.tui.events import AnySession, Copy, HintsChanged, LeaveWork, ShowExchange
+from inspector.tui.events import Copy, HintsChanged, LeaveWork, ShowExchange
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.log.rows import moment
 from inspector.tui.pane_keys import hints
@@ -72,7 +72,7 @@ class QuestionPane(CompactEdge):
             super().__init__()
             self.uris = uris
 
-    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
         self.question: Question | None = None
@@ -101,12 +101,12 @@ class QuestionPane(CompactEdge):
     @property
     def is_open(self) -> bool:
         """The question waits for an answer that can be given here."""
-        return self.question is not None and self.question.state == "open" and self.session.can_send
+        return self.question is not None and self.question.state == "open" and self.session.commands is not None
 
     @property
     def _looks_back(self) -> bool:
         """A recording is shown at a moment at which the question waited for its answer."""
-        return self.question is not None and self.question.state == "open" and not self.session.can_send
+        return self.question is not None and self.question.state == "open" and self.session.commands is None
 
     # What is shown
 
@@ -119,7 +119,7 @@ class QuestionPane(CompactEdge):
         is_open = self.is_open or self._looks_back
         if is_open and question.key not in self._bodies:
             body = self._bodies[question.key] = body_for(question, self.session.inbox.standing)
-            if isinstance(self.session, RecordedSession) and self._looks_back:
+            if self._looks_back:
                 fill(body, self.session.answer_to(question)[1])
                 body.disabled = True
             await self.mount(body, after=self._said)
@@ -186,7 +186,7 @@ class QuestionPane(CompactEdge):
         around = labels.inside(self.session, question)
         if question.state != "open":
             return []
-        if isinstance(self.session, RecordedSession) and self._looks_back:
+        if self._looks_back:
             return [self._what_came(self.session, question)]
         to: list[paint.Piece] = [("your answer goes to ", "faint"), labels.asker(self.session.server)]
         lines: list[Paragraph] = [[*to, (wanted, "faint"), number, ("  ", "faint"), *around]]
@@ -196,7 +196,7 @@ class QuestionPane(CompactEdge):
             lines.append(("This answer is given to every question of this kind from now on.", "ask"))
         return lines
 
-    def _what_came(self, session: RecordedSession, question: Question) -> Paragraph:
+    def _what_came(self, session: SessionState, question: Question) -> Paragraph:
         """Say how the question was answered after the moment that is shown, and when."""
         n, state = session.reply_to(question)
         if not n:

@@ -9,8 +9,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from inspector.client.session_state import SessionState
 from inspector.tui.dialogs import Choose
-from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
@@ -24,7 +24,7 @@ _MODES = (
 )
 
 
-async def allowed_calls(app: App[int], session: AnySession, now: Calls) -> Calls | None:
+async def allowed_calls(app: App[int], session: SessionState, now: Calls) -> Calls | None:
     """What the user allows: `read-only`, `all`, names, or nothing (empty); None where all stays as it is."""
     current = now if isinstance(now, str) and now else "names" if now else "none"
     mode = await app.push_screen_wait(Choose("Which tools may be called?", _MODES, current))

@@ -17,6 +17,7 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed
 from inspector.check.report import Checked
 from inspector.check.reports import FORMATS, document
 from inspector.check.result import VERDICTS
+from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError
 from inspector.text import count, safe
 from inspector.tui.check.allow_calls import allowed_calls
@@ -24,7 +25,7 @@ from inspector.tui.check.finding import FindingView, as_text, rows_of
 from inspector.tui.check.rows import CheckHead, CheckRows, level_word
 from inspector.tui.check.run import CheckRun, levels
 from inspector.tui.dialogs import Choose, Confirm
-from inspector.tui.events import AnySession, Copy, HintsChanged, Save
+from inspector.tui.events import Copy, HintsChanged, Save
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.widgets.edge import Edge
@@ -69,7 +70,7 @@ class CheckPane(Horizontal):
             super().__init__()
             self.n = n
 
-    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
         self._rows = CheckRows()
@@ -232,7 +233,7 @@ class CheckPane(Horizontal):
         if problem:
             return f"Nothing could be checked: {safe(problem, 500)}"
         key = next((hint.label for hint in hints(self, "check.run")), "")
-        if not self.session.can_send:
+        if self.session.commands is None:
             return (
                 "What passed by in this recording, held against the specification.\n"
                 f"{key} looks at it; nothing is sent."
@@ -300,7 +301,7 @@ class CheckPane(Horizontal):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A recording can only be looked at; nothing is begun twice; what needs a result needs one."""
-        found, live = self.found, self.session.can_send
+        found, live = self.found, self.session.commands is not None
         if action == "run":
             return not found.running
         if action == "again":
@@ -332,7 +333,7 @@ class CheckPane(Horizontal):
         self._problem = ""
         if not only:
             self._list.action_first()
-        if self.session.can_send:
+        if self.session.commands is not None:
             work = self.found.go(only)
             self._worker = self.run_worker(work, exclusive=True, group="check", exit_on_error=False)
         else:

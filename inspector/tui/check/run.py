@@ -15,17 +15,16 @@ from inspector.check.result import Result
 from inspector.check.run import Run, Runner, Wanted, of_recording, renewed
 from inspector.check.visit import Allowed
 from inspector.client.recording import new_journal
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.journal.journal import Journal
-from inspector.tui.events import AnySession
 
 
 class CheckRun:
     """What was found so far. `told` is called whenever that is more, or something else is looked at."""
 
-    def __init__(self, session: AnySession, settings: Settings, told: Callable[[], None], *, keep: bool) -> None:
+    def __init__(self, session: SessionState, settings: Settings, told: Callable[[], None], *, keep: bool) -> None:
         self.session = session
         self.journal: Journal | None = None
         """The recording of the run: what its evidence numbers."""
@@ -48,7 +47,8 @@ class CheckRun:
     async def go(self, only: str = "") -> None:
         """Run all checks, or one again. Cancelled, it keeps what was found."""
         target = self.session.target
-        if isinstance(target, RecordingTarget) or not isinstance(self.session, Session):
+        session = self.session.commands
+        if isinstance(target, RecordingTarget) or session is None:
             return
         wanted = Wanted(allowed=self.allowed, only=frozenset((only,)) if only else frozenset())
         self._before = self._run if only else None
@@ -56,7 +56,7 @@ class CheckRun:
             self.release()
             self.journal = new_journal(target, settings=self._settings, keep=self._keep)
         runner = Runner(
-            target, self.journal, self.session.options, wanted, told=self._took, began=self._began,
+            target, self.journal, session.options, wanted, told=self._took, began=self._began,
         )  # fmt: skip
         self._present = runner.run
         self.running, self.stopped, self.done, self.total, self.now = True, False, 0, 0, "connecting"

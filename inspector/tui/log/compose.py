@@ -16,7 +16,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 
 from inspector.client.engine.calls import Call
-from inspector.client.session import Session
+from inspector.client.session_state import Commands
 from inspector.errors import InspectorError
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
@@ -66,7 +66,7 @@ METHODS: dict[str, dict[str, Any] | None] = {
 }
 """What can be sent to a server, with the parameters to begin with."""
 
-_drafts: WeakKeyDictionary[Session, str] = WeakKeyDictionary()
+_drafts: WeakKeyDictionary[Commands, str] = WeakKeyDictionary()
 
 
 def template(method: str, id: int) -> str:
@@ -178,7 +178,7 @@ class ComposeScreen(ModalScreen[None]):
     """The judge goes on while the screen is open: the findings of the answer belong to it."""
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]  # noqa: RUF012
 
-    def __init__(self, session: Session, text: str = "") -> None:
+    def __init__(self, session: Commands, text: str = "") -> None:
         super().__init__()
         self.session = session
         self.as_typed = False

@@ -10,6 +10,7 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError
 from inspector.journal import channels
 from inspector.journal.durations import took
@@ -18,7 +19,7 @@ from inspector.journal.format import Event
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import count, duration
 from inspector.tui.advice import told
-from inspector.tui.events import AnySession, Copy, HintsChanged, Save, ShowEvent
+from inspector.tui.events import Copy, HintsChanged, Save, ShowEvent
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.log import copy_as, detail_view
 from inspector.tui.log.labels import id_text, pending, sign_of, title
@@ -50,7 +51,7 @@ class DetailPane(Edge):
     DetailPane > DetailLines { height: 1fr; }
     """
 
-    def __init__(self, session: AnySession, *, folding: Folding | None = None, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, folding: Folding | None = None, id: str | None = None) -> None:
         super().__init__(title="Detail", id=id)
         self.session = session
         self._folding = folding

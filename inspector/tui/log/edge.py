@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from textual.widget import Widget
 
+from inspector.client.session_state import SessionState
 from inspector.journal.filters import Filter
 from inspector.text import count, duration
-from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint
 from inspector.tui.log.resend import sent_by_us
 from inspector.tui.log.view import MessageView
@@ -21,7 +21,7 @@ from inspector.tui.widgets import paint
 class LogState:
     """What the log's edge is about."""
 
-    session: AnySession
+    session: SessionState
     view: MessageView
     current: int
     """The event under the cursor, or 0."""
@@ -93,7 +93,9 @@ def _things(number: int, thing: str) -> str:
 def words_for_nothing(state: LogState) -> str:
     """What stands in the log while it has no rows."""
     if state.filter is None:
-        return "Nothing has been sent yet." if state.session.can_send else "The recording has no messages yet."
+        return (
+            "Nothing has been sent yet." if state.session.commands is not None else "The recording has no messages yet."
+        )
     return f"Looking {signs_now().cut}" if state.looking else "No message matches the filter."
 
 
@@ -103,7 +105,7 @@ def footer_hints(widget: Widget, state: LogState) -> list[Hint]:
         return hints(widget, "messages.filter")
     session, n = state.session, state.current
     wanted: list[str | tuple[str, str]] = [
-        "list.select" if session.can_send else ("list.select", "go there"), "messages.filter"
+        "list.select" if session.commands is not None else ("list.select", "go there"), "messages.filter"
     ]  # fmt: skip
     if state.searched:
         wanted.append("messages.next-hit")
@@ -114,7 +116,7 @@ def footer_hints(widget: Widget, state: LogState) -> list[Hint]:
     wanted.append(("messages.exchange", "all") if state.one_exchange else "messages.exchange")
     if n and session.journal.index.pair(n):
         wanted.append("messages.partner")
-    if session.can_send and sent_by_us(session.journal.index, n):
+    if session.commands is not None and sent_by_us(session.journal.index, n):
         wanted += ["messages.send-again", "messages.edit-again"]
     return hints(
         widget, *wanted, "messages.follow", "messages.times", ("app.zoom", "restore" if state.maximised else "zoom")
@@ -129,7 +131,7 @@ def exchange_keys(widget: Widget, state: LogState) -> list[Hint]:
     """The keys at the bottom of the exchange view, which act on what is filtered."""
     these = f"export these {count(state.view.matching)}" if state.filter is not None else "export"
     wanted: list[str | tuple[str, str]] = ["messages.filter", "list.select"]
-    if state.session.can_send:
+    if state.session.commands is not None:
         wanted.append("messages.send-again")
     if state.view.folding is None or state.view.folding.hidden:
         wanted.append(_fold_hint(state))

@@ -7,12 +7,11 @@ from textual import events
 from textual.strip import Strip
 from textual.widget import Widget
 
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.journal.durations import took
 from inspector.journal.format import Kind
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration
-from inspector.tui.events import AnySession
 from inspector.tui.log.labels import id_text, sign_of, subject
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import palette, signs_now
@@ -30,7 +29,7 @@ class LastMessageLine(Widget):
     LastMessageLine { height: 1; width: 1fr; }
     """
 
-    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
         self._seen = -1
@@ -38,7 +37,7 @@ class LastMessageLine(Widget):
 
     def tick(self) -> None:
         """Look whether there is a newer message."""
-        seen = upto(self.session)
+        seen = self.session.upto
         if seen != self._seen:
             self._seen = seen
             self._shown = self._last()
@@ -46,7 +45,7 @@ class LastMessageLine(Widget):
 
     def _last(self) -> int:
         """The last event that is a message, or else the last event."""
-        index, last = self.session.journal.index, upto(self.session)
+        index, last = self.session.journal.index, self.session.upto
         numbers = range(last, max(last - LOOKED_BACK, 0), -1)
         return next((n for n in numbers if index.kind(n) in (Kind.RPC, Kind.INVALID)), last)
 
@@ -78,8 +77,3 @@ class LastMessageLine(Widget):
         event.stop()
         for hint in hints(self, "app.messages"):
             self.app.call_later(self.app.simulate_key, hint.key)
-
-
-def upto(session: AnySession) -> int:
-    """The last event there is, or had been at the moment at which a recording is shown."""
-    return session.journal.index.count if isinstance(session, Session) else session.upto

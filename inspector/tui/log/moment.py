@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.client.session import Session
-from inspector.tui.events import AnySession
+from inspector.client.session_state import SessionState
 from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.now_row import WithNow
 from inspector.tui.log.rows import MessageRows, Numbers
@@ -14,7 +13,7 @@ from inspector.tui.widgets.edge import Edge
 class AtMoment(Edge):
     """What of the log belongs to the moment. Its rows are those of a subclass: all events, or those of exchanges."""
 
-    session: AnySession
+    session: SessionState
     _list: MessageList
     _flat: MessageRows
     _rows: MessageRows
@@ -28,7 +27,7 @@ class AtMoment(Edge):
     @property
     def _upto(self) -> int | None:
         """The last event that had happened at the moment that is shown; None at the end, and where it is now."""
-        return None if isinstance(self.session, Session) or self.session.at_end else self.session.upto
+        return None if self.session.at_end else self.session.upto
 
     def _with_now(self, numbers: Numbers) -> Numbers:
         return numbers if self._upto is None else WithNow(numbers, self._upto)

@@ -14,11 +14,11 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.timer import Timer
 
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.journal.filters import Filter, FilterError, parse
 from inspector.journal.filters.completion import Completions, complete
 from inspector.journal.folding import Folding
-from inspector.tui.events import AnySession, EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
+from inspector.tui.events import EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.log import edge
 from inspector.tui.log.edge import LogState
@@ -72,7 +72,7 @@ class MessagesPane(AtMoment):
             self.one = one
             self.other = other
 
-    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(title="Messages", id=id)
         self.session = session
         self.filter: Filter | None = None
@@ -100,7 +100,7 @@ class MessagesPane(AtMoment):
         """The last event that has been on the screen since the end was left."""
         self._head = WaterfallHead()
         self._head.display = False
-        self._list = MessageList(self._rows, can_follow=True, follow=session.can_send)
+        self._list = MessageList(self._rows, can_follow=True, follow=session.commands is not None)
         self._list.span_changed = self._head.refresh
         self._filter = CompletingFilter(self._complete, highlight=highlight)
 
@@ -143,7 +143,7 @@ class MessagesPane(AtMoment):
     def tick(self) -> None:
         """Take in what the journal has gained, and redraw the visible rows that look different."""
         journal = self.session.journal
-        going_on = self.session.can_send and self.session.phase in ("connecting", "ready")
+        going_on = self.session.commands is not None and self.session.phase in ("connecting", "ready")
         self._rows.now = journal.now() if going_on else None
         self._fold_on()
         seen = (self._view.last, journal.findings.version)
@@ -243,7 +243,7 @@ class MessagesPane(AtMoment):
     @property
     def _newer(self) -> int:
         """How many rows have come below the last one that was on the screen, where the end is not followed."""
-        if not self.session.can_send or not self._list.count:
+        if self.session.commands is None or not self._list.count:
             return 0
         if self._list.follow:
             self._read_to = self._rows.numbers[self._list.count - 1]
@@ -415,7 +415,7 @@ class MessagesPane(AtMoment):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """At a moment of a recording, the keys that go through it move the moment; nothing is ever sent from one."""
         if action in ("send_again", "edit_again"):
-            return self.session.can_send
+            return self.session.commands is not None
         return self._upto is None or action not in ("next_hit", "previous_hit", "next_finding", "previous_finding")
 
     @property
@@ -493,15 +493,17 @@ class MessagesPane(AtMoment):
 
     def action_send_again(self) -> None:
         n = sent_by_us(self.session.journal.index, self.current)
-        if n and isinstance(self.session, Session):
-            problem = send_again(self.session, n)
+        session = self.session.commands
+        if n and session is not None:
+            problem = send_again(session, n)
             if problem:
                 self.notify(problem, severity="error", markup=False)
 
     def action_edit_again(self) -> None:
         n = sent_by_us(self.session.journal.index, self.current) or self.current
-        if n and isinstance(self.session, Session):
-            self.post_message(EditMessage(text_to_edit(self.session, n)))
+        session = self.session.commands
+        if n and session is not None:
+            self.post_message(EditMessage(text_to_edit(session, n)))
 
     def action_export(self) -> None:
         if self.filter is None:

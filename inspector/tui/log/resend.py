@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from inspector.client.session import Session
+from inspector.client.session_state import Commands
 from inspector.errors import InspectorError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import Index
@@ -19,7 +19,7 @@ def sent_by_us(index: Index, n: int) -> int:
     return n if n and index.dir(n) == Dir.SEND and index.kind(n) in (Kind.RPC, Kind.INVALID) else 0
 
 
-def send_again(session: Session, n: int) -> str:
+def send_again(session: Commands, n: int) -> str:
     """Send what event `n` was: a request with a new id, anything else as it was. Returns why it failed."""
     event = session.journal.event(n)
     message = event.message
@@ -35,7 +35,7 @@ def send_again(session: Session, n: int) -> str:
     return ""
 
 
-def text_to_edit(session: Session, n: int) -> str:
+def text_to_edit(session: Commands, n: int) -> str:
     """The text of event `n` to begin a new message with; a request has the next id, and no progress token."""
     event = session.journal.event(n)
     message = event.message

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.client.state.login import AuthStep
 from inspector.errors import InspectorError
 from inspector.tui.advice import told
-from inspector.tui.events import AnySession
 from inspector.tui.login.steps import title
 from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
     from inspector.auth.credential import Authorizer, Login
-    from inspector.client.engine.wire import Wire
+    from inspector.transports.base import Sink
 
 TOLD_SECONDS = 10
 
@@ -25,7 +24,7 @@ TOLD_SECONDS = 10
 class LoginWork:
     """Acts for a screen on the login of its session. On a recording nothing is `possible`."""
 
-    def __init__(self, screen: Screen[Any], session: AnySession) -> None:
+    def __init__(self, screen: Screen[Any], session: SessionState) -> None:
         self._screen = screen
         self._session = session
         self._runs = 0
@@ -129,21 +128,20 @@ class LoginWork:
     def _say(self, words: str) -> None:
         self._screen.notify(words, timeout=TOLD_SECONDS)
 
-    def _recorder(self) -> Wire:
-        from inspector.client.engine.wire import Wire
-
-        assert isinstance(self._session, Session)
-        return Wire(self._session.journal, self._session, lambda: None)
+    def _recorder(self) -> Sink:
+        assert self._session.commands is not None
+        return self._session.commands.recorder()
 
     @property
     def _authorizer(self) -> Authorizer | None:
-        if not isinstance(self._session, Session):
+        session = self._session.commands
+        if session is None:
             return None
         from inspector.auth.credential import Authorizer
         from inspector.config.targets import HttpTarget
 
-        found = self._session.options.authorize
-        return found if isinstance(found, Authorizer) and isinstance(self._session.target, HttpTarget) else None
+        found = session.options.authorize
+        return found if isinstance(found, Authorizer) and isinstance(session.target, HttpTarget) else None
 
     @property
     def _login(self) -> Login | None:

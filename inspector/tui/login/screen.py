@@ -10,9 +10,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 
+from inspector.client.session_state import SessionState
 from inspector.client.state.login import Authorizations, AuthStep
 from inspector.text import count, safe
-from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.login.actions import LoginWork
 from inspector.tui.login.document import LoginDocument, document_of, looked_at
@@ -63,7 +63,7 @@ class AuthorizationScreen(Screen[Wanted]):
     AuthorizationScreen.-narrow #auth-right { height: 1fr; }
     """
 
-    def __init__(self, session: AnySession) -> None:
+    def __init__(self, session: SessionState) -> None:
         super().__init__()
         self.session = session
         self._found = Authorizations(session.journal)
@@ -132,7 +132,7 @@ class AuthorizationScreen(Screen[Wanted]):
     def _draw_lines(self) -> None:
         header, tabs = self.query_one(HeaderLine), self.query_one(TabLine)
         header.parts = chrome.header(
-            self.session, None if self.session.can_send else ("recording", "muted"), self.size.width
+            self.session, None if self.session.commands is not None else ("recording", "muted"), self.size.width
         )
         tabs.tabs, tabs.active = chrome.main_tabs(self.session), "server"
 

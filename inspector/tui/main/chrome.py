@@ -6,12 +6,11 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
 
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS
 from inspector.config.targets import HttpTarget
 from inspector.errors import AuthorizationNeeded
 from inspector.text import count, duration, safe
-from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint
 from inspector.tui.pane_keys import hints
 from inspector.tui.sessions import Sessions, offers_tasks
@@ -47,10 +46,10 @@ _HOW = 60
 """Characters of how a revision was found that are shown."""
 
 
-def header(session: AnySession, state: tuple[str, str] | None, width: int) -> list[Part]:
+def header(session: SessionState, state: tuple[str, str] | None, width: int) -> list[Part]:
     """Who the server is and how it fares; `state` stands in the place of a live session's phase."""
     target, problem = session.target, session.journal.incomplete
-    latency = session.pending.latency
+    latency = session.latency
     phase = _PHASES[session.phase]
     if session.phase == "failed" and isinstance(session.error, AuthorizationNeeded):
         phase = ("not authorized", "error")
@@ -64,7 +63,7 @@ def header(session: AnySession, state: tuple[str, str] | None, width: int) -> li
         target.describe(),
         short_target=target.label,
         # Which of HTTP's two transports it is turns out when the connection is made.
-        transport=session.transport.name if isinstance(session, Session) and session.phase == "ready" else target.kind,
+        transport=session.transport_name,
         revision=session.server.revision,
         era=session.server.era if session.server.known else "",
         how=safe(session.server.how, _HOW),
@@ -75,7 +74,7 @@ def header(session: AnySession, state: tuple[str, str] | None, width: int) -> li
     )
 
 
-def other_sessions(sessions: Sessions, session: AnySession) -> list[Part]:
+def other_sessions(sessions: Sessions, session: SessionState) -> list[Part]:
     """The names of the other open sessions; how many there are, where it is narrow."""
     marks = sessions.marks(session)
     if not marks:
@@ -87,7 +86,7 @@ def other_sessions(sessions: Sessions, session: AnySession) -> list[Part]:
     return [Part([long, [(f"+{len(marks)}", "ask" if asked else "muted")]], (2,))]
 
 
-def main_tabs(session: AnySession, score: str = "") -> list[MainTab]:
+def main_tabs(session: SessionState, score: str = "") -> list[MainTab]:
     """The tabs with what can be counted in them, and the score. Tasks have theirs where there may be some."""
     waiting, tasks = len(session.inbox.open()), session.tasks.items
     tabs = []
@@ -144,9 +143,9 @@ def _hints_at(widget: Widget | None, screen: Screen[None]) -> list[Hint]:
     return own
 
 
-def footer_note(session: AnySession) -> Pieces:
+def footer_note(session: SessionState) -> Pieces:
     """What is unusual about the recording, or what becomes of the messages."""
     notices = session.journal.notices
     if notices:
         return [(notices[0], "finding")]
-    return "everything is recorded" if session.can_send else "nothing is sent"
+    return "everything is recorded" if session.commands is not None else "nothing is sent"

@@ -10,8 +10,9 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widget import Widget
 
+from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS
-from inspector.tui.events import AnySession, HintsChanged
+from inspector.tui.events import HintsChanged
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.zoom import Zoom
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -79,7 +80,7 @@ class PaneLayout:
     `arranged` is called when other panes may be shown than before: those that were hidden have something to draw.
     """
 
-    def __init__(self, screen: Screen[None], session: AnySession, panes: Panes, arranged: Callable[[], None]) -> None:
+    def __init__(self, screen: Screen[None], session: SessionState, panes: Panes, arranged: Callable[[], None]) -> None:
         self._screen = screen
         self._session = session
         self._panes = panes
@@ -292,7 +293,7 @@ class PaneLayout:
         ):
             self.go("list")
             self.focus_list()
-        elif self.narrow and self._narrow_place == "work" and not self._session.can_send:
+        elif self.narrow and self._narrow_place == "work" and self._session.commands is None:
             self.leave_work()  # Of a recording nothing there may have the focus.
         else:
             raise SkipAction

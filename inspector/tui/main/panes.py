@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
-from inspector.tui.events import AnySession
+from inspector.client.session_state import SessionState
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.last_message import LastMessageLine
 from inspector.tui.log.pane import MessagesPane
@@ -26,43 +26,43 @@ if TYPE_CHECKING:
     from inspector.tui.work.tasks import TasksPane
 
 
-def _inbox(session: AnySession) -> Widget:
+def _inbox(session: SessionState) -> Widget:
     from inspector.tui.ask.inbox import InboxPane
 
     return InboxPane(session, id="inbox")
 
 
-def _tasks(session: AnySession) -> Widget:
+def _tasks(session: SessionState) -> Widget:
     from inspector.tui.work.tasks import TasksPane
 
     return TasksPane(session, id="tasks")
 
 
-def _task(session: AnySession) -> Widget:
+def _task(session: SessionState) -> Widget:
     from inspector.tui.work.task import TaskPane
 
     return TaskPane(session, id="task")
 
 
-def _server(session: AnySession) -> Widget:
+def _server(session: SessionState) -> Widget:
     from inspector.tui.server.pane import ServerPane
 
     return ServerPane(session, id="server")
 
 
-def _check(session: AnySession) -> Widget:
+def _check(session: SessionState) -> Widget:
     from inspector.tui.check.pane import CheckPane
 
     return CheckPane(session, id="check")
 
 
-def _failed(session: AnySession) -> Widget:
+def _failed(session: SessionState) -> Widget:
     from inspector.tui.server.failed import FailedPane
 
     return FailedPane(session, id="failed")
 
 
-_LATER: dict[str, Callable[[AnySession], Widget]] = {
+_LATER: dict[str, Callable[[SessionState], Widget]] = {
     "inbox": _inbox,
     "tasks": _tasks,
     "task": _task,
@@ -81,7 +81,7 @@ class Panes:
     `made` is called after panes were made: they show nothing yet of what was told before.
     """
 
-    def __init__(self, session: AnySession, made: Callable[[], None]) -> None:
+    def __init__(self, session: SessionState, made: Callable[[], None]) -> None:
         self._session = session
         self._made = made
         self._later: dict[str, Widget] = {}

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from textual.screen import Screen
 
+from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError
 from inspector.text import quantity
 from inspector.tui.advice import told
 from inspector.tui.dialogs import AskPath, Choose
-from inspector.tui.events import AnySession
 from inspector.tui.files import export_new, write_new
 
 _NAME = 40
@@ -22,7 +22,7 @@ _NAME = 40
 class Saving:
     """What the user of a screen wants kept in a file of its own."""
 
-    def __init__(self, screen: Screen[None], session: AnySession) -> None:
+    def __init__(self, screen: Screen[None], session: SessionState) -> None:
         self._screen = screen
         self._session = session
 

@@ -12,13 +12,12 @@ from textual.binding import BindingType
 from textual.screen import Screen
 
 from inspector.check.judge import Judge
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import RecordingTarget
 from inspector.tui import events
 from inspector.tui.dialogs import Choose, leave_calls
 from inspector.tui.diff.choose import compare_with
-from inspector.tui.events import AnySession
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.main import chrome
 from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout
@@ -105,7 +104,7 @@ class MainScreen(Screen[None]):
 
     def __init__(
         self,
-        session: AnySession,
+        session: SessionState,
         playback: RecordingPart | None = None,
         *,
         follow_log: bool = True,
@@ -216,7 +215,7 @@ class MainScreen(Screen[None]):
         if self.playback is not None:
             self.playback.before_tick()
         session = self.session
-        if not isinstance(session, Session) and session.advance():
+        if session.advance():
             self.wake()
         until = perf_counter() + JUDGE_SECONDS
         # Not while a dialog is open: Textual draws all of the screen anew whenever anything happens below one.
@@ -245,7 +244,7 @@ class MainScreen(Screen[None]):
         facts = (
             self.pane_layout.blocked,
             session.phase, session.server, len(session.journal), session.journal.incomplete, self.size.width,
-            self.pane_layout.place, len(session.inbox.open()), session.pending.latency, len(session.pending),
+            self.pane_layout.place, len(session.inbox.open()), session.latency, session.changes["calls"],
             self.connection.indexing, session.journal.ended is None,
             session.changes["tasks"], *map(tuple, self._sessions.marks(session)),
             *(len(session.catalog[name]) for name in KINDS),
@@ -409,8 +408,8 @@ class MainScreen(Screen[None]):
         self._saving.export(event.numbers)
 
     def on_edit_message(self, event: events.EditMessage) -> None:
-        if isinstance(self.session, Session):
-            window_of(self).navigator.compose_message(self.session, event.text)
+        if self.session.commands is not None:
+            window_of(self).navigator.compose_message(self.session.commands, event.text)
 
     def on_failed_pane_again(self) -> None:
         self.connection.reopen()
@@ -468,9 +467,9 @@ class MainScreen(Screen[None]):
         if self.playback is not None and not self.playback.can(action):
             return False
         if action in ("reconnect", "revision", "compose", "pin"):
-            return self.session.can_send
+            return self.session.commands is not None
         if action in ("restart", "watch"):
-            return self.session.can_send and self.session.target.kind == "stdio"
+            return self.session.commands is not None and self.session.target.kind == "stdio"
         return True
 
     def action_reconnect(self) -> None:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from inspector.client.engine.calls import Call
 from inspector.client.engine.negotiation import BLIND_LIMIT, UNREAD_LIMIT
-from inspector.client.session import Session
+from inspector.client.session_state import Commands
 from inspector.client.state.steps import Step, connection_steps, last_start
 from inspector.journal.format import Dir, Kind
 from inspector.journal.select import Query
@@ -19,9 +19,9 @@ _STDERR_LINES = 8
 _STDERR = Query(kind=Kind.STDERR, dir=Dir.RECV)
 
 
-def connecting_rows(session: Session, width: int) -> list[Row]:
+def connecting_rows(session: Commands, width: int) -> list[Row]:
     """The steps of the connection as far as it is, and the last lines of the server's stderr."""
-    waiting = {call.n: call for call in session.pending.calls()}
+    waiting = {call.n: call for call in session.calls_in_flight()}
     steps = [_timed(step, waiting.get(step.n), session) for step in connection_steps(session.journal)]
     rows = step_rows(steps, width) if steps else paragraph("Starting …", "muted")
     shown = stderr_lines(session)
@@ -32,7 +32,7 @@ def connecting_rows(session: Session, width: int) -> list[Row]:
     return rows
 
 
-def _timed(step: Step, call: Call | None, session: Session) -> Step:
+def _timed(step: Step, call: Call | None, session: Commands) -> Step:
     """The step; one that waits says for how long, and how long it may."""
     if step.outcome != "waiting" or call is None:
         return step
@@ -45,7 +45,7 @@ def _timed(step: Step, call: Call | None, session: Session) -> Step:
     return replace(step, detail=told)
 
 
-def stderr_lines(session: Session) -> list[str]:
+def stderr_lines(session: Commands) -> list[str]:
     """The last lines that the server wrote to stderr in the newest connection."""
     journal = session.journal
     first = last_start(journal, len(journal))
@@ -53,7 +53,7 @@ def stderr_lines(session: Session) -> list[str]:
     return [journal.event(n).text for n in reversed(newest)]
 
 
-def printed(session: Session) -> str:
+def printed(session: Commands) -> str:
     """How many lines on stdout are not messages; empty for none."""
     invalid = session.journal.index.invalid
     return f"{quantity(invalid, 'line')} on stdout not JSON-RPC" if invalid else ""

@@ -11,13 +11,11 @@ from typing import Any, Literal, cast
 from textual.screen import Screen
 from textual.worker import Worker, WorkerError, get_current_worker
 
-from inspector.client.outcome import remember_outcome
-from inspector.client.session import Session
+from inspector.client.session_state import Commands, SessionState
 from inspector.errors import ConnectingStopped, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.revisions import REVISIONS, features
 from inspector.tui.dialogs import Choose
-from inspector.tui.events import AnySession
 from inspector.tui.key_order import KeysInOrder
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
@@ -38,14 +36,14 @@ class Connection:
     """The session of a screen, live or recorded, from its opening on. `wake` asks the screen to draw soon."""
 
     def __init__(
-        self, screen: Screen[None], session: AnySession, wake: Callable[[], None], *, follow_file: bool
+        self, screen: Screen[None], session: SessionState, wake: Callable[[], None], *, follow_file: bool
     ) -> None:
         self._screen = screen
         self._session = session
         self._wake = wake
         self.follow_file = follow_file
         """A recording that another process still writes is read as it grows."""
-        self.indexing = not session.can_send
+        self.indexing = session.commands is None
         """The file of a recording is being read for the first time."""
         self._asked_for_lists = False
         self._began = time.monotonic()
@@ -53,15 +51,17 @@ class Connection:
 
     def open(self) -> None:
         """Connect, or read the recording."""
-        if isinstance(self._session, Session):
-            self._work(self._connect(self._session))
+        session = self._session.commands
+        if session is not None:
+            self._work(self._connect(session))
         else:
             self._screen.run_worker(self._index, thread=True, exclusive=True, group="index", exit_on_error=False)
 
     def reopen(self) -> None:
         """Close the connection and open it again, on the same recording."""
-        if isinstance(self._session, Session):
-            self._work(self._reconnect(self._session))
+        session = self._session.commands
+        if session is not None:
+            self._work(self._reconnect(session))
 
     @property
     def elapsed(self) -> float:
@@ -70,53 +70,56 @@ class Connection:
 
     def stop(self) -> None:
         """Give up connecting; the server is ended."""
-        if isinstance(self._session, Session) and self._session.phase == "connecting" and self._opening is not None:
-            self._screen.run_worker(self._stop(self._session, self._opening), group="stop", exit_on_error=False)
+        session = self._session.commands
+        if session is not None and session.phase == "connecting" and self._opening is not None:
+            self._screen.run_worker(self._stop(session, self._opening), group="stop", exit_on_error=False)
 
     def choose_log_level(self) -> None:
         """Ask from which level the server is to log, and tell it."""
-        if isinstance(self._session, Session):
-            self._screen.run_worker(self._log_level(self._session), exclusive=True, group="dialog")
+        session = self._session.commands
+        if session is not None:
+            self._screen.run_worker(self._log_level(session), exclusive=True, group="dialog")
 
     def choose_revision(self) -> None:
         """Ask for the revision and era to speak, and connect again with them."""
-        if isinstance(self._session, Session):
-            self._screen.run_worker(self._revision(self._session), exclusive=True, group="dialog")
+        session = self._session.commands
+        if session is not None:
+            self._screen.run_worker(self._revision(session), exclusive=True, group="dialog")
 
     def _work(self, opening: Coroutine[Any, Any, None]) -> None:
         self._began = time.monotonic()
         self._opening = self._screen.run_worker(opening, exclusive=True, group="connection", exit_on_error=False)
 
-    async def _stop(self, session: Session, opening: Worker[None]) -> None:
+    async def _stop(self, session: Commands, opening: Worker[None]) -> None:
         seconds = self.elapsed
         opening.cancel()
         with suppress(WorkerError):
             await opening.wait()
         await session.stopped(ConnectingStopped(f"You stopped connecting after {seconds:.0f} s."))
 
-    async def _connect(self, session: Session) -> None:
+    async def _connect(self, session: Commands) -> None:
         try:
             await session.open()
         except InspectorError:
-            remember_outcome(session)
+            session.remember_outcome()
             return  # `phase` and `error` say it; the failed pane shows it.
         self._load_lists(session)
-        remember_outcome(session)
+        session.remember_outcome()
 
-    async def _reconnect(self, session: Session) -> None:
+    async def _reconnect(self, session: Commands) -> None:
         try:
             await session.reopen()
         except InspectorError:
-            remember_outcome(session)
+            session.remember_outcome()
             return
-        remember_outcome(session)
+        session.remember_outcome()
         if not self._asked_for_lists:
             self._load_lists(session)
         changed = sum(len(c.added) + len(c.removed) + len(c.altered) for c in session.surface_changes)
         changes = f" {changed} change{'' if changed == 1 else 's'} in what it offers." if changed else ""
         self._screen.notify(f"Connected anew.{changes}", timeout=4)
 
-    def _load_lists(self, session: Session) -> None:
+    def _load_lists(self, session: Commands) -> None:
         self._asked_for_lists = True
         session.load_all()
         session.run(session.listen())
@@ -137,7 +140,7 @@ class Connection:
             elif time.monotonic() - app.key_came < KEY_TIME:
                 time.sleep(REST)
 
-    async def _revision(self, session: Session) -> None:
+    async def _revision(self, session: Commands) -> None:
         choices = [("auto", "find out what the server supports")]
         choices += [(name, f"{features(name).era} era") for name in reversed(REVISIONS)]
         current = session.options.protocol or (session.server.revision if session.server.known else "auto")
@@ -149,7 +152,7 @@ class Connection:
         session.options = replace(session.options, protocol=protocol, era=era)
         self.reopen()
 
-    async def _log_level(self, session: Session) -> None:
+    async def _log_level(self, session: Commands) -> None:
         level = await self._screen.app.push_screen_wait(Choose("Log messages from", [(name, "") for name in LEVELS]))
         if level is not None:
             try:

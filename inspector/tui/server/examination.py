@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from inspector.client.recording import new_journal
-from inspector.client.session import Session
+from inspector.client.session_state import Commands
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.text import duration
 from inspector.tui.advice import advice
@@ -28,7 +28,7 @@ NARROW = 60
 class Examination:
     """One examination of a session's target. `changed` is called with each step, and at the end."""
 
-    def __init__(self, session: Session, settings: Settings, keep: bool, changed: Callable[[], object]) -> None:
+    def __init__(self, session: Commands, settings: Settings, keep: bool, changed: Callable[[], object]) -> None:
         self._session = session
         self._settings = settings
         self._keep = keep

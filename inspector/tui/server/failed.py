@@ -13,14 +13,14 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.message import Message
 
-from inspector.client.session import Session
+from inspector.client.session_state import Commands, SessionState
 from inspector.client.state.login import Authorizations
 from inspector.client.state.steps import Step, connection_steps
 from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited
 from inspector.text import safe
 from inspector.tui.advice import advice
-from inspector.tui.events import AnySession, Copy, EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
+from inspector.tui.events import Copy, EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.login.actions import LoginWork
 from inspector.tui.login.steps import title
@@ -50,7 +50,7 @@ class FailedPane(Container):
     class Stop(Message):
         """The user does not want to wait for the connection any longer."""
 
-    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
         self._seen: tuple[object, ...] = ()
@@ -91,9 +91,9 @@ class FailedPane(Container):
         if self._connecting and action in ("again", "edit"):
             return False
         if action in ("doctor", "edit"):
-            return isinstance(self.session, Session)
+            return self.session.commands is not None
         if action == "watch":
-            return isinstance(self.session, Session) and self.session.target.kind == "stdio"
+            return self.session.commands is not None and self.session.target.kind == "stdio"
         if action == "authorization":
             return bool(self._authorizations.numbers)
         return isinstance(self.session.error, AuthorizationNeeded) if action == "otherwise" else True
@@ -138,8 +138,8 @@ class FailedPane(Container):
 
     def _show_connecting(self) -> None:
         """Show how far the connection is."""
-        session, edge = self.session, self.query_one(Edge)
-        assert isinstance(session, Session)
+        session, edge = self.session.commands, self.query_one(Edge)
+        assert session is not None
         edge.tone, edge.title = "", f"Connecting to {safe(session.target.label, 60)}"
         noise = printed(session)
         edge.facts = ([(noise, "finding")],) if noise else ()
@@ -162,13 +162,14 @@ class FailedPane(Container):
     def _explain(self, error: InspectorError) -> None:
         """Look for the cause in what was recorded, once for each failure; it becomes the headline."""
         phase = self.session.changes["phase"]
-        if phase != self._explained and isinstance(self.session, Session) and self.session.phase == "failed":
+        session = self.session.commands
+        if phase != self._explained and session is not None and session.phase == "failed":
             self._explained, self._cause = phase, None
             if not isinstance(error, AuthorizationNeeded):
-                self._find_cause(self.session, error, phase)
+                self._find_cause(session, error, phase)
 
     @work(exclusive=True, group="cause", exit_on_error=False)
-    async def _find_cause(self, session: Session, error: InspectorError, phase: int) -> None:
+    async def _find_cause(self, session: Commands, error: InspectorError, phase: int) -> None:
         from inspector.doctor.attempt import explain
 
         cause = await asyncio.to_thread(explain, session.target, session.journal, error)
@@ -221,8 +222,8 @@ class FailedPane(Container):
 
     def action_doctor(self) -> None:
         """Look at each step of the connection, in the background; once more, anew."""
-        session = self.session
-        assert isinstance(session, Session)
+        session = self.session.commands
+        assert session is not None
         if self._examination is not None:
             self._examination.stop()
         if session.phase == "connecting":

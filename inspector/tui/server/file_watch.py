@@ -8,11 +8,10 @@ from collections.abc import Callable
 
 from textual.screen import Screen
 
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.config.targets import StdioTarget
 from inspector.errors import UsageError
 from inspector.tui.advice import told
-from inspector.tui.events import AnySession
 
 MOST = 5
 WITHIN = 10.0
@@ -23,7 +22,7 @@ class FileWatch:
     """`toggle` begins to watch, or ends it; `restart` starts the server again, `told` hears when `on` has changed."""
 
     def __init__(
-        self, screen: Screen[None], session: AnySession, restart: Callable[[], None], told: Callable[[], None]
+        self, screen: Screen[None], session: SessionState, restart: Callable[[], None], told: Callable[[], None]
     ) -> None:
         self._screen = screen
         self._session = session
@@ -38,7 +37,7 @@ class FileWatch:
             self._end("Its files are not watched any more.")
             return
         target = self._session.target
-        if not isinstance(self._session, Session) or not isinstance(target, StdioTarget):
+        if self._session.commands is None or not isinstance(target, StdioTarget):
             return
         from inspector.client import source_files
 

@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.message import Message
 
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.client.state.login import Authorizations
 from inspector.client.state.steps import connection_steps
 from inspector.config.secrecy import mask_url
@@ -21,9 +21,8 @@ from inspector.journal.format import Kind
 from inspector.journal.select import Query
 from inspector.protocol.revisions import features
 from inspector.text import duration, safe
-from inspector.tui.events import AnySession, HintsChanged, ShowAuthorization, WatchFiles
+from inspector.tui.events import HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.keymap import Hint, bindings
-from inspector.tui.log.last_message import upto
 from inspector.tui.login.facts import logged_in_rows
 from inspector.tui.pane_keys import hints
 from inspector.tui.server.steps import step_rows
@@ -55,14 +54,14 @@ _STDERR = Query(kind=Kind.STDERR)
 class StderrRows:
     """The stderr lines of a journal: their numbers are kept, their text is read when it is drawn."""
 
-    def __init__(self, session: AnySession) -> None:
+    def __init__(self, session: SessionState) -> None:
         self._session = session
         self.journal = session.journal
         self.numbers = array("I")
         self._seen = 0
 
     def __len__(self) -> int:
-        return bisect_right(self.numbers, upto(self._session))
+        return bisect_right(self.numbers, self._session.upto)
 
     def advance(self) -> int | None:
         """Take in some of what is new. Returns the first new row, or None."""
@@ -102,7 +101,7 @@ class ServerPane(Container):
     class LogLevel(Message):
         """The user wants to choose from which level the server logs."""
 
-    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
         self._seen: tuple[Any, ...] = ()
@@ -147,18 +146,18 @@ class ServerPane(Container):
             if self.check_action(name.replace("-", "_"), ())
         ]
         other = {"watch": "watch no more"} if self._watching else {}
-        revision = ["app.revision"] if self.session.can_send else []
+        revision = ["app.revision"] if self.session.commands is not None else []
         return hints(self, *((f"server.{name}", other.get(name, "")) for name in offered), *revision)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing can be done to a recording; what runs elsewhere cannot be started; a level needs logging."""
         if action == "log_level":
-            return self.session.can_send and self.session.server.can("logging")
+            return self.session.commands is not None and self.session.server.can("logging")
         if action == "authorization":
             return bool(self._authorizations.numbers)
         if action in ("restart", "watch"):
-            return self.session.can_send and self.session.target.kind == "stdio"
-        return self.session.can_send if action == "reconnect" else True
+            return self.session.commands is not None and self.session.target.kind == "stdio"
+        return self.session.commands is not None if action == "reconnect" else True
 
     def action_reconnect(self) -> None:
         """Close the connection and open it again."""
@@ -190,7 +189,7 @@ class ServerPane(Container):
         """Look at what is new."""
         changes = self.session.changes
         self._authorizations.advance()
-        moment = None if isinstance(self.session, Session) or self.session.at_end else self.session.upto
+        moment = None if self.session.at_end else self.session.upto
         self._authorizations.upto = moment
         seen = (
             changes["server"],
@@ -207,7 +206,7 @@ class ServerPane(Container):
             self.query_one("#identity", Edge).keys = self.hints()
             self.post_message(HintsChanged())
             self.query_one("#identity-rows", FactsView).show(*self._identity())
-            steps = step_rows(connection_steps(self.session.journal, upto(self.session)), self._side_width)
+            steps = step_rows(connection_steps(self.session.journal, self.session.upto), self._side_width)
             self.query_one("#connection-rows", FactsView).show(RowSection(steps))
         first, shown = self._stderr.advance(), len(self._stderr)
         if first is not None or shown != self._stderr_shown:

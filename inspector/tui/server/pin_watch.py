@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from inspector.client.pins import Pin, Pins
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS
 from inspector.client.state.surfaces import is_read, surface_of
 from inspector.errors import ConfigError
 from inspector.tui.advice import told
-from inspector.tui.events import AnySession
 from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ class PinWatch:
     `told` is called when `drift` may be another.
     """
 
-    def __init__(self, screen: Screen[None], session: AnySession, told: Callable[[], None]) -> None:
+    def __init__(self, screen: Screen[None], session: SessionState, told: Callable[[], None]) -> None:
         self._screen = screen
         self._session = session
         self._show = told
@@ -47,7 +46,7 @@ class PinWatch:
         if not self._looked:
             self._looked = True
             self._read()
-        if self._pin is None or not isinstance(session, Session) or session.phase != "ready":
+        if self._pin is None or session.commands is None or session.phase != "ready":
             return
         seen = (session.server, *(session.catalog[name].version for name in KINDS))
         if seen == self._seen or not is_read(session):
@@ -61,7 +60,7 @@ class PinWatch:
     def pin(self) -> None:
         """Pin what the server offers now."""
         session = self._session
-        if not isinstance(session, Session) or session.phase != "ready" or not is_read(session):
+        if session.commands is None or session.phase != "ready" or not is_read(session):
             self._screen.notify("The lists of the server are not complete yet.", severity="warning")
             return
         try:
@@ -76,7 +75,7 @@ class PinWatch:
 
     def _read(self) -> None:
         session = self._session
-        if not session.can_send or not window_of(self._screen).settings.check_pins:
+        if session.commands is None or not window_of(self._screen).settings.check_pins:
             return
         try:
             self._pin = Pins().get(session.target)

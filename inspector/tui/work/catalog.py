@@ -10,12 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName
 from inspector.errors import NotOffered
 from inspector.text import count
 from inspector.tui.advice import advice
-from inspector.tui.events import AnySession, HintsChanged, ItemHighlighted, ItemOpened
+from inspector.tui.events import HintsChanged, ItemHighlighted, ItemOpened
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.themes import signs_now
@@ -62,7 +62,7 @@ class CatalogPane(Edge):
     class CallRequested(Message):
         """The item under the cursor is to be sent with what its form holds."""
 
-    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(title=TITLES["tools"], id=id)
         self.session = session
         self.list_name: ListName = "tools"
@@ -195,18 +195,18 @@ class CatalogPane(Edge):
         if isinstance(found.error, NotOffered):
             return f"This server offers no {things}.", []
         if found.error is not None:
-            remedy = advice(found.error.hint, keymap_of(self)) or (again if session.can_send else "")
+            remedy = advice(found.error.hint, keymap_of(self)) or (again if session.commands is not None else "")
             lines: list[Paragraph] = [(found.error.message, "error")]
             if remedy:
                 lines.append((remedy, "muted"))
-            if found.error.hint and session.can_send:
+            if found.error.hint and session.commands is not None:
                 lines.append((again, "muted"))
             return "", lines
         if rows.total and not len(rows):
             return "Nothing matches the filter.", []
         if found.loading or found.complete:
             return f"This server offers no {things}." if found.complete else f"Loading {signs_now().cut}", []
-        if not session.can_send:
+        if session.commands is None:
             return f"The recording has no list of {things} up to here.", []
         if session.phase in ("new", "connecting"):
             return f"Connecting {signs_now().cut}", []
@@ -252,24 +252,25 @@ class CatalogPane(Edge):
     # What the user does
 
     def action_call(self) -> None:
-        if self.item is not None and self.session.can_send:
+        if self.item is not None and self.session.commands is not None:
             self.post_message(self.CallRequested())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A recording is not asked again."""
-        return self.session.can_send or action != "refresh"
+        return self.session.commands is not None or action != "refresh"
 
     def action_refresh(self) -> None:
-        if isinstance(self.session, Session) and not self.rows.list.loading:
-            self.session.run(self.session.load(self.list_name))
+        session = self.session.commands
+        if session is not None and not self.rows.list.loading:
+            session.run(session.load(self.list_name))
 
     def hints(self) -> list[Hint]:
         """What can be done with the list."""
         wanted = ["list.select"] if len(self.rows) else []
-        if len(self.rows) and self.session.can_send:
+        if len(self.rows) and self.session.commands is not None:
             wanted.append("catalog.call")
         wanted.append("catalog.filter")
-        if self.session.can_send:
+        if self.session.commands is not None:
             wanted.append("catalog.refresh")
         return hints(self, *wanted)
 

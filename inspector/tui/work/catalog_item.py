@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from inspector.client.engine.calls import Call
-from inspector.client.session import Session
+from inspector.client.session_state import Commands
 from inspector.client.state.catalog import ListName
 from inspector.errors import UsageError
 from inspector.protocol.uritemplate import Template, Variable
@@ -162,7 +162,7 @@ class CatalogItem:
             return {"type": "ref/resource", "uri": self.address}
         return None
 
-    def send(self, session: Session, arguments: Any, *, as_task: bool = False) -> Call:
+    def send(self, session: Commands, arguments: Any, *, as_task: bool = False) -> Call:
         """Send the request. Arguments of a wrong shape are sent as they are: that may be what is to be tried."""
         plain = isinstance(arguments, dict)
         name = self.view.members.get("name")

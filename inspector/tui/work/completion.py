@@ -9,11 +9,10 @@ from typing import Any
 
 from rich.segment import Segment
 
-from inspector.client.session import Session
+from inspector.client.session_state import Commands, SessionState
 from inspector.errors import InspectorError, NotOffered, ServerError
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND
 from inspector.text import safe
-from inspector.tui.events import AnySession
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import palette
 from inspector.tui.widgets import paint
@@ -35,7 +34,7 @@ VALUE = 200
 class Completer:
     """Asks for completions: debounced, cached, one question at a time (C-COMP-01)."""
 
-    def __init__(self, session: Session, found: Callable[[str, str, list[str]], None]) -> None:
+    def __init__(self, session: Commands, found: Callable[[str, str, list[str]], None]) -> None:
         """`found(argument, value, values)` is called with what the server offers for what was typed last."""
         self._session = session
         self._found = found
@@ -124,8 +123,8 @@ class Suggestions:
 class FieldCompletion:
     """Completes the field of a form that is typed into. The field draws the values (`Suggestions`)."""
 
-    def __init__(self, session: AnySession) -> None:
-        self._completer = Completer(session, self._found) if isinstance(session, Session) else None
+    def __init__(self, session: SessionState) -> None:
+        self._completer = Completer(session.commands, self._found) if session.commands is not None else None
         self._editor: TextField | None = None
         self._offered: Suggestions | None = None
 

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from inspector.client.engine.calls import Call, server_error
+from inspector.client.engine.calls import Call
+from inspector.client.state.calls import server_error
 from inspector.errors import (
     ConnectionProblem,
     InspectorError,

@@ -17,18 +17,16 @@ from textual.widget import Widget
 
 from inspector.client.engine.calls import Call
 from inspector.client.inbox import Question
-from inspector.client.recorded import RecordedSession
 from inspector.client.revision_hints import revision_hint
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName
-from inspector.client.state.recorded_calls import RecordedCall
 from inspector.config.remember import ServerMemory
 from inspector.errors import InspectorError
 from inspector.protocol.form import UNSET
 from inspector.text import safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.question import QuestionPane
-from inspector.tui.events import AnySession, HintsChanged, ZoomEnded
+from inspector.tui.events import HintsChanged, ZoomEnded
 from inspector.tui.keymap import Hint
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
@@ -64,10 +62,10 @@ class WorkPane(Container):
     WorkPane > ResultPane, WorkPane > RunningPane, WorkPane > QuestionPane { height: 1fr; }
     """
 
-    def __init__(self, session: AnySession, *, memory: ServerMemory | None = None, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, memory: ServerMemory | None = None, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
-        if memory is None and isinstance(session, Session):
+        if memory is None and session.commands is not None:
             memory = ServerMemory(session.target)
         self.work_items = Works(memory)
         self.work: Work | None = None
@@ -78,7 +76,7 @@ class WorkPane(Container):
         self.running = RunningPane(session, id="running")
         self.asking = QuestionPane(session, id="question")
         self._lower: Lower = self.result
-        self._recorded = None if isinstance(session, Session) else RecordedCalls(session.journal, session)
+        self._recorded = RecordedCalls(session.journal, session) if session.commands is None else None
         self._items = Latest(self, self._put_item)
         self._puts = Latest(self, self._put_question)
         self._seen: tuple[Any, ...] = ()
@@ -173,7 +171,7 @@ class WorkPane(Container):
         question = self._question_to_show()
         if question is not None and question is self.asking.question and self.asking.is_open:
             self.asking.focus_inside()
-        elif question is not None and question.state == "open" and self.session.can_send:
+        elif question is not None and question.state == "open" and self.session.commands is not None:
             self.focus_question()
         else:
             self._when_put_up(self.request.focus_inside)
@@ -197,8 +195,8 @@ class WorkPane(Container):
 
     def on_request_pane_send(self, event: RequestPane.Send) -> None:
         event.stop()
-        work, session = event.work, self.session
-        if not isinstance(session, Session):
+        work, session = event.work, self.session.commands
+        if session is None:
             return
         if self.request.asks_for_answer and self.request.has_focus_within:
             # It was meant for the question: another call would put that one out of sight.
@@ -355,7 +353,7 @@ class WorkPane(Container):
     def _show_result(self) -> None:
         """Show the result that belongs to the arguments in the form, or mute the newest one."""
         work = self.work
-        self.result.can_call = work is not None and self.session.can_send
+        self.result.can_call = work is not None and self.session.commands is not None
         if work is None or work.answer is None or self._recorded is not None or self.request.form.form is not work.form:
             self.result.show(work.answer if work is not None else None, self._promise())
             return
@@ -388,7 +386,7 @@ class WorkPane(Container):
         """What is said where a result will stand."""
         if self.work is None:
             return "What is chosen in the list is shown here."
-        if not self.session.can_send:
+        if self.session.commands is None:
             return "The recording has no request for it up to here."
         key = next((hint.label for hint in hints(self, "form.call")), "")
         verb = {"call": "calls it", "get": "gets it", "read": "reads it"}[self.work.catalog_item.verb]
@@ -459,7 +457,7 @@ class WorkPane(Container):
 
     def _look_for_questions(self) -> None:
         """A new question of the shown call gets the focus, unless one is typing. Others wait in the inbox."""
-        if not self.session.can_send:
+        if self.session.commands is None:
             return
         waiting = self.session.inbox.open()
         fresh = [question for question in waiting if question.key not in self._questions_seen]
@@ -553,7 +551,5 @@ class WorkPane(Container):
             return
         if recorded.fill(work):
             self._items.want(work)
-        elif isinstance(work.call, RecordedCall) and isinstance(self.session, RecordedSession):
-            self.session.go_on(work.call)
-            if self._lower is self.running:
-                self.running.tick()
+        elif work.call is not None and self._lower is self.running:
+            self.running.tick()

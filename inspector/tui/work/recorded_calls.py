@@ -6,7 +6,7 @@ from bisect import bisect_right
 from itertools import islice
 from typing import Any
 
-from inspector.client.recorded import RecordedSession
+from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName
 from inspector.journal.format import Dir, Event
 from inspector.journal.journal import Journal
@@ -34,7 +34,7 @@ _CALLS = Query(method=tuple(_METHODS), dir=Dir.SEND, shape=Shape.REQUEST)
 class RecordedCalls:
     """Which requests of a recording were about which item; bodies are read once. `session` says up to which moment."""
 
-    def __init__(self, journal: Journal, session: RecordedSession | None = None) -> None:
+    def __init__(self, journal: Journal, session: SessionState | None = None) -> None:
         self._journal = journal
         self._session = session
         self._seen = 0
@@ -64,7 +64,7 @@ class RecordedCalls:
         pinned = work.pinned if work.pinned <= upto else 0
         newest = pinned or (numbers[happened - 1] if happened else 0)
         answered = self._answer(newest)
-        open = newest > 0 and self._session is not None and self._session.is_open(newest)
+        open = newest > 0 and self._session is not None and self._session.call_in_flight(newest) is not None
         if work.recorded == (newest, answered, open):
             return False
         work.recorded = (newest, answered, open)
@@ -90,7 +90,7 @@ class RecordedCalls:
             form = work.make_form()
             form.load(params_of(self._journal.event(n)).get("arguments", {}))
             if open and self._session is not None:
-                work.call = self._session.call(n)
+                work.call = self._session.call_in_flight(n)
                 return
             outcome = of_request(self._journal, n, self._upto) or unanswered(self._journal, n, self._upto)
             work.answer = Answer(outcome, work.catalog_item.output_schema)

@@ -10,12 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from inspector.client.session import Session
+from inspector.client.session_state import Commands, SessionState
 from inspector.errors import InspectorError
 from inspector.protocol.form import UNSET
 from inspector.protocol.views import Resource, ResourceTemplate
 from inspector.tui.advice import told
-from inspector.tui.events import AnySession, HintsChanged, LeaveWork
+from inspector.tui.events import HintsChanged, LeaveWork
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
@@ -77,7 +77,7 @@ class RequestPane(CompactEdge):
             super().__init__()
             self.work = work
 
-    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
         self.work: Work | None = None
@@ -179,7 +179,7 @@ class RequestPane(CompactEdge):
             await view.show(form)
         self._touched = known is not None
         self._key = key
-        self._form.disabled = not self.session.can_send
+        self._form.disabled = self.session.commands is None
         self._form.set_class(not form.fields(1), "-bare")
         self.fit()
         while len(self._kept) > VIEWS_KEPT:
@@ -247,7 +247,7 @@ class RequestPane(CompactEdge):
     def _note(self) -> paint.Pieces:
         """Say whether the arguments fit, or how they are sent in spite of what is wrong with them."""
         work = self.work
-        if work is None or not self.session.can_send or self._form.form is not work.form or self.waiting_since:
+        if work is None or self.session.commands is None or self._form.form is not work.form or self.waiting_since:
             return ""
         to_fix = self._form.to_fix
         if self.sends_anyway:
@@ -346,7 +346,7 @@ class RequestPane(CompactEdge):
     async def action_past_calls(self) -> None:
         """Put the arguments of the next older call into the form; after the oldest, what was there before."""
         past = self.work.past if self.work is not None else None
-        if not past or not self.session.can_send:
+        if not past or self.session.commands is None:
             raise SkipAction
         self._picks = True
         self._draw_past()
@@ -360,7 +360,7 @@ class RequestPane(CompactEdge):
 
     async def on_past_line_picked(self, event: PastLine.Picked) -> None:
         event.stop()
-        if self.work is not None and self.work.past and self.session.can_send:
+        if self.work is not None and self.work.past and self.session.commands is not None:
             await self._form.load(self.work.past[event.at].arguments)
             self._draw_past()
             self._form.focus_first()
@@ -374,7 +374,7 @@ class RequestPane(CompactEdge):
             return []
         running = work.is_running
         wanted: list[str | tuple[str, str]] = []
-        if self.session.can_send:
+        if self.session.commands is not None:
             wanted.append(("form.call", "to the question" if self.asks_for_answer else work.catalog_item.verb))
             if self._may_be_task:
                 wanted.append("form.call-task")
@@ -398,14 +398,15 @@ class RequestPane(CompactEdge):
         """Only what can be done with the item that is shown is offered: a tool is not read."""
         work = self.work
         if action in ("read", "subscribe"):
-            is_resource = work is not None and isinstance(work.catalog_item.view, Resource) and self.session.can_send
+            sends = self.session.commands is not None
+            is_resource = work is not None and isinstance(work.catalog_item.view, Resource) and sends
             return is_resource and (action == "read" or self.session.server.can("resources", "subscribe"))
         if action == "call_task":
             return self._may_be_task
         if action == "past_calls":
-            return self.session.can_send and work is not None and bool(work.past)
+            return self.session.commands is not None and work is not None and bool(work.past)
         if action in ("call", "leave"):
-            return work is not None and (action == "leave" or self.session.can_send)
+            return work is not None and (action == "leave" or self.session.commands is not None)
         return True
 
     def action_call(self) -> None:
@@ -424,11 +425,11 @@ class RequestPane(CompactEdge):
         work = self.work
         if work is None or work.catalog_item.list_name != "tools" or not isinstance(work.catalog_item.item, dict):
             return False
-        return self.session.can_send and self.session.tasks.support(work.catalog_item.item) == "optional"
+        return self.session.commands is not None and self.session.tasks.support(work.catalog_item.item) == "optional"
 
     def _call(self, *, as_task: bool) -> None:
         work = self.work
-        if work is None or not self.session.can_send:
+        if work is None or self.session.commands is None:
             return
         self._completion.take(picked=True)
         if self._form.to_fix and not self.sends_anyway:
@@ -455,11 +456,12 @@ class RequestPane(CompactEdge):
 
     def action_subscribe(self) -> None:
         work = self.work
-        if work is None or not isinstance(work.catalog_item.view, Resource) or not isinstance(self.session, Session):
+        session = self.session.commands
+        if work is None or not isinstance(work.catalog_item.view, Resource) or session is None:
             raise SkipAction
-        self.session.run(self._subscribe(self.session, work))
+        session.run(self._subscribe(session, work))
 
-    async def _subscribe(self, session: Session, work: Work) -> None:
+    async def _subscribe(self, session: Commands, work: Work) -> None:
         uri = work.catalog_item.address
         try:
             await (session.unsubscribe(uri) if uri in session.subscriptions else session.subscribe(uri))

@@ -12,12 +12,13 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
+from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError, ServerError, ServerExited
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED
 from inspector.protocol.results import text_blocks
 from inspector.text import duration, size
 from inspector.tui.advice import advice
-from inspector.tui.events import AnySession, Copy, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
+from inspector.tui.events import Copy, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.memory import return_freed_memory
 from inspector.tui.pane_keys import hints
@@ -70,7 +71,7 @@ class ResultPane(CompactEdge):
     ResultPane > Paragraphs { max-height: 50%; }
     """
 
-    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(title="Result", id=id)
         self.session = session
         self.answer: Answer | None = None

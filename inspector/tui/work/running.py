@@ -11,12 +11,12 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from inspector.client.engine.calls import Call, Progress
-from inspector.client.engine.tasks import Task
-from inspector.client.session import Session
-from inspector.client.state.recorded_calls import RecordedCall
+from inspector.client.engine.calls import Call
+from inspector.client.session_state import SessionState
+from inspector.client.state.calls import CallState, Progress
+from inspector.client.state.tasks import Task
 from inspector.text import duration
-from inspector.tui.events import AnySession, ShowExchange
+from inspector.tui.events import ShowExchange
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import palette, signs_now
@@ -97,10 +97,10 @@ class RunningPane(CompactEdge):
     RunningPane > VirtualList { height: 1fr; }
     """
 
-    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(title="Result", id=id)
         self.session = session
-        self.call: Call | RecordedCall | None = None
+        self.call: CallState | None = None
         self._bar = Bar()
         self._list = VirtualList(can_follow=True, follow=True)
         self._list.shows_idle_cursor = False
@@ -116,7 +116,7 @@ class RunningPane(CompactEdge):
         self.draw_state()
         self._clock = self.set_interval(1 / TICKS, self._draw_time, pause=True)
 
-    def show(self, call: Call | RecordedCall) -> None:
+    def show(self, call: CallState) -> None:
         """Show this call; it may have run for a while already."""
         known, self.call = self.call, call
         if call is not known and (known is None or call.n != known.n or isinstance(call, Call)):
@@ -136,12 +136,11 @@ class RunningPane(CompactEdge):
         source = self._list.source
         if self.call is None or not isinstance(source, Happened):
             return
-        if not isinstance(self.session, Session):
-            source.upto = None if self.session.at_end else self.session.upto
+        source.upto = None if self.session.at_end else self.session.upto
         first = source.advance()
         if first is not None:
             self._list.source_changed(first)
-        self._bar.show(self.call.progress, self.session.tasks.items.get(self.call.task_id))
+        self._bar.show(self.call.progress, self.session.tasks.of_call(self.call.n))
         self._draw_time()
 
     def _draw_time(self) -> None:
@@ -160,13 +159,13 @@ class RunningPane(CompactEdge):
 
     def hints(self) -> list[Hint]:
         """What can be done about a call in flight."""
-        if not self.session.can_send:
+        if self.session.commands is None:
             return hints(self, "call.its-messages")
         return hints(self, "call.cancel", "call.more-time", "call.its-messages")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing can be done about a call of a recording."""
-        return self.session.can_send or action not in ("cancel", "more_time")
+        return self.session.commands is not None or action not in ("cancel", "more_time")
 
     def action_cancel(self) -> None:
         if isinstance(self.call, Call):
@@ -174,8 +173,8 @@ class RunningPane(CompactEdge):
 
     def action_more_time(self) -> None:
         """Allow the call as much time again as it was given at first."""
-        if isinstance(self.call, Call) and isinstance(self.session, Session):
-            self.call.extend(self.session.options.timeout)
+        if isinstance(self.call, Call) and self.session.commands is not None:
+            self.call.extend(self.session.commands.options.timeout)
             self._draw_time()
 
     def action_its_messages(self) -> None:

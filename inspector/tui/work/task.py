@@ -9,9 +9,10 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.timer import Timer
 
-from inspector.client.engine.tasks import Task
+from inspector.client.session_state import SessionState
+from inspector.client.state.tasks import Task
 from inspector.text import duration, safe
-from inspector.tui.events import AnySession, LeaveWork
+from inspector.tui.events import LeaveWork
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.log.labels import id_text
 from inspector.tui.pane_keys import hints
@@ -23,7 +24,7 @@ from inspector.tui.work.outcome import Answer, Outcome
 from inspector.tui.work.result import ResultPane
 from inspector.tui.work.task_rows import ID_SHOWN, STATUS_SHOWN, look, name
 from inspector.tui.work.task_trail import Trails
-from inspector.tui.work.tasks import TaskActions, now
+from inspector.tui.work.tasks import TaskActions
 
 COMPACT_BELOW = 26
 """Lines below which the panes leave their keys to the footer."""
@@ -47,7 +48,7 @@ class TaskPane(Container, TaskActions):
     TaskPane > ResultPane { height: 1fr; }
     """
 
-    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
         self._task_shown: Task | None = None
@@ -142,7 +143,7 @@ class TaskPane(Container, TaskActions):
         told = [(change.status, change.n) for change in changes]
         if not told or told[-1][0] != task.status:
             told.append((task.status, task.answer_n or task.last_n))
-        end = now(self.session) if not task.done else 0
+        end = self.session.now if not task.done else 0
         rows = []
         for at, (status, n) in enumerate(told):
             sign, role = look(status)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from rich.segment import Segment
 
-from inspector.client.engine.tasks import Task
+from inspector.client.state.tasks import Task
 from inspector.journal.journal import Journal
 from inspector.text import duration, safe
 from inspector.tui.themes import signs_now

@@ -10,10 +10,10 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
-from inspector.client.engine.tasks import Task
-from inspector.client.session import Session
+from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName
-from inspector.tui.events import AnySession, HintsChanged, ShowFiltered
+from inspector.client.state.tasks import Task
+from inspector.tui.events import HintsChanged, ShowFiltered
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.sessions import offers_tasks
@@ -29,7 +29,7 @@ _ID_SOUGHT = 200
 class TaskActions(Widget):
     """A pane about one task at a time: `current` says which."""
 
-    session: AnySession
+    session: SessionState
 
     class OpenCall(Message):
         """Show the item that was used when the task was made."""
@@ -48,11 +48,11 @@ class TaskActions(Widget):
         """What can be done now."""
         session, task = self.session, self.current
         wanted: list[str | tuple[str, str]] = []
-        if task is not None and isinstance(session, Session):
+        if task is not None and session.commands is not None:
             if not task.done:
                 wanted.append("tasks.cancel")
             wanted.append("tasks.poll")
-        if isinstance(session, Session) and session.tasks.can_list:
+        if session.commands is not None and session.tasks.can_list:
             wanted.append("tasks.refresh")
         if task is not None:
             wanted.append("tasks.its-messages")
@@ -62,18 +62,21 @@ class TaskActions(Widget):
 
     def action_cancel(self) -> None:
         """Ask the server to cancel the task."""
-        if self.current is not None and not self.current.done and isinstance(self.session, Session):
-            self.session.tasks.cancel(self.current)
+        session = self.session.commands
+        if self.current is not None and not self.current.done and session is not None:
+            session.cancel_task(self.current)
 
     def action_poll(self) -> None:
         """Ask the server now how the task stands."""
-        if self.current is not None and isinstance(self.session, Session):
-            self.session.tasks.refresh(self.current)
+        session = self.session.commands
+        if self.current is not None and session is not None:
+            session.refresh_task(self.current)
 
     def action_refresh(self) -> None:
         """Ask the server for its list of tasks, where it has one."""
-        if isinstance(self.session, Session) and self.session.tasks.can_list:
-            self.session.run(self.session.tasks.list())
+        session = self.session.commands
+        if session is not None and session.tasks.can_list:
+            session.run(session.list_tasks())
 
     def action_its_messages(self) -> None:
         """Show the messages that made the task or name it."""
@@ -119,7 +122,7 @@ class TasksPane(Edge, TaskActions):
     class Opened(Message):
         """A task was chosen: put the focus where it is shown."""
 
-    def __init__(self, session: AnySession, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(title="Tasks", id=id)
         self.session = session
         self._rows = TaskRows(session.journal)
@@ -145,12 +148,12 @@ class TasksPane(Edge, TaskActions):
     def tick(self) -> None:
         """Take in what became of the tasks."""
         changes = self.session.changes
-        moment = 0 if self.session.can_send else now(self.session) // 1_000_000
+        moment = 0 if self.session.commands is not None else self.session.now // 1_000_000
         seen = (changes["tasks"], changes["server"], changes["phase"], moment)
         if seen == self._seen:
             return
         self._seen = seen
-        self._rows.now = now(self.session)
+        self._rows.now = self.session.now
         self._rows.take(self.session.tasks.items)
         self._list.empty = self._words_for_nothing()
         self._list.source_changed()
@@ -169,7 +172,7 @@ class TasksPane(Edge, TaskActions):
         session = self.session
         if not offers_tasks(session):
             return "This server offers no tasks."
-        if not session.can_send:
+        if session.commands is None:
             return "The recording has no tasks up to here."
         words = "No task yet.\nA call that the server makes a task of stands here."
         listing = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, "tasks.refresh"))
@@ -178,7 +181,7 @@ class TasksPane(Edge, TaskActions):
     def _draw_ages(self) -> None:
         """What is going on gets older."""
         if self.is_on_screen and any(not task.done for task in self._rows.tasks):
-            self._rows.now = now(self.session)
+            self._rows.now = self.session.now
             self._list.rows_changed(range(len(self._rows)))
 
     def hints(self) -> list[Hint]:
@@ -194,8 +197,3 @@ class TasksPane(Edge, TaskActions):
         event.stop()
         if self.current is not None:
             self.post_message(self.Opened())
-
-
-def now(session: AnySession) -> int:
-    """The time up to which what is not over is counted: now, or the moment at which a recording is shown."""
-    return session.journal.now() if isinstance(session, Session) else session.now

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.client.engine.calls import Call
-from inspector.client.state.recorded_calls import RecordedCall
+from inspector.client.state.calls import CallState
 from inspector.config.remember import ServerMemory
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
@@ -52,7 +52,7 @@ class Work:
     def __init__(self, item: CatalogItem) -> None:
         self.catalog_item = item
         self.form: Form | None = None
-        self.call: Call | RecordedCall | None = None
+        self.call: CallState | None = None
         self.answer: Answer | None = None
         self.sent: Any = None
         """The arguments of the newest call."""
@@ -246,7 +246,7 @@ def label(arguments: Any) -> str:
 def settle(work: Work, journal: Any) -> bool:
     """Take in what became of a work's call. Returns whether something is new."""
     call = work.call
-    if call is None or isinstance(call, RecordedCall) or call.fate == "pending":
+    if not isinstance(call, Call) or call.fate == "pending":
         return False
     known = work.answer.outcome if work.answer is not None else None
     if known is not None and known.request_n == call.n and known.late == call.late:

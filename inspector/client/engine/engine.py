@@ -1,0 +1,63 @@
+"""What a driver and its helpers may do with a session. They see this, and not the session that they are part of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Protocol
+
+from inspector.client.engine.calls import Call, Pending, Response
+from inspector.client.options import Options
+from inspector.client.state.catalog import ListName
+from inspector.client.state.model import SessionModel
+from inspector.errors import InspectorError
+from inspector.transports.base import Transport
+
+
+class Engine(Protocol):
+    """The effects of a live session, and its state."""
+
+    options: Options
+    pending: Pending
+    """The calls in flight."""
+
+    @property
+    def state(self) -> SessionModel:
+        """What the messages so far have made of the session."""
+
+    @property
+    def transport(self) -> Transport:
+        """The newest connection."""
+
+    def start(
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        progress: bool = True,
+        background: bool = False,
+        id: str | None = None,
+    ) -> Call:
+        """Send a request. `background`: of the session's own; `id`: one that does not count among the numbers."""
+
+    def send(self, message: dict[str, Any]) -> int:
+        """Send a message that is not a request. Returns its number in the journal, 0 if the connection is gone."""
+
+    async def exchange(self, call: Call, extra: dict[str, Any] | None = None) -> Response:
+        """Send a call that was taken over once more, as a request of its own with a new id (C-MRTR-01, C-MOD-12).
+
+        `extra` are parameters of this request only. Waits for the response.
+        """
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Run something that ends with the session. An `InspectorError` from it is dropped."""
+
+    async def load(self, name: ListName) -> None:
+        """Read a list into the catalogue."""
+
+    def lists_changed(self, notification: str) -> None:
+        """Read again what the server says has changed."""
+
+    def on_lost(self, error: InspectorError) -> None:
+        """The connection is gone."""

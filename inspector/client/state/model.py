@@ -1,0 +1,70 @@
+"""The state of a session that its messages make: one set of fields, filled from a live wire or from a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+from typing import Literal, get_args
+
+from inspector.client.inbox import Inbox
+from inspector.client.state.cache import Cache
+from inspector.client.state.catalog import Catalog, SurfaceChange
+from inspector.client.state.server import Server
+from inspector.client.state.subscriptions import Subscriptions
+from inspector.client.state.tasks import TaskTable
+from inspector.errors import InspectorError
+from inspector.journal.journal import Journal
+
+Phase = Literal["new", "connecting", "ready", "failed", "lost", "closed"]
+Topic = Literal[
+    "phase", "server", "tools", "resources", "templates", "prompts", "calls", "inbox", "subscriptions", "tasks",
+    "log",
+]  # fmt: skip
+
+
+class Changes:
+    """What is new: counters by topic, and at most one listener that is woken once until it has looked.
+
+    A reader keeps the counts it has seen and looks again when they differ. That is cheaper than messages, and safe in
+    a flood: twenty thousand changes between two ticks of the interface are one.
+    """
+
+    def __init__(self) -> None:
+        self.counts: dict[Topic, int] = dict.fromkeys(get_args(Topic), 0)
+        self._wake: Callable[[], None] | None = None
+
+    def __getitem__(self, topic: Topic) -> int:
+        return self.counts[topic]
+
+    def bump(self, topic: Topic) -> None:
+        """Something about `topic` is new."""
+        self.counts[topic] += 1
+        if self._wake is not None:
+            self._wake()
+
+    def listen(self, wake: Callable[[], None] | None) -> None:
+        """Call `wake` (cheap, any number of times) whenever something changes."""
+        self._wake = wake
+
+
+class SessionModel:
+    """The fields that reductions of messages fill. `changes` tells which of them are new."""
+
+    def __init__(self, journal: Journal, inbox: Inbox, phase: Phase) -> None:
+        self.journal = journal
+        self.inbox = inbox
+        self.changes = Changes()
+        self.phase: Phase = phase
+        self.phase_since = monotonic()
+        """When `phase` began, by the monotonic clock in seconds."""
+        self.error: InspectorError | None = None
+        """Why the session failed or was lost."""
+        self.server = Server()
+        self.catalog = Catalog()
+        self.cache = Cache()
+        self.surface_changes: list[SurfaceChange] = []
+        """What is different since the connection before this one."""
+        self.subscriptions = Subscriptions(lambda: self.changes.bump("subscriptions"))
+        self.tasks = TaskTable(lambda: self.server, lambda: self.changes.bump("tasks"))
+        self.refused_tools: dict[str, list[str]] = {}
+        """Tools that must not be called by the rules of the transport, and why (C-HTTP-34)."""

@@ -1,0 +1,70 @@
+"""Readers of a session need not know which one they have: live and recorded sessions are read by the same names."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from inspector.client.recorded import RecordedSession
+from inspector.client.session import Session
+from inspector.client.session_state import Commands, SessionState
+from inspector.config.targets import StdioTarget
+from inspector.journal.journal import Journal
+
+ROOT = Path(__file__).parents[2]
+SESSIONS = {"Session", "RecordedSession", "SessionModel"}
+"""Classes of `inspector.client`. The library has a class `Session` of its own for programs."""
+
+
+def members(protocol):
+    """The public names of a protocol, those it inherits included."""
+    return {
+        name
+        for base in protocol.__mro__
+        for name in (*vars(base), *vars(base).get("__annotations__", ()))
+        if not name.startswith("_")
+    }
+
+
+def test_a_recording_has_what_a_session_has_and_no_commands(tmp_path):
+    session = RecordedSession(Journal.unnamed({}), tmp_path / "a")
+    assert {name for name in members(SessionState) if not hasattr(session, name)} == set()
+    assert session.commands is None
+    assert (session.at_end, session.upto, session.now, session.calls_in_flight()) == (True, 0, 0, [])
+
+
+def test_a_live_session_has_the_same_and_its_commands():
+    session = Session(StdioTarget(("server",)), Journal.unnamed({}))
+    wanted = members(SessionState) | members(Commands)
+    # There is no transport before it was opened.
+    assert {name for name in wanted - {"transport"} if not hasattr(session, name)} == set()
+    assert session.commands is session
+    assert (session.at_end, session.upto, session.transport_name) == (True, 0, "stdio")
+    assert not session.advance()
+    assert session.call_in_flight(1) is None
+
+
+def lines_that_test(source):
+    """The lines on which something is tested for being a session of one kind, or for what only one kind has."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+            names = {part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name)}
+            if names & SESSIONS:
+                found.append(node.lineno)
+        elif isinstance(node, ast.Attribute) and node.attr == "can_send":
+            found.append(node.lineno)
+    return found
+
+
+def test_nothing_tests_which_session_it_has():
+    paths = [path for path in (ROOT / "inspector").rglob("*.py") if "library" not in path.parts]
+    assert len(paths) > 400
+    assert {path.name: lines for path in paths if (lines := lines_that_test(path.read_text("utf-8")))} == {}
+
+
+@pytest.mark.parametrize(
+    "code", ["isinstance(self.session, Session)", "isinstance(x, (int, RecordedSession))", "s.can_send"]
+)
+def test_such_a_test_is_found(code):
+    assert lines_that_test(code) == [1]
