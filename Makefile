@@ -56,7 +56,7 @@ lock: $(READY) ## write the versions that `make` installs, and the tests run wit
 fuzz: $(READY) ## the property tests, on examples that were not tried before
 	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -m hypothesis
 
-lint: $(READY) ## style, floors, known faults of dependencies
+lint: $(READY) ## style, layers, known faults of dependencies
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
@@ -65,7 +65,7 @@ lint: $(READY) ## style, floors, known faults of dependencies
 types: $(READY)
 	$(BIN)/mypy
 
-coverage: $(READY) ## all tests with more examples, and the coverage of floors 0 to 4 (95 % at least)
+coverage: $(READY) ## all tests with more examples, and the coverage of the engine (95 % at least)
 	HYPOTHESIS_PROFILE=ci $(PYTEST) --cov --cov-report=term:skip-covered
 
 interop: $(READY) ## real servers from PyPI and npm
