@@ -102,8 +102,12 @@ def _ascii_host(host: str) -> str:
 
 
 def resolve(base: Url, location: str) -> Url:
-    """Where a `Location` field points, seen from `base`. Raises ValueError for what is no URL for us."""
-    return parse_url(urljoin(base.text, location.strip()))
+    """Where a `Location` header points, seen from `base`. Raises ValueError with a clause that says what is wrong."""
+    try:
+        joined = urljoin(base.text, location.strip())
+    except ValueError as error:
+        raise ValueError(url_reason(error)) from None
+    return parse_url(joined)
 
 
 def system_proxy(url: Url) -> str | None:

@@ -159,9 +159,9 @@ async def test_the_endpoint_is_relative_to_where_redirects_led(serve, sse):
         ("javascript:alert(1)", "does not begin with http:// or https://"),
         ("file:///etc/passwd", "does not begin with http:// or https://"),
         ("data:,x", "does not begin with http:// or https://"),
-        ("http://[::1/", "Invalid IPv6 URL"),
+        ("http://[::1/", "its IPv6 address is not valid"),
         ("http://a b/", "is no host name"),
-        ("http://127.0.0.1:99999/", "cannot be read"),
+        ("http://127.0.0.1:99999/", "its port is above 65535"),
         ("/" + "x" * 1_000_000, "1,000,001 characters"),
     ],
 )
